@@ -1,0 +1,109 @@
+"""The one error tree.
+
+A bug is an assertion. An error in an expression is a value (UNDEFINED, ERROR). What is here is
+the third kind: operating errors, which name the place, the thing and, where there is one, the
+nearest right thing.
+
+    KettleError
+    ├── UsageError             a command line that makes no sense
+    ├── LanguageError          text of ours or the user's that does not parse
+    │   ├── ClassAdSyntaxError
+    │   ├── ConfigError
+    │   └── SubmitError
+    ├── WireError              a connection that cannot go on
+    │   ├── LocalProtocolError     we misused the machine
+    │   ├── RemoteProtocolError    the peer sent what it must not
+    │   ├── ConnectionLost         the peer is gone, or too slow
+    │   ├── AuthenticationFailed
+    │   └── AuthorizationDenied
+    ├── StorageError           a file that cannot be read, written or trusted
+    ├── RefusedError           a daemon said no, with a code and a reason
+    └── NotFoundError          a job, a daemon or a file that is not there
+"""
+
+from __future__ import annotations
+
+
+class KettleError(Exception):
+    """An operating error: a sentence for a person, and a hint what to do about it.
+
+    `message` says where and what; `hint` names the nearest right thing, empty if there is none.
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class UsageError(KettleError):
+    """A command line that makes no sense."""
+
+
+class LanguageError(KettleError):
+    """Text that does not parse; `source` and `line` say where, line 0 means unknown."""
+
+    def __init__(self, message: str, *, source: str = "", line: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.source = source
+        self.line = line
+
+
+class ClassAdSyntaxError(LanguageError):
+    """A ClassAd or expression that does not parse; `column` is where, from 0."""
+
+    def __init__(self, message: str, *, text: str = "", column: int = 0) -> None:
+        super().__init__(message)
+        self.text = text
+        self.column = column
+
+
+class ConfigError(LanguageError):
+    """A configuration file, or the value of a knob, that is wrong."""
+
+
+class SubmitError(LanguageError):
+    """A submit file that cannot be made into jobs."""
+
+
+class WireError(KettleError):
+    """A connection that cannot go on."""
+
+
+class LocalProtocolError(WireError):
+    """This side used a protocol machine wrongly."""
+
+
+class RemoteProtocolError(WireError):
+    """The peer sent what the protocol does not allow; it costs the peer its connection."""
+
+
+class ConnectionLost(WireError):  # noqa: N818 - the name says what happened
+    """The peer is gone, never came, or did not answer in time."""
+
+
+class AuthenticationFailed(WireError):  # noqa: N818
+    """No authentication method satisfied both sides."""
+
+
+class AuthorizationDenied(WireError):  # noqa: N818
+    """The peer does not grant this identity the command."""
+
+
+class StorageError(KettleError):
+    """A file that cannot be read, written or trusted."""
+
+
+class RefusedError(KettleError):
+    """A daemon refused a request; `code` is the protocol's number for why."""
+
+    def __init__(self, message: str, *, code: int = 0, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.code = code
+
+
+class NotFoundError(KettleError):
+    """A job, a daemon or a file that is not there."""
