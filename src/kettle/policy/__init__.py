@@ -1,0 +1,1 @@
+"""Job and slot policy as functions of ads: what is to happen to a job, and how that is said."""

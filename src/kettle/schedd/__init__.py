@@ -1,0 +1,1 @@
+"""The access point: the job queue, its protocol, its claims and its shadows."""

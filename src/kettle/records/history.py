@@ -1,0 +1,172 @@
+"""The history file: job ads that are finished, each followed by a line that says where it began.
+
+Text and arithmetic only: how a record looks, how to read a file from its end, and which files a
+rotation renames and deletes. The schedd writes, `condor_history` and the history query read; both
+bring the bytes.
+
+Format: wire reference, history files (R070).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+BANNER = "*** "
+
+# Limit: a record longer than this is skipped by the readers; no ad of ours comes near it.
+LONGEST_RECORD_BYTES = 16 * 1024 * 1024
+
+_BLOCK_BYTES = 64 * 1024
+_FIELD = re.compile(r'(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRecord:
+    """One ad of a history file: its lines, its banner's type word and the banner's fields.
+
+    `kind` is `JOB` where the banner has no type word. Field names keep their spelling; values are
+    the banner's text without quotes.
+    """
+
+    lines: tuple[str, ...]
+    kind: str = "JOB"
+    fields: dict[str, str] = field(default_factory=dict)
+
+
+def render_banner(
+    *, offset: int, cluster: int, proc: int, owner: str, completed: int, now: int
+) -> str:
+    """Return the banner line of a job; `completed` is -1 for a job that never finished."""
+    return (
+        f"*** Offset = {offset} ClusterId = {cluster} ProcId = {proc} "
+        f'Owner = "{owner}" CompletionDate = {completed} CurrentTime = {now}\n'
+    )
+
+
+def render_record(lines: Iterable[str], banner: str) -> bytes:
+    """Return the bytes of one record: `Name = expression` lines, then the banner."""
+    text = "".join(f"{line}\n" for line in lines) + banner
+    return text.encode("utf-8", "surrogateescape")
+
+
+def render_epoch_banner(
+    kind: str, *, cluster: int, proc: int, run: int, owner: str, now: int
+) -> str:
+    """Return the banner line of an epoch record (SPAWN, EPOCH, INPUT, OUTPUT, …)."""
+    return (
+        f"*** {kind} ClusterId={cluster} ProcId={proc} RunInstanceId={run} "
+        f'Owner="{owner}" CurrentTime={now}\n'
+    )
+
+
+def parse_banner(line: str) -> tuple[str, dict[str, str]]:
+    """Return the type word and the fields of a banner line."""
+    rest = line[len(BANNER) :].strip()
+    word = rest.split(None, 1)[0] if rest else ""
+    kind = word if word.isupper() and "=" not in word else "JOB"
+    fields = {name: value.strip('"') for name, value in _FIELD.findall(rest)}
+    return kind, fields
+
+
+def read_backwards(read_at: Callable[[int, int], bytes], size: int) -> Iterator[HistoryRecord]:
+    """Yield the records of a file of `size` bytes, newest first; `read_at` takes offset, length.
+
+    Whatever follows the last banner is a record that was never finished and is left out. The
+    `Offset` of the banners is not needed, so a file that was cut or joined is readable too.
+    """
+    buffer = b""
+    start = size
+    banner: bytes | None = None
+    while True:
+        at = _last_banner(buffer, at_front=start == 0)
+        if at < 0:
+            if start == 0 or len(buffer) > LONGEST_RECORD_BYTES:
+                break
+            length = min(max(_BLOCK_BYTES, len(buffer)), start)
+            start -= length
+            buffer = read_at(start, length) + buffer
+            continue
+        line_end = buffer.find(b"\n", at)
+        if banner is not None:
+            yield _record(buffer[line_end + 1 :], banner)
+        # A banner without its line end is the file's torn tail, like whatever follows the last one.
+        banner = buffer[at:line_end] if line_end >= 0 else None
+        buffer = buffer[:at]
+    if banner is not None:
+        yield _record(buffer, banner)
+
+
+def _last_banner(buffer: bytes, *, at_front: bool) -> int:
+    cut = buffer.rfind(b"\n*** ")
+    if cut >= 0:
+        return cut + 1
+    return 0 if at_front and buffer.startswith(b"*** ") else -1
+
+
+def read_forwards(data: bytes) -> Iterator[HistoryRecord]:
+    """Yield the records of a whole file, oldest first; an unfinished last one is left out."""
+    lines: list[str] = []
+    text = data.decode("utf-8", "surrogateescape")
+    complete = text[: text.rfind("\n") + 1]
+    for line in complete.split("\n"):
+        if line.startswith(BANNER):
+            kind, fields = parse_banner(line)
+            yield HistoryRecord(tuple(lines), kind, fields)
+            lines = []
+        elif line:
+            lines.append(line)
+
+
+def _record(body: bytes, banner: bytes) -> HistoryRecord:
+    kind, fields = parse_banner(banner.decode("utf-8", "surrogateescape"))
+    text = body.decode("utf-8", "surrogateescape")
+    return HistoryRecord(tuple(line for line in text.split("\n") if line), kind, fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """What a rotation does: the name the full file gets, and which old ones are deleted."""
+
+    rename_to: str
+    delete: tuple[str, ...]
+
+
+def plan_rotation(
+    name: str,
+    existing: Iterable[str],
+    *,
+    size_bytes: int,
+    adding_bytes: int,
+    most_bytes: int,
+    rotations: int,
+    stamp: str,
+    period_over: bool = False,
+) -> Rotation | None:
+    """Choose whether the file `name` is rotated before `adding_bytes` more are written.
+
+    `existing` are the file names in the folder, `stamp` is local time as `YYYYMMDDTHHMMSS`,
+    `rotations` how many old files are kept (MAX_HISTORY_ROTATIONS), `most_bytes` is
+    MAX_HISTORY_LOG (0 or less: never by size). `period_over` is a day's or month's end
+    (ROTATE_HISTORY_DAILY, ROTATE_HISTORY_MONTHLY). Returns None if nothing is to be done.
+    """
+    too_big = most_bytes > 0 and size_bytes + adding_bytes > most_bytes
+    if size_bytes == 0 or not (too_big or period_over):
+        return None
+    old = rotated_files(name, existing)
+    target = f"{name}.{stamp}"
+    counter = 1
+    while target in old:
+        # Two rotations within one second: a suffix keeps both, and the order of names.
+        target = f"{name}.{stamp}.{counter}"
+        counter += 1
+    keep = max(rotations, 1) - 1
+    delete = old[: len(old) - keep] if keep < len(old) else []
+    return Rotation(target, tuple(delete))
+
+
+def rotated_files(name: str, existing: Iterable[str]) -> list[str]:
+    """Return the rotated files of `name` among `existing`, oldest first."""
+    shape = re.compile(re.escape(name) + r"\.\d{8}T\d{6}(\.\d+)?$")
+    return sorted(each for each in existing if shape.match(each))

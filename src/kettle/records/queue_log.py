@@ -1,0 +1,226 @@
+"""The transaction log behind the job queue: records as text lines, replay, and snapshots.
+
+Pure text work. Decided here: what a record looks like, which part of a log counts after a
+crash, and what a compacted log contains. Not decided here: when a record is written or forced to
+disk (`kettle.runtime.files` does, told by the schedd), and what an attribute means (the job queue
+and the accountant do). The negotiator's accounting log has the same records, see `accounting_log`.
+
+Format: wire reference, on-disk formats, `job_queue.log` (R081).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from kettle.errors import StorageError
+
+NEW_AD = 101
+DESTROY_AD = 102
+SET_ATTRIBUTE = 103
+DELETE_ATTRIBUTE = 104
+BEGIN = 105
+END = 106
+SEQUENCE = 107
+CORRUPT = 999
+
+# What stands for a missing type in a NEW_AD record.
+NO_TYPE = "(empty)"
+
+BEGIN_LINE = "105 \n"
+END_LINE = "106 \n"
+
+
+class Table(Protocol):
+    """What a log is replayed into."""
+
+    def new_ad(self, key: str, my_type: str, target_type: str) -> None:
+        """Make an empty ad; the types are empty strings where the record has none."""
+
+    def destroy_ad(self, key: str) -> None:
+        """Forget an ad; an unknown key is not an error."""
+
+    def set_attribute(self, key: str, name: str, text: str) -> None:
+        """Give an attribute an expression, in old syntax."""
+
+    def delete_attribute(self, key: str, name: str) -> None:
+        """Remove an attribute; a missing one is not an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What a log held.
+
+    `kept_bytes` is the length of the part that counts: the caller cuts the file there before it
+    appends. `discarded` says what was cut off, empty if nothing was.
+    """
+
+    sequence: int
+    created: int
+    kept_bytes: int
+    records: int
+    discarded: str = ""
+
+
+def encode_new_ad(key: str, my_type: str = "", target_type: str = "") -> str:
+    """Return the record that makes an ad."""
+    return f"101 {key} {my_type or NO_TYPE} {target_type or NO_TYPE}\n"
+
+
+def encode_destroy_ad(key: str) -> str:
+    """Return the record that forgets an ad."""
+    return f"102 {key}\n"
+
+
+def encode_set_attribute(key: str, name: str, text: str) -> str:
+    """Return the record that sets an attribute; a line break in `text` raises StorageError."""
+    if "\n" in text or "\n" in name or " " in name:
+        raise StorageError(f"attribute {name!r} of {key} cannot be written on one line")
+    return f"103 {key} {name} {text}\n"
+
+
+def encode_delete_attribute(key: str, name: str) -> str:
+    """Return the record that removes an attribute."""
+    return f"104 {key} {name}\n"
+
+
+def encode_sequence(sequence: int, created: int) -> str:
+    """Return the first record of a log: its historical number and when it began, unix time."""
+    return f"107 {sequence} CreationTimestamp {created}\n"
+
+
+def encode_transaction(records: Iterable[str]) -> str:
+    """Return the records between the marks that make them take effect together."""
+    return "".join((BEGIN_LINE, *records, END_LINE))
+
+
+def encode_snapshot(
+    sequence: int,
+    created: int,
+    ads: Iterable[tuple[str, str, str, Iterable[tuple[str, str]]]],
+) -> Iterator[str]:
+    """Yield the pieces of a compacted log: for each ad its key, two types and attributes.
+
+    The caller writes them beside the old log and renames, so no transaction marks are needed: a
+    snapshot that is there is whole.
+    """
+    yield encode_sequence(sequence, created)
+    for key, my_type, target_type, attributes in ads:
+        lines = [encode_new_ad(key, my_type, target_type)]
+        lines += [encode_set_attribute(key, name, text) for name, text in attributes]
+        yield "".join(lines)
+
+
+def replay(data: bytes, table: Table) -> Replay:
+    """Apply a log to `table` and say how much of it counts.
+
+    A record without its line end, and a transaction without its end record, never happened: they
+    were not acknowledged. A record in the middle that cannot be read raises StorageError if a
+    transaction was completed after it, because then acknowledged work would be lost by cutting.
+    """
+    return _Replayer(data, table).run()
+
+
+class _Replayer:
+    """One pass over a log."""
+
+    def __init__(self, data: bytes, table: Table) -> None:
+        self.data = data
+        self.table = table
+        self.sequence = 0
+        self.created = 0
+        self.records = 0
+        self.kept = 0
+        self.pending: list[tuple[int, str, str, str]] | None = None
+
+    def run(self) -> Replay:
+        """Apply every line that counts."""
+        offset = 0
+        discarded = ""
+        lines = self.data.split(b"\n")
+        torn = lines.pop()
+        for number, raw in enumerate(lines, 1):
+            end = offset + len(raw) + 1
+            record = _decode(raw)
+            if record is None:
+                discarded = self._cut(number, offset)
+                break
+            self._take(record, end)
+            offset = end
+        else:
+            if self.pending is not None:
+                discarded = f"an unfinished transaction of {len(self.pending)} records"
+            elif torn:
+                discarded = f"a torn record of {len(torn)} bytes"
+        return Replay(self.sequence, self.created, self.kept, self.records, discarded)
+
+    def _cut(self, number: int, offset: int) -> str:
+        if self.data.find(b"\n106", offset) >= 0:
+            raise StorageError(
+                f"line {number} of the log is not a record, and finished transactions follow it"
+            )
+        return f"everything from line {number} on, which is not a record"
+
+    def _take(self, record: tuple[int, str, str, str], end: int) -> None:
+        op = record[0]
+        if op == BEGIN:
+            self.pending = []
+        elif op == END:
+            for each in self.pending or ():
+                self._apply(each)
+            self.pending = None
+            self.kept = end
+        elif self.pending is not None:
+            self.pending.append(record)
+        else:
+            self._apply(record)
+            self.kept = end
+
+    def _apply(self, record: tuple[int, str, str, str]) -> None:
+        op, key, name, text = record
+        self.records += 1
+        if op == SET_ATTRIBUTE:
+            self.table.set_attribute(key, name, text)
+        elif op == DELETE_ATTRIBUTE:
+            self.table.delete_attribute(key, name)
+        elif op == NEW_AD:
+            self.table.new_ad(key, name, text)
+        elif op == DESTROY_AD:
+            self.table.destroy_ad(key)
+        elif op == SEQUENCE:
+            self.sequence, self.created = int(key), int(text)
+
+
+def _type(text: str) -> str:
+    return "" if text in {NO_TYPE, "*"} else text
+
+
+def _decode(raw: bytes) -> tuple[int, str, str, str] | None:
+    """Return operation, key, name and text of one line; None if it is not a record."""
+    line = raw.decode("utf-8", "surrogateescape")
+    op, _, rest = line.partition(" ")
+    if op == "103":
+        key, _, rest = rest.partition(" ")
+        name, _, text = rest.partition(" ")
+        return (SET_ATTRIBUTE, key, name, text) if key and name else None
+    if op == "105":
+        return (BEGIN, "", "", "")
+    if op == "106":
+        return (END, "", "", "")
+    words = rest.split()
+    return _decode_rare(op, words)
+
+
+def _decode_rare(op: str, words: list[str]) -> tuple[int, str, str, str] | None:
+    count = len(words)
+    if op == "104" and count == 2:
+        return (DELETE_ATTRIBUTE, words[0], words[1], "")
+    if op == "101" and 1 <= count <= 3:
+        types = [_type(word) for word in words[1:]] + ["", ""]
+        return (NEW_AD, words[0], types[0], types[1])
+    if op == "102" and count == 1:
+        return (DESTROY_AD, words[0], "", "")
+    if op == "107" and count == 3 and words[0].isdigit() and words[2].isdigit():
+        return (SEQUENCE, words[0], "", words[2])
+    return None

@@ -1,0 +1,145 @@
+"""The transaction log: what a record looks like, and what a log cut anywhere still says."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kettle.errors import StorageError
+from kettle.records import queue_log
+
+
+@dataclass
+class Ads:
+    """A naive table."""
+
+    ads: dict[str, dict[str, str]] = field(default_factory=dict)
+    types: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def new_ad(self, key: str, my_type: str, target_type: str) -> None:
+        self.ads[key] = {}
+        self.types[key] = (my_type, target_type)
+
+    def destroy_ad(self, key: str) -> None:
+        self.ads.pop(key, None)
+
+    def set_attribute(self, key: str, name: str, text: str) -> None:
+        self.ads.setdefault(key, {})[name] = text
+
+    def delete_attribute(self, key: str, name: str) -> None:
+        self.ads.get(key, {}).pop(name, None)
+
+
+OBSERVED = b"""107 1 CreationTimestamp 1795262827
+101 0.0 Job Machine
+105\x20
+103 0.0 UidDomain "vm"
+106\x20
+103 0.0 NextClusterNum 1
+105\x20
+101 0.2 Owner (empty)
+103 0.2 User "tester@vm"
+101 01.-1 Job Machine
+101 1.0 Job Machine
+103 01.-1 Requirements (TARGET.Arch == "X86_64") && (TARGET.OpSys == "LINUX")
+103 01.-1 Environment ""
+104 1.0 JobPreparingTasks
+106\x20
+105\x20
+102 1.0
+106 a comment
+"""
+
+
+def test_an_observed_log_replays_to_its_ads() -> None:
+    table = Ads()
+    outcome = queue_log.replay(OBSERVED, table)
+    assert outcome == queue_log.Replay(1, 1795262827, len(OBSERVED), 12)
+    assert table.ads["0.0"] == {"UidDomain": '"vm"', "NextClusterNum": "1"}
+    assert table.types["0.2"] == ("Owner", "")
+    assert table.ads["01.-1"]["Requirements"].endswith('(TARGET.OpSys == "LINUX")')
+    assert "1.0" not in table.ads
+
+
+def test_records_are_written_as_the_reference_writes_them() -> None:
+    text = queue_log.encode_sequence(1, 1795262827) + queue_log.encode_new_ad(
+        "0.0", "Job", "Machine"
+    )
+    text += queue_log.encode_transaction(
+        [queue_log.encode_set_attribute("0.0", "UidDomain", '"vm"')]
+    )
+    assert OBSERVED.startswith(text.encode())
+    assert queue_log.encode_new_ad("0.2", "Owner") == "101 0.2 Owner (empty)\n"
+
+
+def test_a_line_break_cannot_enter_a_record() -> None:
+    with pytest.raises(StorageError):
+        queue_log.encode_set_attribute("1.0", "A", '1\n103 1.0 Owner "root"')
+
+
+def test_garbage_with_finished_transactions_behind_it_is_not_cut_away() -> None:
+    with pytest.raises(StorageError, match="line 2 "):
+        queue_log.replay(b"107 1 CreationTimestamp 1\n\0\0\0\n105 \n103 1.0 A 1\n106 \n", Ads())
+
+
+def test_garbage_at_the_end_is_cut_and_named() -> None:
+    good = b"107 1 CreationTimestamp 1\n105 \n103 1.0 A 1\n106 \n"
+    outcome = queue_log.replay(good + b"105 \n\0\0\0\n103 1.0 B 2\n", Ads())
+    assert outcome.kept_bytes == len(good)
+    assert "line 6" in outcome.discarded
+
+
+def test_a_snapshot_replays_to_the_same_ads() -> None:
+    table = Ads()
+    queue_log.replay(OBSERVED, table)
+    pieces = queue_log.encode_snapshot(
+        2, 5, ((key, *table.types[key], ad.items()) for key, ad in table.ads.items())
+    )
+    again = Ads()
+    assert queue_log.replay("".join(pieces).encode(), again).sequence == 2
+    assert again.ads == table.ads
+
+
+OPERATIONS = st.lists(
+    st.one_of(
+        st.tuples(st.just("set"), st.sampled_from(["1.0", "1.1", "01.-1"]), st.sampled_from("AB")),
+        st.tuples(st.just("delete"), st.sampled_from(["1.0", "1.1"]), st.sampled_from("AB")),
+        st.tuples(st.just("destroy"), st.sampled_from(["1.0", "1.1"]), st.just("A")),
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(st.lists(OPERATIONS, max_size=5), st.data())
+def test_a_log_cut_at_any_byte_gives_a_state_that_was_once_true(
+    transactions: list[list[tuple[str, str, str]]], data: st.DataObject
+) -> None:
+    log = queue_log.encode_sequence(1, 1).encode()
+    once_true: list[tuple[dict[str, dict[str, str]], int]] = [({}, 0), ({}, len(log))]
+    table = Ads()
+    for number, operations in enumerate(transactions):
+        records = []
+        for kind, key, name in operations:
+            if kind == "set":
+                records.append(queue_log.encode_set_attribute(key, name, str(number)))
+                table.set_attribute(key, name, str(number))
+            elif kind == "delete":
+                records.append(queue_log.encode_delete_attribute(key, name))
+                table.delete_attribute(key, name)
+            else:
+                records.append(queue_log.encode_destroy_ad(key))
+                table.destroy_ad(key)
+        log += queue_log.encode_transaction(records).encode()
+        once_true.append((copy.deepcopy(table.ads), len(log)))
+    cut = data.draw(st.integers(0, len(log)))
+    replayed = Ads()
+    outcome = queue_log.replay(log[:cut], replayed)
+    expected, length = [state for state in once_true if state[1] <= cut][-1]
+    assert replayed.ads == expected
+    assert outcome.kept_bytes == length
+    assert bool(outcome.discarded) == (length < cut)
