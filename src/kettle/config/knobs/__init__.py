@@ -1,0 +1,1 @@
+"""The knobs, one table for each subsystem; nothing here is loaded before somebody needs it."""

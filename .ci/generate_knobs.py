@@ -1,0 +1,107 @@
+"""Write what is generated from the knob tables: `default_texts.py` and `docs/generated/knobs.md`.
+
+`python .ci/generate_knobs.py` rewrites both; `tests/tidy/test_generated_knobs.py` fails when they
+are out of date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import pkgutil
+from pathlib import Path
+
+import kettle.config.knobs
+from kettle.config.knob import Family, Knob, NumberKnob
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXTS = ROOT / "src/kettle/config/default_texts.py"
+MANUAL = ROOT / "docs/generated/knobs.md"
+
+HEAD = '''# ruff: noqa: E501, S108
+"""Default texts of all knobs by upper-case name: GENERATED, see `.ci/generate_knobs.py`.
+
+One dictionary, so that a tool that asks for a handful of names loads no table. The tables in
+`knobs/` are the truth; what a subsystem sees differently is in `subsystem_defaults.py`.
+"""
+
+from kettle.config.subsystem_defaults import SUBSYSTEM_DEFAULTS
+
+
+def find_default_text(key: str, subsystem: str) -> tuple[str, str] | None:
+    """Return spelling and default text of an upper-case name, None if it is not a knob."""
+    own = SUBSYSTEM_DEFAULTS.get(subsystem)
+    if own is not None and key in own:
+        return own[key]
+    if key == "ISTOOL" and subsystem not in ("TOOL", "SUBMIT"):
+        return "IsTool", "false"
+    return DEFAULTS.get(key)
+
+
+# fmt: off
+DEFAULTS: dict[str, tuple[str, str]] = {
+'''
+
+
+def tables() -> list[tuple[str, type]]:
+    """Return every table class with its module's name, in order of module."""
+    found = []
+    for info in sorted(pkgutil.iter_modules(kettle.config.knobs.__path__), key=lambda i: i.name):
+        module = importlib.import_module(f"kettle.config.knobs.{info.name}")
+        found += [
+            (info.name, item)
+            for item in vars(module).values()
+            if isinstance(item, type) and item.__module__ == module.__name__
+        ]
+    return found
+
+
+def default_texts() -> str:
+    """Return the text of the generated module."""
+    knobs = {
+        knob.name.upper(): knob
+        for _, table in tables()
+        for knob in vars(table).values()
+        if isinstance(knob, Knob)
+    }
+    rows = [
+        f"    {json.dumps(key)}: ({json.dumps(knob.name)}, {json.dumps(knob.default)}),\n"
+        for key, knob in sorted(knobs.items())
+    ]
+    return HEAD + "".join(rows) + "}\n# fmt: on\n"
+
+
+def manual() -> str:
+    """Return the page that lists every knob."""
+    lines = [
+        "# Configuration knobs",
+        "",
+        "Generated from the tables in `src/kettle/config/knobs/`.",
+    ]
+    for module, table in tables():
+        lines += ["", f"## {(table.__doc__ or module).strip().rstrip('.')}", ""]
+        lines += ["| Knob | Kind | Default | Meaning |", "|---|---|---|---|"]
+        for knob in vars(table).values():
+            if isinstance(knob, Family):
+                name, kind, default = knob.pattern, "family", knob.default
+            elif isinstance(knob, Knob):
+                name, default = knob.name, knob.default
+                kind = knob.allowed() if isinstance(knob, NumberKnob) else knob.kind
+            else:
+                continue
+            shown = default.replace("\n", " ").replace("|", "\\|")
+            if len(shown) > 60:
+                shown = shown[:57] + "..."
+            lines.append(f"| `{name}` | {kind} | {f'`{shown}`' if shown else ''} | {knob.doc} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Write both files."""
+    TEXTS.write_text(default_texts())
+    MANUAL.parent.mkdir(parents=True, exist_ok=True)
+    MANUAL.write_text(manual())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,358 @@
+"""The kinds of knob: how a configuration text becomes a typed value, and which values are allowed.
+
+A knob is a typed constant of a table class in `config/knobs/`. This module decides what a text
+means for each kind and refuses what is out of range; where texts come from is `store.py`, what
+`$(NAME)` in them means is `expander.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from kettle.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kettle.classad import Expr
+
+T = TypeVar("T")
+
+TRUE_WORDS = frozenset({"true", "t", "yes", "y", "1"})
+FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
+
+
+class Knob(Generic[T]):
+    """One knob: its name, its default as configuration text, its kind and its sentence.
+
+    `default` is what `condor_config_val` shows; `unset` is the text the daemons act on while the
+    value is empty. `takes_effect` is "reconfig", "restart" or "job start". `removed` is the
+    sentence shown to whoever still sets a knob that is gone.
+    """
+
+    kind = "text"
+    __slots__ = ("aliases", "default", "doc", "name", "read_by", "removed", "takes_effect", "unset")
+
+    def __init__(
+        self,
+        default: str,
+        *,
+        doc: str,
+        unset: str = "",
+        read_by: str = "",
+        takes_effect: str = "reconfig",
+        aliases: tuple[str, ...] = (),
+        removed: str = "",
+    ) -> None:
+        self.name = ""
+        self.default = default
+        self.doc = doc
+        self.unset = unset
+        self.read_by = read_by
+        self.takes_effect = takes_effect
+        self.aliases = aliases
+        self.removed = removed
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} knob {self.name}>"
+
+    def parse(self, text: str) -> T:
+        """Return the value of expanded text; raise ConfigError where it is not of this kind."""
+        raise NotImplementedError
+
+    def allowed(self) -> str:
+        """Say which values the knob takes, for the manual and for error messages."""
+        return self.kind
+
+    def refuse(self, text: str) -> ConfigError:
+        """Return the error for a text that this knob does not take."""
+        return ConfigError(f"{self.name} = {text} is not {self.allowed()}")
+
+
+class StringKnob(Knob[str]):
+    """Any text; surrounding white space and one pair of double quotes do not count."""
+
+    kind = "string"
+    __slots__ = ()
+
+    def parse(self, text: str) -> str:
+        """Return the text without surrounding white space and quotes."""
+        text = text.strip()
+        if len(text) > 1 and text[0] == text[-1] == '"':
+            return text[1:-1]
+        return text
+
+
+class PathKnob(StringKnob):
+    """The path of a file or folder, a command's path, or empty for none."""
+
+    kind = "path"
+    __slots__ = ()
+
+
+class BooleanKnob(Knob[bool]):
+    """True or false, as a word, a number or a ClassAd expression."""
+
+    kind = "boolean"
+    __slots__ = ()
+
+    def parse(self, text: str) -> bool:
+        """Return the truth of the text; an empty text is false."""
+        value = parse_boolean(text)
+        if value is None:
+            raise self.refuse(text)
+        return value
+
+
+class NumberKnob(Knob[T]):
+    """What integers, seconds and reals share: a range."""
+
+    __slots__ = ("at_least", "at_most")
+
+    def __init__(
+        self,
+        default: str,
+        *,
+        doc: str,
+        at_least: float | None = None,
+        at_most: float | None = None,
+        unset: str = "0",
+        read_by: str = "",
+        takes_effect: str = "reconfig",
+        aliases: tuple[str, ...] = (),
+        removed: str = "",
+    ) -> None:
+        super().__init__(
+            default,
+            doc=doc,
+            unset=unset,
+            read_by=read_by,
+            takes_effect=takes_effect,
+            aliases=aliases,
+            removed=removed,
+        )
+        self.at_least = at_least
+        self.at_most = at_most
+
+    def allowed(self) -> str:
+        """Name the kind and its range."""
+        article = "an" if self.kind[0] in "aeiou" else "a"
+        words = f"{article} {self.kind}"
+        if self.at_least is not None and self.at_most is not None:
+            return f"{words} from {self.at_least:g} to {self.at_most:g}"
+        if self.at_least is not None:
+            return f"{words} of at least {self.at_least:g}"
+        if self.at_most is not None:
+            return f"{words} of at most {self.at_most:g}"
+        return words
+
+    def in_range(self, value: float) -> bool:
+        """Tell whether the value lies within the knob's bounds."""
+        return (self.at_least is None or value >= self.at_least) and (
+            self.at_most is None or value <= self.at_most
+        )
+
+
+class IntegerKnob(NumberKnob[int]):
+    """A whole number, written as digits or as a ClassAd expression (R036)."""
+
+    kind = "integer"
+    __slots__ = ()
+
+    def parse(self, text: str) -> int:
+        """Return the number; raise ConfigError if it is none or out of range."""
+        value = parse_integer(text)
+        if value is None or not self.in_range(value):
+            raise self.refuse(text)
+        return value
+
+
+class SecondsKnob(IntegerKnob):
+    """A span of time in whole seconds."""
+
+    kind = "number of seconds"
+    __slots__ = ()
+
+
+class RealKnob(NumberKnob[float]):
+    """A number with a fraction."""
+
+    kind = "real number"
+    __slots__ = ()
+
+    def parse(self, text: str) -> float:
+        """Return the number; raise ConfigError if it is none or out of range."""
+        value = parse_real(text)
+        if value is None or not self.in_range(value):
+            raise self.refuse(text)
+        return value
+
+
+class ExpressionKnob(Knob["Expr | None"]):
+    """A ClassAd expression, evaluated later against ads; empty is None."""
+
+    kind = "expression"
+    __slots__ = ()
+
+    def parse(self, text: str) -> Expr | None:
+        """Return the parsed expression; raise ConfigError where it does not parse."""
+        try:
+            return parse_expression_text(text)
+        except ConfigError as error:
+            raise ConfigError(f"{self.name} = {text} is not an expression: {error}") from None
+
+
+class ListKnob(Knob[tuple[str, ...]]):
+    """Words separated by commas, white space or both."""
+
+    kind = "list"
+    __slots__ = ()
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """Return the words in order."""
+        return split_list(text)
+
+
+class EnumKnob(Knob[str]):
+    """One of a few words, in any case."""
+
+    kind = "choice"
+    __slots__ = ("choices",)
+
+    def __init__(
+        self,
+        default: str,
+        choices: tuple[str, ...],
+        *,
+        doc: str,
+        unset: str = "",
+        read_by: str = "",
+        takes_effect: str = "reconfig",
+    ) -> None:
+        super().__init__(default, doc=doc, unset=unset, read_by=read_by, takes_effect=takes_effect)
+        self.choices = choices
+
+    def parse(self, text: str) -> str:
+        """Return the choice as the table spells it."""
+        for choice in self.choices:
+            if choice.lower() == text.strip().lower():
+                return choice
+        raise self.refuse(text)
+
+    def allowed(self) -> str:
+        """List the choices."""
+        return "one of " + ", ".join(self.choices)
+
+
+class Family(Generic[T]):
+    """Knobs that share a pattern, such as `{subsys}_LOG`; `FAMILY["SCHEDD"]` is one of them."""
+
+    __slots__ = ("default", "doc", "kind", "make", "name", "pattern", "unset")
+
+    def __init__(
+        self,
+        pattern: str,
+        make: Callable[..., Knob[T]],
+        default: str = "",
+        *,
+        doc: str,
+        unset: str = "",
+    ) -> None:
+        self.pattern = pattern
+        self.make = make
+        self.default = default
+        self.doc = doc
+        self.unset = unset
+        self.name = ""
+        self.kind = "family"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __getitem__(self, key: str) -> Knob[T]:
+        """Return the knob for one subsystem, slot type, hook keyword and so on."""
+        field = self.pattern[self.pattern.index("{") : self.pattern.index("}") + 1]
+        if self.unset:
+            knob = self.make(self.default.replace(field, key), doc=self.doc, unset=self.unset)
+        else:
+            knob = self.make(self.default.replace(field, key), doc=self.doc)
+        knob.name = self.pattern.replace(field, key)
+        return knob
+
+
+string = StringKnob
+path = PathKnob
+boolean = BooleanKnob
+integer = IntegerKnob
+seconds = SecondsKnob
+real = RealKnob
+expression = ExpressionKnob
+listing = ListKnob
+choice = EnumKnob
+family = Family
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """Split words at commas and white space."""
+    return tuple(text.replace(",", " ").split())
+
+
+def parse_boolean(text: str) -> bool | None:
+    """Read a truth value; None if the text is neither a word, a number nor such an expression."""
+    word = text.strip().lower()
+    if word in TRUE_WORDS:
+        return True
+    if word in FALSE_WORDS or not word:
+        return False
+    value = evaluate_text(text)
+    return bool(value) if isinstance(value, (bool, int, float)) else None
+
+
+def parse_integer(text: str) -> int | None:
+    """Read a whole number or an expression that is one; None otherwise."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    value = evaluate_text(text)
+    return int(value) if isinstance(value, (bool, int, float)) else None
+
+
+def parse_real(text: str) -> float | None:
+    """Read a number or an expression that is one; None otherwise."""
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    value = evaluate_text(text)
+    return float(value) if isinstance(value, (bool, int, float)) else None
+
+
+def parse_expression_text(text: str) -> Expr | None:
+    """Parse a ClassAd expression; empty is None; raise ConfigError where it does not parse."""
+    if not text.strip():
+        return None
+    # The language is loaded only by those who need it: most tools read a handful of plain texts.
+    from kettle.classad import parse_expression
+    from kettle.errors import ClassAdSyntaxError
+
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError as error:
+        raise ConfigError(str(error)) from None
+
+
+def evaluate_text(text: str) -> object:
+    """Evaluate an expression that needs no ad; None where it does not parse."""
+    try:
+        tree = parse_expression_text(text)
+    except ConfigError:
+        return None
+    if tree is None:
+        return None
+    from kettle.classad import ClassAd
+
+    return cast("object", ClassAd().evaluate_expression(tree))

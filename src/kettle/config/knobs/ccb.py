@@ -1,0 +1,84 @@
+"""Knobs of connection brokering: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path, real, seconds, string
+
+
+class CcbKnobs:
+    """Knobs of connection brokering."""
+
+    CCB_ADDRESS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    CCB_CLIENT_STREAMING = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CCB_HEARTBEAT_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CCB_OUTBOUND_NEXT_HOP = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CCB_OUTBOUND_PROXY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CCB_OUTBOUND_TARGET_ALLOWLIST = integer(
+        "*",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CCB_OUTBOUND_TARGET_DENYLIST = string(
+        "127.0.0.0/8 ::1 fe80::/10 169.254.0.0/16 localhost",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    CCB_OUTBOUND_TTL = integer(
+        "8",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CCB_POLLING_INTERVAL = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CCB_POLLING_MAX_INTERVAL = seconds(
+        "600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CCB_POLLING_TIMESLICE = real(
+        "0.05",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    CCB_RECONNECT_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    CCB_SERVER_MAX_STREAMING_HANDSHAKES = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CCB_SERVER_MAX_STREAMING_SESSIONS = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CCB_SERVER_READ_BUFFER = integer(
+        "2048",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CCB_SERVER_STREAMING = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CCB_SERVER_STREAMING_HANDSHAKE_TIMEOUT = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CCB_SERVER_WRITE_BUFFER = integer(
+        "2048",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CCB_SWEEP_INTERVAL = seconds(
+        "1200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CCB_TUNNEL_REGISTRATION_TIMEOUT = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    OUTBOUND_CCB_ADDRESS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    USE_OUTBOUND_CCB = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

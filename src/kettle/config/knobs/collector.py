@@ -1,0 +1,119 @@
+"""Knobs of the collector: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path, seconds, string
+
+
+class CollectorKnobs:
+    """Knobs of the collector."""
+
+    COLLECTOR = path(
+        "$(SBIN)/condor_collector",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_ADDRESS_FILE = path(
+        "$(LOG)/.collector_address",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    COLLECTOR_DEBUG_WAIT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_FLAG = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_FORWARD_CLAIMED_PRIVATE_ADS = boolean(
+        "$(NEGOTIATOR_CONSIDER_PREEMPTION)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_FORWARD_FILTERING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_FORWARD_PROJECTION = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_FORWARD_WATCH_LIST = listing(
+        "State,Cpus,Memory,IdleJobs,ClaimId,Capability,ClaimIdList,ChildClaimIds",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_HOST = listing(
+        "$(CONDOR_HOST)",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_HOST_FOR_NEGOTIATOR = string(
+        "$(FULL_HOSTNAME)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_HOST_STRING = string(
+        '"$(COLLECTOR_HOST)"',
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_LOG = path("$(LOG)/CollectorLog", doc="Known path; no part of Kettle acts on it yet.")
+    COLLECTOR_MAX_FILE_DESCRIPTORS = integer(
+        "10240",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_NAME = string(
+        "My Pool - $(CONDOR_HOST)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_QUERY_MAX_WORKTIME = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_QUERY_WORKERS = integer(
+        "4",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_QUERY_WORKERS_PENDING = integer(
+        "50",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_QUERY_WORKERS_RESERVE_FOR_HIGH_PRIO = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_SOCKET_BUFSIZE = integer(
+        "10000*1024",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_STATS_SWEEP = integer(
+        "14400",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_SUPER_ADDRESS_FILE = path(
+        "$(LOG)/.collector_address.super",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_TCP_SOCKET_BUFSIZE = integer(
+        "128*1024",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_UPDATE_INTERVAL = seconds(
+        "900",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    KEEP_POOL_HISTORY = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    MAX_COLLECTOR_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    POOL_HISTORY_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    POOL_HISTORY_MAX_STORAGE = integer(
+        "10000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    POOL_HISTORY_SAMPLING_INTERVAL = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    TRUNC_COLLECTOR_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UPDATE_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,159 @@
+"""Knobs of all daemons: a pure table."""
+
+from kettle.config.knob import boolean, family, integer, listing, path, seconds, string
+
+
+class DaemonKnobs:
+    """Knobs of all daemons."""
+
+    AUTO_INCLUDE_CREDD_IN_DAEMON_LIST = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CLASSAD_ENABLE_USER_HOME = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CLASSAD_USER_LIBS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    CLASSAD_USER_PYTHON_LIB = path(
+        "$(LIBEXEC)/libclassad_python_user.so",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    CLASSAD_USER_PYTHON_MODULES = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    CORE_FILE_NAME = string(
+        "core.$(SUBSYSTEM)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    CREATE_CORE_FILES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DAEMON_CORE_KILL_ANY_PROCESS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DISABLE_SETUID = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DROP_CORE_ON_RECONFIG = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_CLASSAD_CACHING = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    EXCEPT_ON_ERROR = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    FILE_LOCK_VIA_MUTEX = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    MAX_PID_COLLISION_RETRY = integer(
+        "9",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_TIME_SKIP = integer(
+        "1200",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_TRACKING_GID = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MIN_TRACKING_GID = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PARENT_CHECK_FIRST_INTERVAL = seconds(
+        "15",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PARENT_CHECK_INTERVAL = seconds(
+        "120",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PASSWD_CACHE_REFRESH = seconds(
+        "72000",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PID_SNAPSHOT_INTERVAL = seconds(
+        "15",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PIPE_BUFFER_MAX = integer(
+        "10240",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PROCD = path("$(SBIN)/condor_procd", doc="Known path; no part of Kettle acts on it yet.")
+    PROCD_ADDRESS = path("$(RUN)/procd_pipe", doc="Known path; no part of Kettle acts on it yet.")
+    PROCD_LOG = path("$(LOG)/ProcLog", doc="Known path; no part of Kettle acts on it yet.")
+    PROCD_MAX_SNAPSHOT_INTERVAL = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PYTHON3_MODULE_SUFFIX = string(
+        ".cpython-314-x86_64-linux-gnu.so",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    PYTHON3_VERSION_MINOR = integer(
+        "14",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    RESTART_PROCD_ON_ERROR = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UPDATE_SPREAD_TIME = integer(
+        "$(UPDATE_COLLECTOR_WITH_TCP:0) ? 0 : 8",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    USE_CLONE_TO_CREATE_PROCESSES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_GID_PROCESS_TRACKING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_PROCD = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_PROCESS_GROUPS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UTSNAME_MACHINE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    UTSNAME_NODENAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    UTSNAME_RELEASE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    UTSNAME_SYSNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    UTSNAME_VERSION = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SUBSYS_ADDRESS_FILE = family(
+        "{subsys}_ADDRESS_FILE",
+        path,
+        "",
+        doc=(
+            "Where a daemon leaves its address, version and platform for tools on the same machine."
+        ),
+    )
+    SUBSYS_DAEMON_AD_FILE = family(
+        "{subsys}_DAEMON_AD_FILE",
+        path,
+        "",
+        doc="Where a daemon leaves its ad for tools on the same machine.",
+    )
+    SUBSYS_ATTRS = family(
+        "{subsys}_ATTRS",
+        listing,
+        "",
+        doc="Names of configuration entries that a daemon puts into its ad.",
+    )

@@ -1,0 +1,55 @@
+"""Knobs of the defragmenting daemon: a pure table."""
+
+from kettle.config.knob import expression, integer, path, seconds, string
+
+
+class DefragKnobs:
+    """Knobs of the defragmenting daemon."""
+
+    DEFRAG = path("$(LIBEXEC)/condor_defrag", doc="Known path; no part of Kettle acts on it yet.")
+    DEFRAG_CANCEL_REQUIREMENTS = expression(
+        "$(DEFRAG_WHOLE_MACHINE_EXPR)",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    DEFRAG_DRAINING_MACHINES_PER_HOUR = seconds(
+        "0",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    DEFRAG_DRAINING_SCHEDULE = string(
+        "graceful",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    DEFRAG_DRAINING_START_EXPR = expression(
+        "FALSE",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    DEFRAG_INTERVAL = seconds(
+        "600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    DEFRAG_LOG = path("$(LOG)/DefragLog", doc="Known path; no part of Kettle acts on it yet.")
+    DEFRAG_MAX_CONCURRENT_DRAINING = integer(
+        "-1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    DEFRAG_MAX_WHOLE_MACHINES = integer(
+        "-1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    DEFRAG_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFRAG_RANK = expression(
+        "-ExpectedMachineGracefulDrainingBadput",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    DEFRAG_REQUIREMENTS = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    DEFRAG_UPDATE_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    DEFRAG_WHOLE_MACHINE_EXPR = expression(
+        "Cpus == TotalSlotCpus",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )

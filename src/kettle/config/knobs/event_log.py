@@ -1,0 +1,70 @@
+"""Knobs of job event logs: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path
+
+
+class EventLogKnobs:
+    """Knobs of job event logs."""
+
+    ALWAYS_CLOSE_USERLOG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CREATE_LOCKS_ON_LOCAL_DISK = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_USERLOG_FSYNC = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_USERLOG_LOCKING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG = path("", doc="Known path; no part of Kettle acts on it yet.")
+    EVENT_LOG_COUNT_EVENTS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_FSYNC = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_JOB_AD_INFORMATION_ATTRS = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_LOCKING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_MAX_ROTATIONS = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_MAX_SIZE = integer(
+        "1000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_ROTATION_LOCK = path(
+        "$(LOCK)/EventLogLock",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_USE_XML = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    IGNORE_NFS_LOCK_ERRORS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    LOCAL_DISK_LOCK_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    LOG_ON_NFS_IS_ERROR = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    WANT_XML_LOG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,93 @@
+"""Knobs of high availability and replication: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path, seconds, string
+
+
+class HighAvailabilityKnobs:
+    """Knobs of high availability and replication."""
+
+    HAD = path("$(SBIN)/condor_had", doc="Known path; no part of Kettle acts on it yet.")
+    HAD_ARGS = string(
+        "-sock $(HAD_SOCKET_NAME)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    HAD_CONNECTION_TIMEOUT = seconds(
+        "5",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    HAD_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    HAD_FIPS_MODE = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    HAD_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    HAD_LOG = path("$(LOG)/HADLog", doc="Known path; no part of Kettle acts on it yet.")
+    HAD_SOCKET_NAME = string("had", doc="Known text; no part of Kettle acts on it yet.")
+    HAD_STAND_ALONE_DEBUG = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    HAD_UPDATE_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    HAD_USE_PRIMARY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    HAD_USE_REPLICATION = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    HAD_USE_SHARED_PORT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    HA_LOCK_HOLD_TIME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    HA_LOCK_URL = string("", doc="Known text; no part of Kettle acts on it yet.")
+    HA_POLL_PERIOD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_HA_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    MAX_HAD_LOG = string("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
+    MAX_REPLICATION_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MAX_TRANSFERER_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    REPLICATION = path(
+        "$(SBIN)/condor_replication",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    REPLICATION_ARGS = string(
+        "-sock $(REPLICATION_SOCKET_NAME)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    REPLICATION_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    REPLICATION_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    REPLICATION_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    REPLICATION_LOG = path(
+        "$(LOG)/ReplicationLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    REPLICATION_SOCKET_NAME = string(
+        "replication",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    REPLICATION_USE_SHARED_PORT = boolean(
+        "$(HAD_USE_SHARED_PORT)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    TRANSFERER = path(
+        "$(LIBEXEC)/condor_transferer",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    TRANSFERER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    TRANSFERER_LOG = path(
+        "$(LOG)/TransfererLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,46 @@
+"""Knobs of the histories: a pure table."""
+
+from kettle.config.knob import boolean, integer, path
+
+
+class HistoryKnobs:
+    """Knobs of the histories."""
+
+    ENABLE_HISTORY_ROTATION = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    HISTORY = path("$(SPOOL)/history", doc="Known path; no part of Kettle acts on it yet.")
+    HISTORY_CONTAINS_JOB_ENVIRONMENT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    HISTORY_HELPER = path(
+        "$(BIN)/condor_history",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    HISTORY_HELPER_MAX_CONCURRENCY = integer(
+        "50",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    HISTORY_HELPER_MAX_HISTORY = integer(
+        "2000000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    JOB_EPOCH_HISTORY = path(
+        "$(SPOOL)/epoch_history",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    PER_JOB_HISTORY_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    SCHEDD_DAEMON_HISTORY = path(
+        "$(SPOOL)/schedd_daemon_history",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    STARTD_HISTORY = path(
+        "$(LOG)/startd_history",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_JOB_MACHINE_ATTRS_HISTORY_LENGTH = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,42 @@
+"""Knobs of the job router: a pure table."""
+
+from kettle.config.knob import boolean, expression, listing, path, seconds, string
+
+
+class JobRouterKnobs:
+    """Knobs of the job router."""
+
+    JOB_ROUTER = path(
+        "$(LIBEXEC)/condor_job_router",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    JOB_ROUTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    JOB_ROUTER_LOCK = path(
+        "$(LOCK)/$(JOB_ROUTER_NAME)Lock",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    JOB_ROUTER_LOG = path(
+        "$(LOG)/JobRouterLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    JOB_ROUTER_NAME = string("jobrouter", doc="Known text; no part of Kettle acts on it yet.")
+    JOB_ROUTER_POLLING_PERIOD = seconds(
+        "10",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    JOB_ROUTER_ROUND_ROBIN_SELECTION = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    JOB_ROUTER_SOURCE_JOB_CONSTRAINT = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MAX_JOB_MIRROR_UPDATE_LAG = seconds(
+        "600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_JOB_ROUTER_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,85 @@
+"""Knobs of daemon logs: a pure table."""
+
+from kettle.config.knob import boolean, family, integer, listing, path, seconds, string
+
+
+class LogKnobs:
+    """Knobs of daemon logs."""
+
+    ALL_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    DEBUG_TIME_FORMAT = string(
+        "%m/%d/%y %H:%M:%S",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    LOCK_DEBUG_LOG_TO_APPEND = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    LOGS_USE_TIMESTAMP = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    LOG_TO_SYSLOG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    MAX_DAGMAN_LOG = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_DEFAULT_LOG = string(
+        "10 Mb",
+        unset="10 Mb",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MAX_GANGLIAD_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MAX_METRICD_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MAX_PROCD_LOG = integer(
+        "1000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_ROOSTER_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    PROCD_DEBUG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    TOUCH_LOG_INTERVAL = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SUBSYS_LOG = family(
+        "{subsys}_LOG", path, "$(LOG)/{subsys}Log", doc="Where a daemon writes its log."
+    )
+    SUBSYS_DEBUG = family(
+        "{subsys}_DEBUG",
+        listing,
+        "",
+        doc="Which kinds of message a daemon logs besides the ordinary ones.",
+    )
+    MAX_SUBSYS_LOG = family(
+        "MAX_{subsys}_LOG",
+        string,
+        "$(MAX_DEFAULT_LOG)",
+        doc=(
+            "How large a daemon log may grow before it is renamed to .old; a number of bytes, "
+            "or with a unit."
+        ),
+    )
+    MAX_NUM_SUBSYS_LOG = family(
+        "MAX_NUM_{subsys}_LOG", integer, "1", doc="How many renamed logs of a daemon are kept."
+    )
+    TRUNC_SUBSYS_LOG_ON_OPEN = family(
+        "TRUNC_{subsys}_LOG_ON_OPEN",
+        boolean,
+        "false",
+        doc="Whether a daemon empties its log when it starts.",
+    )

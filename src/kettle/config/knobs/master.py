@@ -1,0 +1,173 @@
+"""Knobs of the master and its daemons: a pure table."""
+
+from kettle.config.knob import boolean, family, integer, listing, path, real, seconds, string
+
+
+class MasterKnobs:
+    """Knobs of the master and its daemons."""
+
+    ADD_WINDOWS_FIREWALL_EXCEPTION = boolean(
+        "$(CondorIsAdmin)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CONDOR_ADMIN = string(
+        "root@$(FULL_HOSTNAME)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    CONDOR_SUPPORT_EMAIL = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DAEMON_LIST = listing("MASTER", doc="Known list of words; no part of Kettle acts on it yet.")
+    DC_DAEMON_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    DEFAULT_MASTER_SHUTDOWN_SCRIPT = path("", doc="Known path; no part of Kettle acts on it yet.")
+    EMAIL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    ENABLE_KERNEL_TUNING = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    INVALID_LOG_FILES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    KERNEL_TUNING_LOG = path(
+        "$(LOG)/KernelTuning.log",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    LINUX_KERNEL_TUNING_SCRIPT = path(
+        "$(LIBEXEC)/linux_kernel_tuning",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    MAIL = path("/usr/bin/mail", doc="Known path; no part of Kettle acts on it yet.")
+    MASTER = path("$(SBIN)/condor_master", doc="Known path; no part of Kettle acts on it yet.")
+    MASTER_ADDRESS_FILE = path(
+        "$(LOG)/.master_address",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    MASTER_BACKOFF_CEILING = seconds(
+        "3600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MASTER_BACKOFF_CONSTANT = integer(
+        "9",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MASTER_BACKOFF_FACTOR = real(
+        "2.0",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    MASTER_CHECK_NEW_EXEC_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MASTER_DAEMON_AD_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    MASTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    MASTER_DEBUG_WAIT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    MASTER_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_FLAG = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_INSTANCE_LOCK = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_LOG = path("$(LOG)/MasterLog", doc="Known path; no part of Kettle acts on it yet.")
+    MASTER_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    MASTER_NEW_BINARY_DELAY = seconds(
+        "120",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MASTER_NEW_BINARY_RESTART = string(
+        "GRACEFUL",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MASTER_RECOVER_FACTOR = integer(
+        "300",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MASTER_TIMEOUT_MULTIPLIER = seconds(
+        "0",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MASTER_UPDATE_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_MASTER_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    NOT_RESPONDING_TIMEOUT = seconds(
+        "3600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    OBITUARY_LOG_LENGTH = integer(
+        "200",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PREEN = path("$(SBIN)/condor_preen", doc="Known path; no part of Kettle acts on it yet.")
+    PREEN_ADMIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PREEN_ARGS = string("-m -r", doc="Known text; no part of Kettle acts on it yet.")
+    PREEN_COREFILES_PER_PROCESS = integer(
+        "10",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PREEN_COREFILE_MAX_SIZE = integer(
+        "50000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PREEN_COREFILE_STALE_AGE = seconds(
+        "5184000",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PREEN_INTERVAL = seconds(
+        "86400",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PUBLISH_OBITUARIES = boolean(
+        "",
+        unset="true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SENDMAIL = string("sendmail", doc="Known text; no part of Kettle acts on it yet.")
+    SHUTDOWN_FAST_TIMEOUT = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SHUTDOWN_GRACEFUL_TIMEOUT = seconds(
+        "",
+        unset="1800",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SMTP_SERVER = string("", doc="Known text; no part of Kettle acts on it yet.")
+    START_DAEMONS = boolean(
+        "",
+        unset="true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    START_MASTER = boolean(
+        "",
+        unset="true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_VALID_SPOOL_FILES = string(
+        (
+            "job_queue.log, job_queue.log.tmp, history, Accountant.log, Accountantnew.log, "
+            "local_univ_execute, .pgpass, .schedd_address, .schedd_address.super, "
+            ".schedd_classad, OfflineLog, startd_disk.img, checkpoint-cleanup, TokensDatabase"
+        ),
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    TRUNC_MASTER_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_SCRIPT_TO_CREATE_CONFIG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    VALID_SPOOL_FILES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    WINDOWS_FIREWALL_FAILURE_RETRY = integer(
+        "2",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SUBSYS = family("{subsys}", path, "", doc="The program of a daemon in DAEMON_LIST.")
+    SUBSYS_ARGS = family("{subsys}_ARGS", string, "", doc="Further arguments of a daemon.")
+    SUBSYS_ENVIRONMENT = family(
+        "{subsys}_ENVIRONMENT",
+        string,
+        "",
+        doc="Further environment of a daemon, in the submit language's new syntax.",
+    )

@@ -1,0 +1,281 @@
+"""Knobs of the negotiator and its accountant: a pure table."""
+
+from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+
+
+class NegotiatorKnobs:
+    """Knobs of the negotiator and its accountant."""
+
+    ACCOUNTANT_DATABASE_FILE = path(
+        "$(SPOOL)/Accountantnew.log",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    ACCOUNTANT_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    ACCOUNTANT_LOCAL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    ACCOUNTING_DOMAIN = string("$(UID_DOMAIN)", doc="Known text; no part of Kettle acts on it yet.")
+    CLAIM_PARTITIONABLE_LEFTOVERS = expression(
+        "$(NEGOTIATOR_USE_SLOT_WEIGHTS)",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CLAIM_RECYCLING_CONSIDER_LIMITS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CONCURRENCY_LIMIT_DEFAULT = integer(
+        "2308032",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    CONSUMPTION_POLICY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DEFAULT_PRIO_FACTOR = integer(
+        "1000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    FORCE_NEGOTIATOR_SLOT_WEIGHT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    GROUP_ACCEPT_SURPLUS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    GROUP_AUTOREGROUP = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    GROUP_NAMES = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = integer(
+        "3",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    GROUP_QUOTA_ROUND_ROBIN_RATE = real(
+        "1.0e100",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    GROUP_SORT_EXPR = expression(
+        (
+            'ifThenElse(AccountingGroup=?="<none>",3.4e+38,ifThenElse(GroupQuota>0,'
+            "GroupResourcesInUse/GroupQuota,3.3e+38))"
+        ),
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MAX_ACCOUNTANT_DATABASE_SIZE = integer(
+        "1000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_NEGOTIATOR_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MAX_NEGOTIATOR_MATCH_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATION_CYCLE_STATS_LENGTH = integer(
+        "3",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR = path(
+        "$(SBIN)/condor_negotiator",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_CONSIDER_EARLY_PREEMPTION = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_CONSIDER_PREEMPTION = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_CROSS_SLOT_PRIOS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_DEBUG = listing(
+        "D_MATCH",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_DEBUG_WAIT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_DEPTH_FIRST = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_DISCOUNT_SUSPENDED_RESOURCES = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_IGNORE_USER_PRIORITIES = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_INFORM_STARTD = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_INTERVAL = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_JOB_CONSTRAINT = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    NEGOTIATOR_LOG = path(
+        "$(LOG)/NegotiatorLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MATCHLIST_CACHING = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MATCH_EXPRS = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MATCH_LOG = path(
+        "$(LOG)/MatchLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MAX_TIME_PER_CYCLE = integer(
+        "1200",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MAX_TIME_PER_PIESPIN = integer(
+        "120",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MAX_TIME_PER_SCHEDD = integer(
+        "120",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MAX_TIME_PER_SUBMITTER = integer(
+        "60",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_MIN_INTERVAL = seconds(
+        "5",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_NUM_THREADS = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_POST_JOB_RANK = expression(
+        (
+            "(RemoteOwner =?= UNDEFINED) * (ifthenElse(isUndefined(KFlops), 1000, Kflops) - "
+            "SlotID - 1.0e10*(Offline=?=True))"
+        ),
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    NEGOTIATOR_PREFETCH_REQUESTS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_PREFETCH_REQUESTS_MAX_TIME = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_PRE_JOB_RANK = expression(
+        (
+            "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED)) - (100000 * Cpus) "
+            "- Memory"
+        ),
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = integer(
+        "200",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_SLOT_CONSTRAINT = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    NEGOTIATOR_SOCKET_CACHE_SIZE = integer(
+        "500",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_STATE_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    NEGOTIATOR_TIMEOUT = seconds(
+        "30",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_UPDATE_AFTER_CYCLE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_UPDATE_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_USE_NONBLOCKING_STARTD_CONTACT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_USE_SLOT_WEIGHTS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_USE_WEIGHTED_DEMAND = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NICE_USER_ACCOUNTING_GROUP_NAME = string(
+        "nice-user",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    NICE_USER_PRIO_FACTOR = real(
+        "1e10",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    PREEMPTION_RANK = expression(
+        (
+            "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, "
+            "TotalJobRuntime)"
+        ),
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    PREEMPTION_REQUIREMENTS = expression(
+        "False",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    PRIORITY_HALFLIFE = seconds(
+        "86400",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    REMOTE_PRIO_FACTOR = real(
+        "1e7",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    TRUNC_MATCH_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    TRUNC_NEGOTIATOR_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_RESOURCE_REQUEST_COUNTS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,173 @@
+"""Knobs of addresses, ports and connections: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path, seconds, string
+
+
+class NetworkKnobs:
+    """Knobs of addresses, ports and connections."""
+
+    ADVERTISE_IPV4_FIRST = boolean(
+        "$(PREFER_IPV4)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ALWAYS_REUSEADDR = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    BIND_ALL_INTERFACES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CM_IP_ADDR = string("", doc="Known text; no part of Kettle acts on it yet.")
+    COLLECTOR_PORT = integer(
+        "9618",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_USES_SHARED_PORT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CONDOR_VIEW_CLASSAD_TYPES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CONDOR_VIEW_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEAD_COLLECTOR_MAX_AVOIDANCE_TIME = seconds(
+        "3600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    DEFAULT_DOMAIN_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DNS_CACHE_REFRESH = seconds(
+        "28800",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    ENABLE_IPV4 = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    ENABLE_IPV6 = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    HIGHPORT = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    HOST_ALIAS = string("$(FULL_HOSTNAME)", doc="Known text; no part of Kettle acts on it yet.")
+    IGNORE_DNS_PROTOCOL_PREFERENCE = boolean(
+        "$(PREFER_IPV4)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    IGNORE_TARGET_PROTOCOL_PREFERENCE = boolean(
+        "$(PREFER_IPV4)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    IN_HIGHPORT = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    IN_LOWPORT = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    LOWPORT = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_ACCEPTS_PER_CYCLE = integer(
+        "8",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_REAPS_PER_CYCLE = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_TIMER_EVENTS_PER_CYCLE = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_UDP_MSGS_PER_CYCLE = integer(
+        "100",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NETWORK_HOSTNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    NETWORK_INTERFACE = integer(
+        "*",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NETWORK_MAX_PENDING_CONNECTS = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NONBLOCKING_COLLECTOR_UPDATE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NO_DNS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    OUT_HIGHPORT = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    OUT_LOWPORT = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PARROT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PREFER_IPV4 = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    PREFER_OUTBOUND_IPV4 = boolean(
+        "$(PREFER_IPV4)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    PRIVATE_NETWORK_INTERFACE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PRIVATE_NETWORK_NAME = string(
+        "$(FULL_HOSTNAME)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    QUERY_TIMEOUT = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    RECEIVE_MSGS_DURATION = seconds(
+        "250",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_RESTART_REPORT = path(
+        "$(LOG)/ScheddRestartReport",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SOCKET_LISTEN_BACKLOG = integer(
+        "4096",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    TCP_FORWARDING_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    TCP_KEEPALIVE_INTERVAL = seconds(
+        "360",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    TCP_UPDATE_COLLECTORS = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    TOOLS_ASSUME_FIREWALLS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UPDATE_COLLECTOR_WITH_TCP = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UPDATE_VIEW_COLLECTOR_WITH_TCP = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_COLLECTOR_HOST_CNAME = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    WANT_UDP_COMMAND_SOCKET = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

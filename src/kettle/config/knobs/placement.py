@@ -1,0 +1,28 @@
+"""Knobs of the placement daemon: a pure table."""
+
+from kettle.config.knob import path
+
+
+class PlacementKnobs:
+    """Knobs of the placement daemon."""
+
+    PLACEMENTD = path(
+        "$(SBIN)/condor_placementd",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    PLACEMENTD_AUTHORIZATIONS_MAPFILE = path(
+        "$(ETC)/placementd_authorizations_mapfile",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    PLACEMENTD_LOG = path(
+        "$(LOG)/PlacementdLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    PLACEMENTD_MAPFILE = path(
+        "$(ETC)/placementd_mapfile",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    TOKENS_DATABASE = path(
+        "$(SPOOL)/TokensDatabase",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,31 @@
+"""Knobs of the daemon that wakes machines: a pure table."""
+
+from kettle.config.knob import expression, integer, listing, path, seconds, string
+
+
+class RoosterKnobs:
+    """Knobs of the daemon that wakes machines."""
+
+    ROOSTER = path("$(LIBEXEC)/condor_rooster", doc="Known path; no part of Kettle acts on it yet.")
+    ROOSTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    ROOSTER_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    ROOSTER_LOG = path("$(LOG)/RoosterLog", doc="Known path; no part of Kettle acts on it yet.")
+    ROOSTER_MAX_UNHIBERNATE = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    ROOSTER_UNHIBERNATE = expression(
+        "Offline && Unhibernate",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    ROOSTER_UNHIBERNATE_RANK = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    ROOSTER_WAKEUP_CMD = string(
+        '"$(BIN)/condor_power -d -i"',
+        doc="Known text; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,394 @@
+"""Knobs of the schedd: a pure table."""
+
+from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+
+
+class ScheddKnobs:
+    """Knobs of the schedd."""
+
+    ABORT_ON_EXCEPTION = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ALIVE_INTERVAL = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    ALLOW_SUBMIT_FROM_KNOWN_USERS_ONLY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTO_USE_FEATURE_PelicanRetryPolicy = boolean(
+        "$(IsSchedd)",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CHOWN_JOB_SPOOL_FILES = boolean(
+        "False",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CLASSAD_LOG_STRICT_PARSING = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CURB_MATCHMAKING = expression(
+        (
+            "(RecentDaemonCoreDutyCycle > 0.98) || (TransferQueueNumWaitingToUpload > "
+            "TransferQueueMaxUploading)"
+        ),
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    DCSTATISTICS_TIMESPANS = string(
+        "4m:240 20m:1200 4h:14400",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    DCSTATISTICS_WINDOW_SECONDS = seconds(
+        "",
+        unset="1200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    DEDICATED_SCHEDULER_USE_FIFO = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    FLOCK_BY_DEFAULT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    FLOCK_COLLECTOR_HOSTS = listing(
+        "$(FLOCK_TO)",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    FLOCK_INCREMENT = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    FLOCK_NEGOTIATOR_HOSTS = listing(
+        "$(FLOCK_TO)",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    GLOBAL_JOB_ID_WITH_TIME = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    GRACEFULLY_REMOVE_JOBS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    IGNORE_ATTEMPTS_TO_SET_SECURE_JOB_ATTRS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    IMMUTABLE_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    JOB_QUEUE_LOG = path(
+        "$(SPOOL)/job_queue.log",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    JOB_SPOOL_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
+    JOB_START_COUNT = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    JOB_START_DELAY = seconds(
+        "0",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    KEEP_OUTPUT_SANDBOX = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    LOCAL_UNIVERSE_CGROUP_ENFORCEMENT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    LOCAL_UNIVERSE_JOB_CLEANUP_RETRY_DELAY = seconds(
+        "30",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    LOCAL_UNIVERSE_MAX_JOB_CLEANUP_RETRIES = integer(
+        "5",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    LOCAL_UNIV_EXECUTE = path(
+        "$(SPOOL)/local_univ_execute",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    MAX_CLAIM_ALIVES_MISSED = integer(
+        "6",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_GLOBAL_JOB_PRIOS = integer(
+        "500",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_JOBS_PER_OWNER = integer(
+        "100000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_JOBS_PER_SUBMISSION = integer(
+        "20000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_JOBS_RUNNING = integer(
+        "MIN({$(DETECTED_MEMORY), 10000})",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_JOBS_SUBMITTED = integer(
+        "2147483647",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_JOB_QUEUE_LOG_ROTATIONS = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_PENDING_STARTD_CONTACTS = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_PERIODIC_EXPR_INTERVAL = seconds(
+        "1200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_RUNNING_SCHEDULER_JOBS_PER_OWNER = integer(
+        "200",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_SCHEDD_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MIN_FLOCK_LEVEL = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATE_ALL_JOBS_IN_CLUSTER = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    PERIODIC_EXPR_INTERVAL = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    PERIODIC_EXPR_TIMESLICE = real(
+        "0.01",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    PROTECTED_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    QUEUE_ALL_USERS_TRUSTED = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    QUEUE_CLEAN_INTERVAL = seconds(
+        "28800",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    QUEUE_SUPER_USERS = listing(
+        "root, condor",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    QUEUE_SUPER_USER_MAY_IMPERSONATE = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    REMOVE_SIGNIFICANT_ATTRIBUTES = string(
+        "CpusUsage,DiskUsage,GPUsUsage,MemoryUsage,ResidentSetSize",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = string(
+        "^Slot[0-9]*_",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SCHEDD = path("$(SBIN)/condor_schedd", doc="Known path; no part of Kettle acts on it yet.")
+    SCHEDD_ADDRESS_FILE = path(
+        "$(SPOOL)/.schedd_address",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_ALLOW_LATE_MATERIALIZE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_ASSUME_NEGOTIATOR_GONE = integer(
+        "2000000000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_AUDIT_LOG = path(
+        "$(LOG)/SchedAuditLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_BACKUP_SPOOL = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_CRON_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_DAEMON_AD_FILE = path(
+        "$(SPOOL)/.schedd_classad",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_DEBUG = listing("D_PID", doc="Known list of words; no part of Kettle acts on it yet.")
+    SCHEDD_INTERVAL = seconds(
+        "",
+        unset="300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_JOB_QUEUE_LOG_FLUSH_DELAY = seconds(
+        "5",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_LOG = path("$(LOG)/SchedLog", doc="Known path; no part of Kettle acts on it yet.")
+    SCHEDD_MAX_FILE_DESCRIPTORS = integer(
+        "20000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_MIN_INTERVAL = seconds(
+        "5",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_NON_DURABLE_LATE_MATERIALIZE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_NOW_JOB_VACATE_TIMEOUT = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_PREEMPTION_RANK = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SCHEDD_PREEMPTION_REQUIREMENTS = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SCHEDD_QUERY_WORKERS = integer(
+        "8",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_ROUND_ATTR_DiskUsage = string("25%", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_ROUND_ATTR_ExecutableSize = string(
+        "25%",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_ROUND_ATTR_ImageSize = string("25%", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_ROUND_ATTR_NumCkpts = integer(
+        "4",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_ROUND_ATTR_ProportionalSetSizeKb = string(
+        "25%",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_ROUND_ATTR_ResidentSetSize = string(
+        "25%",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_SEND_RESCHEDULE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_SEND_VACATE_VIA_TCP = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_SLOT_WEIGHT = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
+    SCHEDD_SUPER_ADDRESS_FILE = path(
+        "$(SPOOL)/.schedd_address.super",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SCHEDD_USE_SLOT_WEIGHT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHEDULER_UNIVERSE_COOL_DOWN_DURATION = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SCHED_DEBUG_WAIT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SCHED_UNIV_RENICE_INCREMENT = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SECURE_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    START_LOCAL_UNIVERSE = expression(
+        "TotalLocalJobsRunning < 200",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    START_SCHEDULER_UNIVERSE = expression(
+        "TotalSchedulerJobsRunning < 500",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    STATISTICS_WINDOW_QUANTUM = integer(
+        "240",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    STATISTICS_WINDOW_QUANTUM_DC = seconds(
+        "",
+        unset="200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    STATISTICS_WINDOW_QUANTUM_SCHEDD = seconds(
+        "",
+        unset="200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    STATISTICS_WINDOW_SECONDS = seconds(
+        "1200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_IMMUTABLE_JOB_ATTRS = listing(
+        "Owner ClusterId JobUniverse ProcId MyType TargetType User OsUser",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_JOB_MACHINE_ATTRS = listing(
+        "Cpus,SlotWeight",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_MAX_RELEASES = integer(
+        "-1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_PROTECTED_JOB_ATTRS = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_SECURE_JOB_ATTRS = listing(
+        (
+            "x509userProxySubject x509UserProxyEmail x509UserProxyVOName "
+            "x509UserProxyFirstFQAN x509UserProxyFQAN TotalSubmitProcs AuthTokenSubject "
+            "AuthTokenIssuer AuthTokenGroups AuthTokenId AuthTokenScopes AuthTokenProject "
+            "OsUser"
+        ),
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_STARTD_ATTRS = listing(
+        "COLLECTOR_HOST_STRING DedicatedScheduler",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_STARTD_JOB_ATTRS = listing(
+        (
+            "ImageSize, ExecutableSize, JobUniverse, NiceUser, CPUsUsage, ResidentSetSize, "
+            "ProportionalSetSizeKb, MemoryUsage, DiskUsage, StdoutMtime, StderrMtime, "
+            "ScratchDirFileCount"
+        ),
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_STARTD_LATCH_EXPRS = listing(
+        "NumDynamicSlots",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SYSTEM_STARTD_SLOT_ATTRS = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    TRUNC_SCHED_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UNUSED_CLAIM_TIMEOUT = seconds(
+        "600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    USE_GLOBAL_JOB_PRIOS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

@@ -1,0 +1,353 @@
+"""Knobs of authentication, authorization and encryption: a pure table."""
+
+from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
+
+
+class SecurityKnobs:
+    """Knobs of authentication, authorization and encryption."""
+
+    ALLOW_ADMIN_COMMANDS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ALLOW_CLIENT = integer(
+        "*",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_ALLOW_CLIENT_PROXY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_AUTOGENERATE_CERTFILE = path(
+        "$(ETC)/hostcert.pem",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_AUTOGENERATE_KEYFILE = path(
+        "$(ETC)/hostkey.pem",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_CLIENT_CADIR = string("", doc="Known text; no part of Kettle acts on it yet.")
+    AUTH_SSL_CLIENT_CAFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    AUTH_SSL_CLIENT_USE_DEFAULT_CAS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_REQUIRE_CLIENT_CERTIFICATE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_REQUIRE_CLIENT_MAPPING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_SERVER_CADIR = string("", doc="Known text; no part of Kettle acts on it yet.")
+    AUTH_SSL_SERVER_CAFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    AUTH_SSL_SERVER_CERTFILE = string(
+        "/etc/pki/tls/certs/localhost.crt,$(AUTH_SSL_AUTOGENERATE_CERTFILE)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_SERVER_KEYFILE = string(
+        "/etc/pki/tls/private/localhost.key,$(AUTH_SSL_AUTOGENERATE_KEYFILE)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_SERVER_USE_DEFAULT_CAS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_USE_CLIENT_PROXY_ENV_VAR = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    AUTH_SSL_USE_VOMS_IDENTITY = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    BOOTSTRAP_SSL_SERVER_TRUST = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    BOOTSTRAP_SSL_SERVER_TRUST_PROMPT_USER = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CERTIFICATE_MAPFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_BOOTSTRAP_SSL_CERTIFICATE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DISABLE_AUTHENTICATION_IP_CHECK = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DISCARD_SESSION_KEYRING_ON_STARTUP = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_PERSISTENT_CONFIG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_RUNTIME_CONFIG = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENCRYPT_SECRETS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    FILESYSTEM_DOMAIN = string(
+        "$(FULL_HOSTNAME)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    FS_ALLOW_UNSAFE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    FS_LOCAL_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    FS_REMOTE_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    FS_ROOT_TO_CONDOR = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    HAVE_EXT_KRB5 = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    KERBEROS_MAP_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    KEYRING_SESSION_CREATION_TIMEOUT = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_REMAP_RECURSIONS = integer(
+        "128",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PERSISTENT_CONFIG_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    RUNTIME_CONFIG_ADMIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_ACCEPT_CAPABILITY_TOKENS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_CLAIMTOBE_INCLUDE_DOMAIN = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_CLAIMTOBE_USER = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_DEBUG_PRINT_KEYS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_DEFAULT_AUTHENTICATION_METHODS = listing(
+        "FS,IDTOKENS,KERBEROS,SCITOKENS,SSL",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SEC_DEFAULT_AUTHENTICATION_TIMEOUT = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SEC_ENABLE_IMPERSONATION_TOKENS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_ENABLE_REMOTE_ADMINISTRATION = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_ENABLE_SCITOKEN_EXCHANGE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_ENABLE_TOKEN_FETCH = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_ENABLE_TOKEN_REQUEST = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_IMPERSONATION_TOKEN_LIMITS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_ISSUED_TOKEN_EXPIRATION = seconds(
+        "",
+        unset="-1",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SEC_PASSWORD_DIRECTORY = path(
+        "$(ETC)/passwords.d",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SEC_PASSWORD_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_PASSWORD_FILE = path(
+        "$(SEC_PASSWORD_DIRECTORY)/POOL",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SEC_SCITOKENS_ALLOW_FOREIGN_TOKEN_TYPES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_SCITOKENS_CACHE = path("$(RUN)/cache", doc="Known path; no part of Kettle acts on it yet.")
+    SEC_SCITOKENS_FOREIGN_TOKEN_ISSUERS = string(
+        "https://aai-dev.egi.eu/auth/realms/egi",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SEC_SESSION_DURATION_SLOP = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SEC_SYSTEM_KNOWN_HOSTS = listing(
+        "$(ETC)/known_hosts",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SEC_TCP_SESSION_TIMEOUT = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SEC_TOKEN_AP_SIGNING_KEY_NAME = string(
+        "AP",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SEC_TOKEN_DIRECTORY = path("", doc="Known path; no part of Kettle acts on it yet.")
+    SEC_TOKEN_FETCH_ALLOWED_SIGNING_KEYS = string(
+        "POOL AP",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SEC_TOKEN_ISSUER_KEY = string("POOL", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_TOKEN_MAX_AGE = seconds(
+        "",
+        unset="-1",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SEC_TOKEN_POOL_SIGNING_KEY_FILE = path(
+        "$(SEC_PASSWORD_FILE)",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SEC_TOKEN_REQUEST_LIMITS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_TOKEN_REVOCATION_EXPR = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SEC_TOKEN_SYSTEM_DIRECTORY = path(
+        "$(ETC)/tokens.d",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SEC_USE_FAMILY_SESSION = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_USE_LOW_DATA_MODE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SEC_USE_TOKENS_DATABASE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SETTABLE_ATTRS_ADMINISTRATOR = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SETTABLE_ATTRS_CONFIG = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SOFT_UID_DOMAIN = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SSL_SKIP_HOST_CHECK = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    TRUST_DOMAIN = string("$(UID_DOMAIN)", doc="Known text; no part of Kettle acts on it yet.")
+    TRUST_DOMAIN_CAFILE = path(
+        "$(ETC)/trust_domain_ca.pem",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    TRUST_DOMAIN_CAKEY = path(
+        "$(ETC)/trust_domain_ca_privkey.pem",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    TRUST_LOCAL_UID_DOMAIN = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    TRUST_UID_DOMAIN = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    UID_DOMAIN = string("$(FULL_HOSTNAME)", doc="Known text; no part of Kettle acts on it yet.")
+    USER_MAPFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    USE_KEYRING_SESSIONS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_VOMS_ATTRIBUTES = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ALLOW = family(
+        "ALLOW_{level}",
+        listing,
+        "",
+        doc="Who may give commands of an authorization level: users, hosts, or user/host.",
+    )
+    DENY = family(
+        "DENY_{level}",
+        listing,
+        "",
+        doc="Who may not give commands of an authorization level, whatever ALLOW says.",
+    )
+    SEC_AUTHENTICATION = family(
+        "SEC_{context}_AUTHENTICATION",
+        string,
+        "",
+        doc=(
+            "Whether connections of a level or direction authenticate: REQUIRED, PREFERRED, "
+            "OPTIONAL or NEVER."
+        ),
+    )
+    SEC_ENCRYPTION = family(
+        "SEC_{context}_ENCRYPTION",
+        string,
+        "",
+        doc="Whether connections of a level or direction are encrypted.",
+    )
+    SEC_INTEGRITY = family(
+        "SEC_{context}_INTEGRITY",
+        string,
+        "",
+        doc="Whether connections of a level or direction are protected against change.",
+    )
+    SEC_NEGOTIATION = family(
+        "SEC_{context}_NEGOTIATION",
+        string,
+        "",
+        doc="Whether security is negotiated before a command of a level or direction.",
+    )
+    SEC_AUTHENTICATION_METHODS = family(
+        "SEC_{context}_AUTHENTICATION_METHODS",
+        listing,
+        "",
+        doc="Which methods a level or direction accepts, best first.",
+    )
+    SEC_CRYPTO_METHODS = family(
+        "SEC_{context}_CRYPTO_METHODS",
+        listing,
+        "",
+        doc="Which ciphers a level or direction accepts, best first.",
+    )
+    SEC_SESSION_DURATION = family(
+        "SEC_{context}_SESSION_DURATION",
+        seconds,
+        "86400",
+        doc="How long a session of a level or direction lives.",
+    )
+    SEC_SESSION_LEASE = family(
+        "SEC_{context}_SESSION_LEASE",
+        seconds,
+        "3600",
+        doc="How long a session lives after its last use.",
+    )

@@ -1,0 +1,69 @@
+"""Knobs of the shadow: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path, seconds, string
+
+
+class ShadowKnobs:
+    """Knobs of the shadow."""
+
+    MAX_SHADOW_EXCEPTIONS = integer(
+        "2",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_SHADOW_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    RECONNECT_BACKOFF_CEILING = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SHADOW = path("$(SBIN)/condor_shadow", doc="Known path; no part of Kettle acts on it yet.")
+    SHADOW_CHECKPROXY_INTERVAL = seconds(
+        "600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SHADOW_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SHADOW_DEBUG_WAIT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SHADOW_JOB_CLEANUP_RETRY_DELAY = seconds(
+        "30",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    SHADOW_LAZY_QUEUE_UPDATE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SHADOW_LIST = listing("SHADOW", doc="Known list of words; no part of Kettle acts on it yet.")
+    SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path; no part of Kettle acts on it yet.")
+    SHADOW_LOG = path("$(LOG)/ShadowLog", doc="Known path; no part of Kettle acts on it yet.")
+    SHADOW_MAX_JOB_CLEANUP_RETRIES = integer(
+        "5",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SHADOW_RENICE_INCREMENT = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SHADOW_RUN_UNKNOWN_USER_JOBS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SHADOW_SIZE_ESTIMATE = integer(
+        "125",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SHADOW_STATS_LOG = path(
+        "$(LOG)/XferStatsLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SHADOW_WORKLIFE = seconds(
+        "3600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    TRUNC_SHADOW_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

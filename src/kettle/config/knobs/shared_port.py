@@ -1,0 +1,43 @@
+"""Knobs of the shared port: a pure table."""
+
+from kettle.config.knob import boolean, integer, listing, path, string
+
+
+class SharedPortKnobs:
+    """Knobs of the shared port."""
+
+    AUTO_INCLUDE_SHARED_PORT_IN_DAEMON_LIST = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DAEMON_SOCKET_DIR = path("auto", doc="Known path; no part of Kettle acts on it yet.")
+    MAX_SHARED_PORT_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SHARED_PORT = path(
+        "$(LIBEXEC)/condor_shared_port",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SHARED_PORT_DAEMON_AD_FILE = path(
+        "$(LOCK)/shared_port_ad",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SHARED_PORT_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SHARED_PORT_DEFAULT_ID = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SHARED_PORT_LOG = path(
+        "$(LOG)/SharedPortLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SHARED_PORT_MAX_FILE_DESCRIPTORS = integer(
+        "20000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SHARED_PORT_PORT = integer(
+        "$(COLLECTOR_PORT)",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    USE_SHARED_PORT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )

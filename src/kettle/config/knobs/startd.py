@@ -1,0 +1,320 @@
+"""Knobs of the startd: a pure table."""
+
+from kettle.config.knob import (
+    boolean,
+    expression,
+    family,
+    integer,
+    listing,
+    path,
+    real,
+    seconds,
+    string,
+)
+
+
+class StartdKnobs:
+    """Knobs of the startd."""
+
+    BACKFILL_SYSTEM = string("", doc="Known text; no part of Kettle acts on it yet.")
+    BENCHMARKS_JOBLIST = listing(
+        "mips kflops",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    BENCHMARKS_KFLOPS_EXECUTABLE = path(
+        "$(LIBEXEC)/condor_kflops",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    BENCHMARKS_KFLOPS_JOB_LOAD = real(
+        "1.0",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    BENCHMARKS_MAX_JOB_LOAD = real(
+        "1.0",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    BENCHMARKS_MIPS_EXECUTABLE = path(
+        "$(LIBEXEC)/condor_mips",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    BENCHMARKS_MIPS_JOB_LOAD = real(
+        "1.0",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    BROKEN_SLOT_CONTEXT_ATTRS = listing(
+        "JobId,RemoteUser,RemoteScheddName",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    CATALOG_SPACE = expression(
+        'ifthenelse(\nMappingMethod ?: "" != "Copy",\n$(SUM_OF_CATALOGS),\n0\n)',
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CLAIM_WORKLIFE = seconds(
+        "1200",
+        unset="-1",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CONSOLE_DEVICES = listing(
+        "mouse, console",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    CONSUMPTION_CPUS = expression(
+        "quantize(target.RequestCpus,{1})",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CONSUMPTION_DISK = expression(
+        "quantize(target.RequestDisk,{1024})",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CONSUMPTION_MEMORY = expression(
+        "quantize(target.RequestMemory,{128})",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CONTINUE = expression("True", doc="Known expression; no part of Kettle evaluates it yet.")
+    CONTINUE_TO_ADVERTISE_BROKEN_DYNAMIC_SLOTS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    COUNT_HYPERTHREAD_CPUS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DISCONNECTED_KEYBOARD_IDLE_BOOST = seconds(
+        "1200",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    ENABLE_BACKFILL = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_CLAIMABLE_PARTITIONABLE_SLOTS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_STARTD_DAEMON_AD = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    EXECUTE = path("$(LOCAL_DIR)/execute", doc="Known path; no part of Kettle acts on it yet.")
+    GPU_MONITOR = path(
+        "$(LIBEXEC)/condor_gpu_utilization",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    IS_OWNER = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    KBDD = path("$(SBIN)/condor_kbdd", doc="Known path; no part of Kettle acts on it yet.")
+    KBDD_ADDRESS_FILE = path(
+        "$(LOG)/.kbdd_address",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    KBDD_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    KBDD_LOG = path("$(LOG)/KbdLog", doc="Known path; no part of Kettle acts on it yet.")
+    KEYBOARD_CPUS = integer(
+        "1",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    KILL = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    KILLING_TIMEOUT = seconds(
+        "30",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MachineMaxVacateTime = expression(
+        "$(MaxVacateTime)",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MATCH_TIMEOUT = seconds(
+        "120",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_DRAINING_ACTIVATION_DELAY = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_KBDD_LOG = string("$(MAX_DEFAULT_LOG)", doc="Known text; no part of Kettle acts on it yet.")
+    MAX_PARTITIONABLE_SLOT_CLAIM_TIME = seconds(
+        "3600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_SLOT_TYPES = integer(
+        "10",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_STARTD_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MODIFY_REQUEST_EXPR_REQUESTCPUS = expression(
+        "quantize(RequestCpus,{1})",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MODIFY_REQUEST_EXPR_REQUESTDISK = expression(
+        "quantize(RequestDisk - $(CATALOG_SPACE),{Target.DiskQuantum?:1024})",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MODIFY_REQUEST_EXPR_REQUESTMEMORY = expression(
+        "quantize(RequestMemory,{128})",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MUST_MODIFY_REQUEST_EXPRS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NUM_CPUS = integer(
+        "$(DETECTED_CPUS_LIMIT)",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    PERIODIC_CHECKPOINT = expression(
+        "((time() - LastPeriodicCheckpoint)/60.0) > (180.0 + $RANDOM_INTEGER(-30,30,1))",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    POLLING_INTERVAL = seconds(
+        "5",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    POLLING_PERIOD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PREEMPT = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    RESERVED_MEMORY = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    RESERVED_SWAP = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    RunBenchmarks = expression(
+        "LastBenchmark == 0",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SLOTS_CONNECTED_TO_CONSOLE = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SLOTS_CONNECTED_TO_KEYBOARD = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    SLOT_WEIGHT = expression("Cpus", doc="Known expression; no part of Kettle evaluates it yet.")
+    START = expression("True", doc="Known expression; no part of Kettle evaluates it yet.")
+    STARTD = path("$(SBIN)/condor_startd", doc="Known path; no part of Kettle acts on it yet.")
+    STARTD_ADDRESS_FILE = path(
+        "$(LOG)/.startd_address",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    STARTD_AD_REEVAL_EXPR = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    STARTD_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_CLAIM_ID_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    STARTD_CONTACT_TIMEOUT = seconds(
+        "45",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    STARTD_CRON_AUTOPUBLISH = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_CRON_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_DETECT_GPUS = string(
+        "-properties $(GPU_DISCOVERY_EXTRA)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_ENFORCE_DISK_LIMITS = string(
+        "false",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_AVAILABLE_PARTITIONS = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_BACK_PARTITION = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_BOOT_PARTITION = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_DESTROY_PARTITION = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_GENERATE_PARTITION = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_QUERY_WORK_LOADS = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_FACTORY_SCRIPT_SHUTDOWN_PARTITION = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    STARTD_HAS_BAD_UTMP = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    STARTD_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_JOB_HOOK_KEYWORD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_LATCH_EXPRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_LEFTOVER_PROCS_BREAK_SLOTS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTD_LOG = path("$(LOG)/StartLog", doc="Known path; no part of Kettle acts on it yet.")
+    STARTD_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_NOCLAIM_SHUTDOWN = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    STARTD_REBOOT_COMMAND = path(
+        "/sbin/reboot",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    STARTD_RECOMPUTE_DISK_FREE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTD_RESOURCE_PREFIX = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_SHOULD_WRITE_CLAIM_ID_FILE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTD_SLOT_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SUM_OF_CATALOGS = expression(
+        (
+            "ifthenelse(\nRequestedCatalogs is undefined || catalogs is undefined,\n0,\nsum(\n"
+            "evalInEachContext(\nmember(CatalogID, RequestedCatalogIDs)\n? CatalogSize : 0,\n"
+            "catalogs\n)\n)\n)"
+        ),
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SUSPEND = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    USE_NFS = boolean(
+        "",
+        unset="false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    VALID_COD_USERS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    WANT_SUSPEND = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    WANT_VACATE = expression("True", doc="Known expression; no part of Kettle evaluates it yet.")
+    SLOT_TYPE = family(
+        "SLOT_TYPE_{n}", string, "", doc="Which share of the machine a slot of this type gets."
+    )
+    NUM_SLOTS_TYPE = family(
+        "NUM_SLOTS_TYPE_{n}", integer, "", doc="How many slots of this type there are."
+    )
+    SLOT_TYPE_PARTITIONABLE = family(
+        "SLOT_TYPE_{n}_PARTITIONABLE",
+        boolean,
+        "false",
+        doc="Whether slots of this type are divided as jobs need.",
+    )
+    MACHINE_RESOURCE = family(
+        "MACHINE_RESOURCE_{tag}",
+        string,
+        "",
+        doc=("How much of a custom resource the machine has: a number or the names of the pieces."),
+    )
+    MACHINE_RESOURCE_INVENTORY = family(
+        "MACHINE_RESOURCE_INVENTORY_{tag}",
+        string,
+        "",
+        doc="The command that says how much of a custom resource the machine has.",
+    )

@@ -1,0 +1,224 @@
+"""Knobs of the starter: a pure table."""
+
+from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+
+
+class StarterKnobs:
+    """Knobs of the starter."""
+
+    ASSIGN_CPU_AFFINITY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    BASE_CGROUP = string("htcondor", doc="Known text; no part of Kettle acts on it yet.")
+    CGROUP_HARD_MEMORY_LIMIT_EXPR = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CGROUP_IGNORE_CACHE_MEMORY = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CGROUP_LOW_MEMORY_LIMIT_EXPR = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    CGROUP_MEMORY_LIMIT_POLICY = string("hard", doc="Known text; no part of Kettle acts on it yet.")
+    CGROUP_POLLING_INTERVAL = seconds(
+        "5",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CHECKPOINT_DESTINATION_MAPFILE = path(
+        "$(LOCAL_DIR)/checkpoint-destination-mapfile",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    CHECK_REACTIVATE_AFTER_CHECKPOINT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CHIRP_DELAYED_UPDATE_MAX_ATTRS = seconds(
+        "100",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    CHIRP_DELAYED_UPDATE_PREFIX = string(
+        "Chirp*",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    CONDOR_SSH_TO_JOB_FAKE_PASSWD_ENTRY = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DEFAULT_KILL_CHILDREN_ON_EXIT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DISABLE_EXECUTE_DIRECTORY_ENCRYPTION = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    DISABLE_SWAP_FOR_JOB = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_CHIRP = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_CHIRP_DELAYED = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_CHIRP_IO = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_CHIRP_UPDATES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_SSH_TO_JOB = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENCRYPT_EXECUTE_DIRECTORY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENVIRONMENT_FOR_AssignedGPUs = string(
+        "GPU_DEVICE_ORDINAL=/(CUDA|OCL)//  CUDA_VISIBLE_DEVICES=/CUDA//",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    ENVIRONMENT_VALUE_FOR_UnAssignedGPUs = integer(
+        "10000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
+    JOB_INHERITS_STARTER_ENVIRONMENT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    JOB_RENICE_INCREMENT = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    LVM_BACKING_FILE = path(
+        "$(SPOOL)/startd_disk.img",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    LVM_BACKING_FILE_SIZE_MB = integer(
+        "10240",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    LVM_HIDE_MOUNT = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    LVM_THICK_LV_MARGIN = real(
+        "0.98",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    LVM_THIN_LV_EXTRA_SIZE_MB = integer(
+        "2000",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    LVM_USE_THIN_PROVISIONING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    MAX_STARTER_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MEMORY_USAGE_METRIC = expression(
+        "((ResidentSetSize+1023)/1024)",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MEMORY_USAGE_METRIC_VM = expression(
+        "((ImageSize+1023)/1024)",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MOUNT_PRIVATE_DEV_SHM = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    PER_JOB_NAMESPACES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    REUSE_CONDOR_RUN_ACCOUNT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SCP = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSHD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSHD_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSH_KEYGEN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSH_KEYGEN_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTER = path("$(SBIN)/condor_starter", doc="Known path; no part of Kettle acts on it yet.")
+    STARTER_ALWAYS_HOLD_ON_OOM = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_DEBUG = listing("D_PID ", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTER_DEBUG_WAIT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_DIAGNOSTIC_send_ep_logs = path(
+        "$(LIBEXEC)/condor_diagnostic_send_ep_logs",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    STARTER_FIRST_CHILDALIVE_DELAY = seconds(
+        "30",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    STARTER_HIDE_GPU_DEVICES = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_INITIAL_UPDATE_INTERVAL = seconds(
+        "8",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    STARTER_JOB_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTER_JOB_HOOK_KEYWORD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTER_LIST = listing("STARTER", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTER_LOG = path("$(LOG)/StarterLog", doc="Known path; no part of Kettle acts on it yet.")
+    STARTER_LOG_NAME_APPEND = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTER_NESTED_SCRATCH = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_NUM_THREADS_ENV_VARS = listing(
+        (
+            "CUBACORES GOMAXPROCS JULIA_NUM_THREADS MKL_NUM_THREADS NUMEXPR_NUM_THREADS "
+            "OMP_NUM_THREADS OMP_THREAD_LIMIT OPENBLAS_NUM_THREADS PYTHON_CPU_COUNT "
+            "ROOT_MAX_THREADS TF_LOOP_PARALLEL_ITERATIONS TF_NUM_THREADS"
+        ),
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    STARTER_RLIMIT_AS = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    STARTER_SETS_HOME_ENV = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_STATS_LOG = path(
+        "$(LOG)/XferStatsLog",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    STARTER_UPLOAD_TIMEOUT = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    TRUNC_STARTER_LOG_ON_OPEN = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USER_JOB_WRAPPER = path("", doc="Known path; no part of Kettle acts on it yet.")
+    USE_PID_NAMESPACES = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_VISIBLE_DESKTOP = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    WINDOWS_RMDIR = string("", doc="Known text; no part of Kettle acts on it yet.")
+    WINDOWS_SOFTKILL = string("", doc="Known text; no part of Kettle acts on it yet.")

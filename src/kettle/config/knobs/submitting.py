@@ -1,0 +1,110 @@
+"""Knobs of condor_submit: a pure table."""
+
+from kettle.config.knob import boolean, expression, family, integer, listing, path, seconds, string
+
+
+class SubmitKnobs:
+    """Knobs of condor_submit."""
+
+    APPEND_RANK = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
+    APPEND_RANK_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_RANK_VANILLA = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_REQUIREMENTS = expression(
+        "",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    APPEND_REQ_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_REQ_VANILLA = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_REQ_VM = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_IO_BUFFER_BLOCK_SIZE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_IO_BUFFER_SIZE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_JOB_MAX_RETRIES = integer(
+        "2",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    DEFAULT_RANK = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
+    DEFAULT_RANK_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_RANK_VANILLA = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_UNIVERSE = string(
+        "",
+        unset="vanilla",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    INTERACTIVE_SUBMIT_ARGS_OVERRIDE = string(
+        (
+            "\"-c 'sleep 180 && while test -d ${_CONDOR_SCRATCH_DIR}/.condor_ssh_to_job_1; do "
+            "/bin/sleep 3; done'\""
+        ),
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    INTERACTIVE_SUBMIT_CMD_OVERRIDE = path(
+        "/bin/sh",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    INTERACTIVE_SUBMIT_FILE = path(
+        "$(LIBEXEC)/interactive.sub",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    JOB_DEFAULT_LEASE_DURATION = seconds(
+        "2400",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    JOB_DEFAULT_REQUESTCPUS = expression(
+        "1",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    JOB_DEFAULT_REQUESTDISK = expression(
+        "MAX({1024, (TransferInputSizeMB+1) * 1.25}) * 1024",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    JOB_DEFAULT_REQUESTMEMORY = expression(
+        "128",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SUBMIT_ALLOW_GETENV = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = string(
+        "",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_GENERATE_CONDOR_C_REQUIREMENTS = expression(
+        "true",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS = expression(
+        "true",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    SUBMIT_PREVENT_MULTI_QUEUE = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_PUBLISH_WINDOWS_OSVERSIONINFO = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_REQUIREMENT_NAMES = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_SEND_RESCHEDULE = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_SKIP_FILECHECKS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    WARN_ON_UNUSED_SUBMIT_FILE_MACROS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_REQUIREMENT = family(
+        "SUBMIT_REQUIREMENT_{name}", expression, "", doc="What every submitted job must satisfy."
+    )
+    JOB_TRANSFORM = family(
+        "JOB_TRANSFORM_{name}", string, "", doc="How submitted jobs are changed."
+    )

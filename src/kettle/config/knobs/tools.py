@@ -1,0 +1,32 @@
+"""Knobs of the command-line tools: a pure table."""
+
+from kettle.config.knob import boolean, seconds
+
+
+class ToolKnobs:
+    """Knobs of the command-line tools."""
+
+    CONDOR_Q_DASH_BATCH_IS_DEFAULT = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CONDOR_Q_ONLY_MY_JOBS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CONDOR_Q_SHOW_OLD_SUMMARY = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    CONDOR_Q_USE_V3_PROTOCOL = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_DEPRECATION_WARNINGS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    Q_QUERY_TIMEOUT = seconds(
+        "20",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )

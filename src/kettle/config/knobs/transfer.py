@@ -1,0 +1,145 @@
+"""Knobs of file transfer: a pure table."""
+
+from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+
+
+class TransferKnobs:
+    """Knobs of file transfer."""
+
+    ALLOW_COMMON_FILES_ON_LVS = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ALLOW_TRANSFER_REMAP_TO_MKDIR = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_HTTP_PUBLIC_FILES = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_MULTIFILE_TRANSFER_PLUGINS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    ENABLE_URL_TRANSFERS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    FILETRANSFER_PLUGINS = listing(
+        (
+            "$(LIBEXEC)/curl_plugin, $(LIBEXEC)/data_plugin, $(LIBEXEC)/box_plugin.py, "
+            "$(LIBEXEC)/gdrive_plugin.py, $(LIBEXEC)/onedrive_plugin.py, $(STASH_PLUGIN)"
+        ),
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    FILE_TRANSFER_DISK_LOAD_THROTTLE = real(
+        "2.0",
+        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+    )
+    FILE_TRANSFER_DISK_LOAD_THROTTLE_LONG_HORIZON = string(
+        "5m",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    FILE_TRANSFER_DISK_LOAD_THROTTLE_SHORT_HORIZON = string(
+        "1m",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    FILE_TRANSFER_DISK_LOAD_THROTTLE_WAIT_BETWEEN_INCREMENTS = integer(
+        "60",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    FILE_TRANSFER_STATS_LOG = path(
+        "$(LOG)/transfer_history",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    HTTP_PUBLIC_FILES_ADDRESS = string(
+        "127.0.0.1:80",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    HTTP_PUBLIC_FILES_ROOT_DIR = path(
+        "/usr/share/nginx/html",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    HTTP_PUBLIC_FILES_STALE_AGE = seconds(
+        "604800",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    KEEP_DATA_CLAIM_IDLE = integer(
+        "300",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    LOG_FILETRANSFER_PLUGIN_STDOUT_ON_FAILURE = string(
+        "D_ALWAYS",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    MAX_CONCURRENT_DOWNLOADS = integer(
+        "100",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_CONCURRENT_UPLOADS = integer(
+        "100",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_CONCURRENT_UPLOADS_PER_USER = integer(
+        "$(MAX_CONCURRENT_UPLOADS:100)/5",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_FILE_TRANSFER_PLUGIN_LIFETIME = seconds(
+        "72000",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_TRANSFER_INPUT_MB = expression(
+        "-1",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    MAX_TRANSFER_LIFETIME = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    MAX_TRANSFER_OUTPUT_MB = expression(
+        "-1",
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )
+    PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    RUN_FILETRANSFER_PLUGINS_WITH_ROOT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SIGN_S3_URLS = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_DISABLE_USER_SUPPLIED_TRANSFER_PLUGINS = listing(
+        "",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    STARTER_FILE_XFER_STALL_TIMEOUT = seconds(
+        "3600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    STASH_PLUGIN = path(
+        "$(LIBEXEC)/stash_plugin",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_CONTAINER_NEVER_XFER_ABSOLUTE_CMD = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    TRANSFER_IO_REPORT_INTERVAL = seconds(
+        "10",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    TRANSFER_IO_REPORT_TIMESPANS = string(
+        "1m:60 5m:300 1h:3600 1d:86400",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    TRANSFER_JOB_ATTRS = listing(
+        "NumShadowStarts,DAGManJobId,DAGNodeName",
+        doc="Known list of words; no part of Kettle acts on it yet.",
+    )
+    TRANSFER_QUEUE_USER_EXPR = expression(
+        'strcat("Owner_",Owner)',
+        doc="Known expression; no part of Kettle evaluates it yet.",
+    )

@@ -1,0 +1,83 @@
+"""Knobs of the VM universe: a pure table."""
+
+from kettle.config.knob import boolean, integer, path, seconds, string
+
+
+class VirtualMachineKnobs:
+    """Knobs of the VM universe."""
+
+    LIBVIRT_XML_SCRIPT = path(
+        "$(LIBEXEC)/libvirt_simple_script.awk",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    MAX_VM_GAHP_LOG = string(
+        "$(MAX_DEFAULT_LOG)",
+        doc="Known text; no part of Kettle acts on it yet.",
+    )
+    VM_GAHP_CONFIG = string("", doc="Known text; no part of Kettle acts on it yet.")
+    VM_GAHP_LOG = path("$(LOG)/VMGahpLog", doc="Known path; no part of Kettle acts on it yet.")
+    VM_GAHP_REQ_TIMEOUT = seconds(
+        "300",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    VM_GAHP_SEND_ALL_CLASSAD = boolean(
+        "true",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    VM_GAHP_SERVER = path(
+        "$(SBIN)/condor_vm-gahp",
+        doc="Known path; no part of Kettle acts on it yet.",
+    )
+    VM_HARDWARE_VT = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    VM_KILLING_TIMEOUT = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    VM_MAX_MEMORY = integer(
+        "0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    VM_MAX_NUMBER = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    VM_MEMORY = integer(
+        "",
+        unset="0",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    VM_NETWORKING = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    VM_NETWORKING_DEFAULT_TYPE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    VM_NETWORKING_MAC_PREFIX = string("", doc="Known text; no part of Kettle acts on it yet.")
+    VM_NETWORKING_TYPE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    VM_RECHECK_INTERVAL = seconds(
+        "600",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    VM_SOFT_SUSPEND = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    VM_STATUS_INTERVAL = seconds(
+        "60",
+        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    )
+    VM_STATUS_MAX_ERROR = integer(
+        "5",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    VM_TYPE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    XEN_ALLOW_HARDWARE_VT_SUSPEND = boolean(
+        "false",
+        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    XEN_BOOTLOADER = string("", doc="Known text; no part of Kettle acts on it yet.")
+    XEN_BRIDGE_SCRIPT = path("", doc="Known path; no part of Kettle acts on it yet.")
+    XEN_SCRIPT = path("", doc="Known path; no part of Kettle acts on it yet.")

@@ -1,0 +1,94 @@
+"""What the configuration language needs from outside: files, commands and facts of the machine.
+
+A protocol only. The real sources are `kettle.runtime.files.SystemSources`; `MemorySources` here
+keeps texts in a dictionary, for configurations that come from a string and for tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Sources(Protocol):
+    """Where configuration texts come from; every method may raise OSError."""
+
+    def read_text(self, path: str) -> str:
+        """Return the text of a file; bytes that are not UTF-8 survive as surrogates."""
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a file anew (`include command into`)."""
+
+    def list_directory(self, path: str) -> list[str]:
+        """Return the names in a folder, in no particular order."""
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or folder of this name."""
+
+    def run_command(self, command: Sequence[str]) -> tuple[int, str]:
+        """Run a program and return its exit status and what it printed."""
+
+    def home_directory(self, user: str) -> str | None:
+        """Return the home of an account, `user` "" meaning the one that runs us."""
+
+    def machine_facts(self) -> Mapping[str, str]:
+        """Return the detected macros, such as HOSTNAME, DETECTED_CORES and USERNAME."""
+
+    def random(self) -> Random:
+        """Return the source of randomness for `$RANDOM_CHOICE()` and `$RANDOM_INTEGER()`."""
+
+
+@dataclass
+class MemorySources:
+    """Sources out of dictionaries: no file, no command, no fact that was not given."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    commands: dict[str, str] = field(default_factory=dict)
+    seed: int = 0
+
+    def read_text(self, path: str) -> str:
+        """Return the text kept under the path."""
+        if path not in self.files:
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return self.files[path]
+
+    def write_text(self, path: str, text: str) -> None:
+        """Keep the text under the path."""
+        self.files[path] = text
+
+    def list_directory(self, path: str) -> list[str]:
+        """Return the names of the texts kept directly under the path."""
+        prefix = path.rstrip("/") + "/"
+        names = {name[len(prefix) :] for name in self.files if name.startswith(prefix)}
+        if not names:
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return [name for name in names if "/" not in name]
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a text is kept under the path."""
+        return path in self.files
+
+    def run_command(self, command: Sequence[str]) -> tuple[int, str]:
+        """Return the text kept for the command line."""
+        line = " ".join(command)
+        if line not in self.commands:
+            raise FileNotFoundError(2, "No such file or directory", line)
+        return 0, self.commands[line]
+
+    def home_directory(self, user: str) -> str | None:
+        """Nobody has a home here."""
+        del user
+        return None
+
+    def machine_facts(self) -> Mapping[str, str]:
+        """Return the given facts."""
+        return self.facts
+
+    def random(self) -> Random:
+        """Return a generator with the fixed seed."""
+        return Random(self.seed)  # noqa: S311 - choices in configuration are no secrets

@@ -1,0 +1,229 @@
+"""The macro table: which text a name has, where it came from, and what it means as a value.
+
+`Config` answers in the order subsystem and local name, plain name, built-in default, detected
+fact. How files become entries is `reader.py`, which files are read is `loading.py`, what `$()`
+means is `expander.py`, and what a text means for a knob is `knob.py`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from kettle.config import expander, knob
+from kettle.config.sources import MemorySources, Sources
+from kettle.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kettle.classad import Expr
+
+T = TypeVar("T")
+
+DEFAULT_SOURCE = "<Default>"
+DETECTED_SOURCE = "<Detected>"
+ENVIRONMENT_SOURCE = "<Environment>"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text was set: a file name or a word in angle brackets, and the line, 0 for none."""
+
+    source: str
+    line: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.source}, line {self.line}" if self.line else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """One name with its unexpanded text."""
+
+    name: str
+    text: str
+    origin: Origin
+
+
+class Config:
+    """A configuration that was read completely; it never changes, a new one is loaded instead."""
+
+    def __init__(
+        self,
+        sources: Sources,
+        environment: Mapping[str, str],
+        *,
+        subsystem: str = "TOOL",
+        local_name: str | None = None,
+    ) -> None:
+        self.sources = sources
+        self.environment = environment
+        self.subsystem = subsystem.upper()
+        self.local_name = local_name
+        self.files: list[str] = []
+        self.warnings: list[str] = []
+        self.problems: list[str] = []
+        self._macros: dict[str, Macro] = {}
+        self._facts: dict[str, str] | None = None
+        self._expander = expander.Expander(
+            self.raw, environment.get, sources.random, on_problem=self.problems.append
+        )
+
+    @classmethod
+    def from_text(
+        cls,
+        text: str,
+        *,
+        subsystem: str = "TOOL",
+        local_name: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        facts: Mapping[str, str] | None = None,
+    ) -> Config:
+        """Read a configuration out of a string, for tests and for tools; raise ConfigError."""
+        from kettle.config.loading import load_config
+
+        sources = MemorySources(files={"/condor_config": text}, facts=dict(facts or {}))
+        return load_config(
+            sources,
+            {"CONDOR_CONFIG": "/condor_config", **(environment or {})},
+            subsystem=subsystem,
+            local_name=local_name,
+        )
+
+    def __getitem__(self, which: knob.Knob[T]) -> T:
+        """Return the knob's value; raise ConfigError naming the place where it is set wrongly."""
+        text = self.get(which.name)
+        if text is None:
+            for alias in which.aliases:
+                text = self.get(alias)
+                if text is not None:
+                    break
+        if text is None:
+            text = self._default_for(which)
+        try:
+            return which.parse(text)
+        except ConfigError as error:
+            origin = self.origin(which.name)
+            place = f"{origin}: " if origin else ""
+            raise ConfigError(
+                f"{place}{error.message}",
+                source=origin.source if origin else "",
+                line=origin.line if origin else 0,
+            ) from None
+
+    def get(self, name: str) -> str | None:
+        """Return the expanded text of a name; None if it is not defined or empty."""
+        raw = self.raw(name)
+        if not raw:
+            return None
+        return self.expand(raw) or None
+
+    def raw(self, name: str) -> str | None:
+        """Return the text of a name as it was written, None if nobody defines it."""
+        found = self.find(name)
+        return None if found is None else found.text
+
+    def expand(self, text: str) -> str:
+        """Replace every `$(NAME)` and `$FUNCTION()`; raise ConfigError on a circular reference."""
+        return self._expander.expand(text)
+
+    def origin(self, name: str) -> Origin | None:
+        """Return where the text in force was set, None if nobody defines the name."""
+        found = self.find(name)
+        return None if found is None else found.origin
+
+    def integer(self, name: str) -> int | None:
+        """Return a number known by name only at run time; None if undefined or no number."""
+        text = self.get(name)
+        return None if text is None else knob.parse_integer(text)
+
+    def real(self, name: str) -> float | None:
+        """Return a real number known by name only at run time; None if undefined or none."""
+        text = self.get(name)
+        return None if text is None else knob.parse_real(text)
+
+    def boolean(self, name: str) -> bool | None:
+        """Return a truth value known by name only at run time; None if undefined or none."""
+        text = self.get(name)
+        return None if text is None else knob.parse_boolean(text)
+
+    def expression(self, name: str) -> Expr | None:
+        """Return an expression known by name only at run time; None if undefined; ConfigError."""
+        text = self.get(name)
+        return None if text is None else knob.parse_expression_text(text)
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return the words of a list known by name only at run time."""
+        return knob.split_list(self.get(name) or "")
+
+    def find(self, name: str) -> Macro | None:
+        """Return the entry in force for a name, with its spelling and origin."""
+        key = name.upper()
+        macros = self._macros
+        for prefixed in self._prefixed(key):
+            if prefixed in macros:
+                return macros[prefixed]
+        if key in macros:
+            return macros[key]
+        return self.find_default(name)
+
+    def find_set(self, name: str) -> Macro | None:
+        """Return what files and environment set for exactly this name, prefixes included."""
+        return self._macros.get(name.upper())
+
+    def find_default(self, name: str) -> Macro | None:
+        """Return the built-in default or the detected fact for a name."""
+        key = name.upper()
+        fixed = {"SUBSYSTEM": self.subsystem, "LOCALNAME": self.local_name or self.subsystem}
+        if key in fixed:
+            return Macro(key, fixed[key], Origin(DETECTED_SOURCE))
+        fact = self.facts().get(key)
+        if fact is not None:
+            return Macro(key, fact, Origin(DETECTED_SOURCE))
+        # Loaded on the first name that no file sets: many tools never ask for one.
+        from kettle.config.default_texts import find_default_text
+
+        row = find_default_text(key, self.subsystem)
+        return None if row is None else Macro(row[0], row[1], Origin(DEFAULT_SOURCE))
+
+    def set(self, name: str, text: str, origin: Origin) -> None:
+        """Enter a text, replacing an earlier one; the first spelling of the name stays."""
+        key = name.upper()
+        earlier = self._macros.get(key)
+        self._macros[key] = Macro(earlier.name if earlier else name, text, origin)
+
+    def entries(self) -> Iterator[Macro]:
+        """Yield what files and environment set, ordered by name in any case."""
+        for key in sorted(self._macros, key=str.lower):
+            yield self._macros[key]
+
+    def facts(self) -> Mapping[str, str]:
+        """Return the detected macros by upper-case name."""
+        if self._facts is None:
+            self._facts = {
+                name.upper(): value for name, value in self.sources.machine_facts().items()
+            }
+        return self._facts
+
+    def nearest(self, name: str) -> str:
+        """Return the known name closest to a misspelt one, empty if none is near."""
+        from kettle.config.default_texts import DEFAULTS
+
+        names = {key: row[0] for key, row in DEFAULTS.items()}
+        close = difflib.get_close_matches(name.upper(), names, n=1, cutoff=0.75)
+        return names[close[0]] if close else ""
+
+    def _prefixed(self, key: str) -> Iterator[str]:
+        local = self.local_name.upper() if self.local_name else ""
+        if local:
+            yield f"{self.subsystem}.{local}.{key}"
+            yield f"{local}.{key}"
+        yield f"{self.subsystem}.{key}"
+
+    def _default_for(self, which: knob.Knob[T]) -> str:
+        # A name that a file sets to nothing, and a default that is empty, both mean "unset".
+        if self.find(which.name) is None and which.default:
+            return self.expand(which.default)
+        return which.unset
