@@ -1,0 +1,1 @@
+"""CEDAR and everything spoken over it, without sockets: bytes in, messages out."""

@@ -1,0 +1,336 @@
+"""Values inside a message: integers, strings, reals, secrets, ClassAds; bytes in and out.
+
+`Writer` composes the body of one message, `Reader` takes one apart; neither knows packets or
+ciphers (`wire.channel` does) and neither knows which values a command wants (`wire.messages`).
+A string is prefixed by its length exactly when the stream's encryption is on, so both are told.
+Source: wire reference, Primitives and ClassAds on the wire.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Iterator
+
+from kettle.classad import ClassAd
+from kettle.errors import LocalProtocolError, RemoteProtocolError
+
+_INTEGER = struct.Struct(">q")
+_pack_integer = _INTEGER.pack
+_unpack_integer = _INTEGER.unpack_from
+
+_NULL = b"\xad"
+_SECRET_MARKER = "ZKM"  # noqa: S105 - a word of the protocol
+_MANTISSA_SCALE = 2147483647
+
+# Limit: attributes of one ad, and bytes of one string on an encrypted stream (reference's bounds).
+MAXIMUM_ATTRIBUTES = 1_000_000
+MAXIMUM_STRING = 10_000_000
+
+_ENCODED_INTEGERS = tuple(_pack_integer(number) for number in range(1024))
+"""Small integers are most of what is sent: lengths, counts, codes."""
+
+PRIVATE_ATTRIBUTES = frozenset(
+    ("capability", "childclaimids", "claimid", "claimidlist", "claimids", "transferkey")
+)
+"""Attributes that are secrets, in lower case; so is every name beginning `_condor_priv`."""
+
+_PRIVATE_FIRST_LETTERS = frozenset("cCtT_")
+
+
+def is_private_attribute(name: str) -> bool:
+    """Tell whether an attribute is a secret that only private ads may carry."""
+    if name[:1] not in _PRIVATE_FIRST_LETTERS:
+        return False
+    lowered = name.lower()
+    return lowered in PRIVATE_ATTRIBUTES or lowered.startswith("_condor_priv")
+
+
+def split_names(text: str) -> list[str]:
+    """Split a projection's text at blanks, commas and newlines, dropping what is no name.
+
+    Clients send formatting fragments along with names (`Memory/1024.0`); those are ignored.
+    """
+    words = text.replace(",", " ").split()
+    return [word for word in words if word.replace("_", "a").replace(".", "a").isalnum()]
+
+
+def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
+    """Return `names` and, recursively, the attributes of the same ad that they refer to."""
+    wanted: dict[str, str] = {}
+    queue = list(names)
+    for name in queue:
+        key = name.lower()
+        if key in wanted:
+            continue
+        wanted[key] = name
+        expression = ad.lookup(name)
+        if expression is not None:
+            internal, _ = expression.references(ad)
+            queue.extend(sorted(internal))
+    return list(wanted.values())
+
+
+class Writer:
+    """The body of one message under composition; methods return the writer, so calls chain."""
+
+    __slots__ = ("_parts", "encrypted")
+
+    def __init__(self, encrypted: bool = False) -> None:
+        self.encrypted = encrypted
+        self._parts: list[bytes] = []
+
+    def integer(self, number: int) -> Writer:
+        """Append a 64-bit integer (any C integer, enum, time or boolean travels like this)."""
+        if 0 <= number < 1024:
+            self._parts.append(_ENCODED_INTEGERS[number])
+            return self
+        try:
+            self._parts.append(_pack_integer(number))
+        except struct.error as error:
+            raise LocalProtocolError(f"{number} does not fit in 64 bits") from error
+        return self
+
+    def byte(self, number: int) -> Writer:
+        """Append one byte, 0 to 255."""
+        self._parts.append(bytes((number,)))
+        return self
+
+    def raw(self, data: bytes | bytearray | memoryview) -> Writer:
+        """Append bytes as they are; their length is the business of the message."""
+        self._parts.append(bytes(data))
+        return self
+
+    def string(self, text: str | None) -> Writer:
+        """Append a string, or the null string for None."""
+        if text is None:
+            self._parts.append(_ENCODED_INTEGERS[1] + _NULL if self.encrypted else _NULL)
+            return self
+        data = text.encode("utf-8", "surrogateescape")
+        if b"\0" in data:
+            raise LocalProtocolError("a string with a NUL byte cannot be sent")
+        if self.encrypted:
+            self.integer(len(data) + 1)
+        self._parts.append(data + b"\0")
+        return self
+
+    def secret(self, text: str | None) -> Writer:
+        """Append a secret. Under AES, and with no key at all, it is an ordinary string."""
+        return self.string(text)
+
+    def real(self, number: float) -> Writer:
+        """Append a real as mantissa and exponent; it keeps 31 bits of mantissa.
+
+        Infinities and not-a-number have no form on the wire: LocalProtocolError.
+        """
+        if not math.isfinite(number):
+            raise LocalProtocolError(f"{number} cannot be sent")
+        mantissa, exponent = math.frexp(number)
+        return self.integer(int(mantissa * _MANTISSA_SCALE)).integer(exponent)
+
+    def ad(
+        self,
+        ad: ClassAd,
+        *,
+        private: bool = False,
+        types: bool = True,
+        server_time: int | None = None,
+        projection: Iterable[str] | None = None,
+    ) -> Writer:
+        """Append an ad with its parent's attributes.
+
+        `private` sends secret attributes too (left out otherwise), `types` the two empty trailing
+        strings, `server_time` an extra attribute ServerTime (epoch seconds), `projection` only
+        these attributes, exactly (see `expand_projection`).
+        """
+        lines = ad.lines() if projection is None else _projected_lines(ad, projection)
+        plain = not self.encrypted
+        encoded: list[bytes] = []
+        count = 0
+        for line in lines:
+            if line[0] in _PRIVATE_FIRST_LETTERS and is_private_attribute(
+                line[: line.find("=")].rstrip()
+            ):
+                if not private:
+                    continue
+                if plain:
+                    encoded.append(b"ZKM")
+            encoded.append(line.encode("utf-8", "surrogateescape"))
+            count += 1
+        if server_time is not None:
+            encoded.append(b"ServerTime = %d" % server_time)
+            count += 1
+        if types:
+            encoded += (b"", b"")
+        self.integer(count)
+        self._append_strings(encoded)
+        return self
+
+    def ads_lines(self, lines: list[bytes], *, types: bool = True) -> Writer:
+        """Append an ad given as encoded `Name = expression` lines without private attributes."""
+        self.integer(len(lines))
+        self._append_strings([*lines, b"", b""] if types else lines)
+        return self
+
+    def _append_strings(self, encoded: list[bytes]) -> None:
+        """Append already encoded strings; newlines and NULs have no place in a line of an ad."""
+        if not encoded:
+            return
+        joined = b"\0".join(encoded) + b"\0"
+        if joined.count(b"\0") != len(encoded):
+            raise LocalProtocolError("an attribute with a NUL byte cannot be sent")
+        if self.encrypted:
+            small = _ENCODED_INTEGERS
+            parts = self._parts
+            for line in encoded:
+                size = len(line) + 1
+                parts.append(small[size] if size < 1024 else _pack_integer(size))
+                parts.append(line + b"\0")
+        else:
+            self._parts.append(joined)
+
+    def getvalue(self) -> bytes:
+        """Return the body composed so far."""
+        return b"".join(self._parts)
+
+
+def _projected_lines(ad: ClassAd, projection: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of the attributes that are both wanted and there, as the ad spells them."""
+    wanted = {name.lower() for name in projection}
+    for name in ad:
+        if name.lower() in wanted:
+            yield f"{name} = {ad.text(name)}"
+
+
+class Reader:
+    """The body of one received message; every method checks that the value is really there.
+
+    Each raises RemoteProtocolError when the message is too short or a bound is broken.
+    """
+
+    __slots__ = ("_body", "_position", "encrypted")
+
+    def __init__(self, body: bytes, encrypted: bool = False) -> None:
+        self._body = body
+        self._position = 0
+        self.encrypted = encrypted
+
+    @property
+    def remaining(self) -> int:
+        """How many bytes have not been read yet."""
+        return len(self._body) - self._position
+
+    def finish(self) -> None:
+        """Declare the message read: unread bytes are an error."""
+        if self._position != len(self._body):
+            raise RemoteProtocolError(f"{self.remaining} bytes are left over in a message")
+
+    def rest(self) -> bytes:
+        """Return everything that has not been read yet."""
+        data = self._body[self._position :]
+        self._position = len(self._body)
+        return data
+
+    def integer(self) -> int:
+        """Read a 64-bit integer."""
+        try:
+            number: int = _unpack_integer(self._body, self._position)[0]
+        except struct.error as error:
+            raise RemoteProtocolError("a message ends where an integer is expected") from error
+        self._position += 8
+        return number
+
+    def count(self, maximum: int) -> int:
+        """Read an integer that counts things or bytes: 0 to `maximum`."""
+        number = self.integer()
+        if not 0 <= number <= maximum:
+            raise RemoteProtocolError(f"a message has a count of {number}, not 0 to {maximum}")
+        return number
+
+    def boolean(self) -> bool:
+        """Read an integer that is meant as a boolean."""
+        return self.integer() != 0
+
+    def byte(self) -> int:
+        """Read one byte."""
+        if self._position >= len(self._body):
+            raise RemoteProtocolError("a message ends where a byte is expected")
+        number = self._body[self._position]
+        self._position += 1
+        return number
+
+    def raw(self, size: int) -> bytes:
+        """Read `size` bytes as they are."""
+        end = self._position + size
+        if size < 0 or end > len(self._body):
+            raise RemoteProtocolError(f"a message ends where {size} bytes are expected")
+        data = self._body[self._position : end]
+        self._position = end
+        return data
+
+    def _string_bytes(self) -> bytes:
+        """Read one string without its NUL; the null string is the byte AD."""
+        body = self._body
+        start = self._position
+        if self.encrypted:
+            size = self.integer()
+            start += 8
+            end = start + size
+            if not 0 < size <= MAXIMUM_STRING or end > len(body):
+                raise RemoteProtocolError(f"a message has a string of {size} bytes")
+            self._position = end
+            data = body[start:end]
+            return data[:-1] if data[-1] == 0 else data
+        end = body.find(b"\0", start)
+        if body[start : start + 1] == _NULL:
+            # In the clear the null string is this byte alone; no UTF-8 text begins with it.
+            self._position = start + 1
+            return _NULL
+        if end < 0:
+            raise RemoteProtocolError("a message ends inside a string")
+        self._position = end + 1
+        return body[start:end]
+
+    def nullable_string(self) -> str | None:
+        """Read a string; None for the null string."""
+        data = self._string_bytes()
+        return None if data == _NULL else data.decode("utf-8", "surrogateescape")
+
+    def string(self) -> str:
+        """Read a string; the null string reads as empty (see `nullable_string`)."""
+        data = self._string_bytes()
+        return "" if data == _NULL else data.decode("utf-8", "surrogateescape")
+
+    def secret(self) -> str:
+        """Read a secret; senders may leave NUL padding behind it."""
+        return self.string().rstrip("\0")
+
+    def real(self) -> float:
+        """Read a real."""
+        mantissa = self.integer()
+        exponent = self.integer()
+        try:
+            return math.ldexp(mantissa / _MANTISSA_SCALE, exponent)
+        except OverflowError as error:
+            raise RemoteProtocolError("a message has a real out of range") from error
+
+    def ad(self, *, types: bool = True, maximum: int = MAXIMUM_ATTRIBUTES) -> ClassAd:
+        """Read an ad of at most `maximum` attributes; the expressions are parsed when used."""
+        count = self.integer()
+        if not 0 <= count <= maximum or count > self.remaining:
+            raise RemoteProtocolError(f"a message has an ad of {count} attributes")
+        ad = ClassAd()
+        insert = ad.insert_text
+        for _ in range(count):
+            line = self._string_bytes().decode("utf-8", "surrogateescape")
+            if line == _SECRET_MARKER:
+                line = self.secret()
+            name, separator, text = line.partition("=")
+            name = name.strip()
+            if not separator or not name or not text:
+                raise RemoteProtocolError(f"an ad has the line {line[:80]!r}, not Name = value")
+            insert(name, text.strip())
+        if types:
+            self._string_bytes()
+            self._string_bytes()
+        return ad
