@@ -1,0 +1,1 @@
+"""File transfer as a machine: what travels, under which names, and the dialog that carries it."""

@@ -1,0 +1,124 @@
+"""The local disk as file transfer sees it: `FileView` and `Storage` of `transfer.items`.
+
+Blocking and without asyncio, so that tools use it too. Works with the rights of the calling
+process; whoever needs another user's switches before (the starter to the slot's user, a shadow
+host at its start to the submitter).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+
+from kettle.transfer.items import Look
+
+
+class LocalSource:
+    """An open file that is being sent."""
+
+    __slots__ = ("_descriptor", "mode", "size")
+
+    def __init__(self, path: str) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        facts = os.fstat(self._descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            # A pipe or a device would have no end, or no length.
+            os.close(self._descriptor)
+            number = errno.EISDIR if stat.S_ISDIR(facts.st_mode) else errno.EINVAL
+            raise OSError(number, os.strerror(number), path)
+        self.size = facts.st_size
+        self.mode = stat.S_IMODE(facts.st_mode)
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes."""
+        return os.read(self._descriptor, size)
+
+    def close(self) -> None:
+        """Close the file; twice is harmless."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+class LocalTarget:
+    """An open file that is being received."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, path: str, mode: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        self._descriptor = os.open(path, flags, mode or 0o644)
+        facts = os.fstat(self._descriptor)
+        wrong = bool(mode) and stat.S_IMODE(facts.st_mode) != mode
+        # An existing file that is not ours keeps the mode it has; so does a device.
+        if wrong and stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid():
+            os.fchmod(self._descriptor, mode)
+
+    def write(self, data: bytes) -> None:
+        """Append the bytes, all of them."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+    def close(self) -> None:
+        """Close the file; errors of delayed writing show here."""
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)
+
+
+class LocalFiles:
+    """`FileView` and `Storage` on the local disk.
+
+    `changed` is called with each path that was made; a starter gives them to the job's user.
+    """
+
+    def __init__(self, changed: Callable[[str], None] | None = None) -> None:
+        self._changed = changed
+
+    def look(self, path: str) -> Look | None:
+        """Return what is at `path`, links followed; None if there is nothing to see."""
+        try:
+            facts = os.stat(path)
+            is_link = stat.S_ISLNK(os.lstat(path).st_mode)
+        except (OSError, ValueError):
+            return None
+        return Look(
+            stat.S_ISDIR(facts.st_mode),
+            stat.S_ISREG(facts.st_mode),
+            is_link,
+            facts.st_size,
+            facts.st_mode,
+            facts.st_mtime_ns,
+        )
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a directory, sorted; empty if it cannot be read."""
+        try:
+            return sorted(os.listdir(path))
+        except OSError:
+            return []
+
+    def open_source(self, path: str) -> LocalSource:
+        """Open a regular file for sending."""
+        return LocalSource(path)
+
+    def open_target(self, path: str, mode: int) -> LocalTarget:
+        """Create or replace a file."""
+        target = LocalTarget(path, mode)
+        if self._changed is not None:
+            self._changed(path)
+        return target
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """Make a directory; an existing one is fine."""
+        try:
+            os.mkdir(path, mode or 0o755)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
+            return
+        if self._changed is not None:
+            self._changed(path)

@@ -1,0 +1,111 @@
+"""What one side of a file transfer sends: files, directories and URLs, in order.
+
+Nouns only. Which items a job needs is decided in `plan.py`; how they travel is `protocol.py`;
+reading and writing the bytes is the shell's (`FileView` and `Storage` are what it gives us).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class SendFile:
+    """One file: read from `path`, named `name` (relative, `/` separated) at the receiver.
+
+    `encrypt` is the job's wish: True forces it on, False off, None leaves it to the session.
+    """
+
+    path: str
+    name: str
+    encrypt: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SendDirectory:
+    """A directory to be made at the receiver; `mode` has the file type bits too."""
+
+    name: str
+    mode: int = 0o40755
+
+
+@dataclass(frozen=True, slots=True)
+class SendUrl:
+    """A URL the receiver fetches itself, with a plug-in, into `name`."""
+
+    url: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportUrl:
+    """The outcome of an output file that the sender put to a URL with a plug-in (999/7)."""
+
+    name: str
+    destination: str
+    success: bool
+    error: str = ""
+
+
+Item = SendFile | SendDirectory | SendUrl | ReportUrl
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is at a path: one `stat`, symbolic links followed."""
+
+    is_directory: bool
+    # Anything that is neither file nor directory (socket, pipe, device) is never transferred.
+    is_regular: bool
+    is_link: bool
+    size: int
+    mode: int
+    mtime_ns: int
+
+
+class FileView(Protocol):
+    """The shell's eyes: what planning may ask about the file system."""
+
+    def look(self, path: str) -> Look | None:
+        """Return what is at `path`, None if there is nothing (or it may not be seen)."""
+
+    def names(self, path: str) -> Sequence[str]:
+        """Return the names in the directory `path`, sorted; empty if it cannot be read."""
+
+
+class SourceFile(Protocol):
+    """A file opened for sending."""
+
+    size: int
+    mode: int
+
+    def read(self, size: int) -> bytes:
+        """Return up to `size` bytes; empty at the end. Raises OSError."""
+
+    def close(self) -> None:
+        """Close the file."""
+
+
+class TargetFile(Protocol):
+    """A file opened for receiving."""
+
+    def write(self, data: bytes) -> None:
+        """Append the bytes. Raises OSError."""
+
+    def close(self) -> None:
+        """Finish the file; it has its whole content now. Raises OSError."""
+
+
+class Storage(Protocol):
+    """The shell's hands: what a transfer may do to the file system, each may raise OSError."""
+
+    def open_source(self, path: str) -> SourceFile:
+        """Open a file for sending."""
+
+    def open_target(self, path: str, mode: int) -> TargetFile:
+        """Create or replace a file; permission bits `mode`, 0 means the default."""
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """Make a directory; one that is already there is fine."""

@@ -1,0 +1,389 @@
+"""Which files a job's transfer carries, under which names, and where they land.
+
+Choices only: job ads and looks at the file system in, lists of items out. Sending is
+`protocol.py`; the attributes come from submit (`transfer_input_files` is TransferInput, and so
+on). The execution side's output choice is here too, so that both ends of one rule are read
+together. Rules: wire reference §6.4, R056-R058.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
+from kettle.transfer.items import FileView, Item, Look, SendDirectory, SendFile, SendUrl
+
+STDOUT_NAME = "_condor_stdout"
+STDERR_NAME = "_condor_stderr"
+# Limit: a directory tree deeper than this is refused; a loop of bind mounts would never end.
+MAX_DEPTH = 100
+# Limit: items in one transfer; each costs a message and memory at both ends.
+MAX_ITEMS = 1_000_000
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
+# Files the starter itself puts into the sandbox; they never travel back by being "new".
+OWN_FILES = frozenset(
+    {".job.ad", ".machine.ad", ".chirp.config", ".update.ad", "docker_stderror", STDOUT_NAME,
+     STDERR_NAME, "condor_exec.exe", "var"}
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the catalogue remembers of a file: enough to know that it changed."""
+
+    size: int
+    mtime_ns: int
+
+
+Catalogue = Mapping[str, Seen]
+
+
+def is_url(text: str) -> bool:
+    """Tell whether a transfer entry is a URL rather than a path."""
+    return _URL.match(text) is not None
+
+
+def scheme_of(url: str) -> str:
+    """Return the method of a URL, lower case."""
+    return url.partition("://")[0].lower()
+
+
+def split_list(text: str | None) -> list[str]:
+    """Return the entries of a comma separated attribute, trimmed, empty ones left out."""
+    if not text:
+        return []
+    return [entry for entry in (part.strip() for part in text.split(",")) if entry]
+
+
+def check_name(name: str, *, code: int) -> str:
+    """Return `name` without a needless `./`; it has to stay inside the receiving directory.
+
+    Raises RefusedError with the hold code for absolute names and names with `..` (§6.4).
+    """
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if name.startswith("/") or "\0" in name or ".." in parts or not parts:
+        raise RefusedError(f"the file name {name!r} points outside of the sandbox", code=code)
+    return "/".join(parts)
+
+
+def is_standard_stream(job: ClassAd, which: str) -> bool:
+    """Tell whether the job's `which` ("In", "Out", "Err") file travels with the transfer."""
+    name = job.string(which)
+    if not name or name == "/dev/null" or is_url(name):
+        return False
+    stream = {"In": "StreamIn", "Out": "StreamOut", "Err": "StreamErr"}[which]
+    return job.boolean(f"Transfer{which}") is not False and job.boolean(stream) is not True
+
+
+@dataclass(frozen=True, slots=True)
+class _Encryption:
+    """The job's encryption wishes, as patterns matched against the entry and its last part."""
+
+    force: tuple[str, ...]
+    forbid: tuple[str, ...]
+
+    @classmethod
+    def of(cls, job: ClassAd, direction: str) -> _Encryption:
+        return cls(
+            tuple(split_list(job.string(f"Encrypt{direction}Files"))),
+            tuple(split_list(job.string(f"DontEncrypt{direction}Files"))),
+        )
+
+    def wish(self, entry: str) -> bool | None:
+        for patterns, answer in ((self.force, True), (self.forbid, False)):
+            for pattern in patterns:
+                if fnmatchcase(entry, pattern) or fnmatchcase(posixpath.basename(entry), pattern):
+                    return answer
+        return None
+
+
+class _Builder:
+    """Collects items once each; directories before what is in them."""
+
+    def __init__(self, view: FileView, encryption: _Encryption) -> None:
+        self.view = view
+        self.encryption = encryption
+        self.items: dict[tuple[str, str], Item] = {}
+        self.sizes: dict[tuple[str, str], int] = {}
+
+    def add(self, item: Item, size: int = 0) -> None:
+        key = ("name", item.name)
+        if len(self.items) >= MAX_ITEMS:
+            raise RefusedError(f"more than {MAX_ITEMS} files to transfer", code=13)
+        # The last one wins, as it would when both were written to the receiver.
+        if isinstance(item, SendDirectory) and key in self.items:
+            return
+        self.items.pop(key, None)
+        self.items[key] = item
+        self.sizes[key] = size
+
+    def add_parents(self, name: str) -> None:
+        parts = name.split("/")[:-1]
+        for count in range(1, len(parts) + 1):
+            self.add(SendDirectory("/".join(parts[:count])))
+
+    def add_file(self, path: str, name: str, entry: str, look: Look | None) -> None:
+        # A file that is not there is sent nevertheless: the sender then reports it, by name.
+        self.add(SendFile(path, name, self.encryption.wish(entry)), look.size if look else 0)
+
+    def add_tree(self, path: str, name: str, entry: str, depth: int = 0) -> None:
+        """Add what is in the directory `path` under the prefix `name` ("" for none)."""
+        if depth > MAX_DEPTH:
+            raise RefusedError(f"the directory {path} is nested too deeply", code=13)
+        for child in self.view.names(path):
+            child_path = posixpath.join(path, child)
+            child_name = f"{name}/{child}" if name else child
+            look = self.view.look(child_path)
+            if look is None:
+                # A dangling link inside a directory is left out, as nobody asked for it by name.
+                continue
+            if look.is_directory:
+                # Links to directories inside a tree are not followed: they may lead round.
+                if look.is_link:
+                    continue
+                self.add(SendDirectory(child_name, look.mode))
+                self.add_tree(child_path, child_name, entry, depth + 1)
+            elif look.is_regular:
+                self.add_file(child_path, child_name, entry, look)
+
+    def add_entry(self, entry: str, base: str, *, keep_path: bool) -> None:
+        """Add one list entry: a file, a directory, a directory's contents (`d/`), or a URL."""
+        if is_url(entry):
+            self.add(SendUrl(entry, url_file_name(entry)))
+            return
+        path = posixpath.join(base, entry.rstrip("/") or "/")
+        look = self.view.look(path)
+        relative = keep_path and not entry.startswith("/")
+        name = check_name(entry, code=13) if relative else posixpath.basename(path)
+        if look is not None and look.is_directory:
+            contents_only = entry.endswith("/")
+            prefix = "" if contents_only and not relative else name
+            if prefix:
+                self.add_parents(prefix)
+                self.add(SendDirectory(prefix, look.mode))
+            self.add_tree(path, prefix, entry)
+            return
+        if relative:
+            self.add_parents(name)
+        self.add_file(path, name, entry, look)
+
+    def bytes(self) -> int:
+        return sum(self.sizes[key] for key in self.items)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What will be sent: the items in order, and the bytes of the files among them."""
+
+    items: tuple[Item, ...]
+    sandbox_bytes: int
+
+
+def url_file_name(url: str) -> str:
+    """Return the name a URL's file gets: its last path part, without query and fragment."""
+    path = url.partition("://")[2].partition("?")[0].partition("#")[0]
+    return posixpath.basename(path.rstrip("/")) or "url_file"
+
+
+def executable_name(job: ClassAd) -> str:
+    """Return the name the executable has in the sandbox."""
+    return posixpath.basename(job.string("Cmd") or "condor_exec.exe")
+
+
+def plan_input(job: ClassAd, view: FileView) -> Plan:
+    """Return what the access point sends before the job starts (R057).
+
+    Order: the entries of TransferInput, the standard input, the executable. Raises RefusedError
+    with hold code 13 for names that cannot be allowed.
+    """
+    build = _Builder(view, _Encryption.of(job, "Input"))
+    base = job.string("Iwd") or "/"
+    keep_path = job.boolean("PreserveRelativePaths") is True
+    entries = split_list(job.string("TransferInput"))
+    proxy = job.string("X509UserProxy")
+    if proxy and proxy not in entries:
+        entries.append(proxy)
+    for entry in entries:
+        build.add_entry(entry, base, keep_path=keep_path)
+    if is_standard_stream(job, "In"):
+        build.add_entry(job.string("In") or "", base, keep_path=False)
+    command = job.string("Cmd")
+    if command and job.boolean("TransferExecutable") is not False:
+        build.add_entry(command, base, keep_path=False)
+    return Plan(tuple(build.items.values()), build.bytes())
+
+
+def make_catalogue(view: FileView, sandbox: str) -> dict[str, Seen]:
+    """Return what is in the sandbox now; `plan_output` later sends what differs from it."""
+    catalogue: dict[str, Seen] = {}
+    for name in view.names(sandbox):
+        look = view.look(posixpath.join(sandbox, name))
+        if look is not None and look.is_regular:
+            catalogue[name] = Seen(look.size, look.mtime_ns)
+    return catalogue
+
+
+def changed_files(
+    view: FileView, sandbox: str, before: Catalogue, skip: frozenset[str]
+) -> list[str]:
+    """Return the new or changed top-level files, the default output of a job (R057)."""
+    changed = []
+    for name in view.names(sandbox):
+        if name in skip or name in OWN_FILES:
+            continue
+        look = view.look(posixpath.join(sandbox, name))
+        if look is None or not look.is_regular:
+            continue
+        if before.get(name) != Seen(look.size, look.mtime_ns):
+            changed.append(name)
+    return changed
+
+
+def stream_file_names(job: ClassAd) -> dict[str, str]:
+    """Return under which sandbox name the starter writes "Out" and "Err", where it writes any.
+
+    Compat: the special names are used only if StreamOut/StreamErr are in the ad and false, as
+    the reference does; tests/unit/transfer/test_plan.py shows both.
+    """
+    names = {}
+    for which, special in (("Out", STDOUT_NAME), ("Err", STDERR_NAME)):
+        if not is_standard_stream(job, which):
+            continue
+        streaming = job.boolean(f"Stream{which}")
+        plain = posixpath.basename(job.string(which) or "")
+        names[which] = special if streaming is False else plain
+    return names
+
+
+def plan_output(
+    job: ClassAd,
+    view: FileView,
+    sandbox: str,
+    before: Catalogue,
+    *,
+    attribute: str = "TransferOutput",
+    only_streams: bool = False,
+) -> Plan:
+    """Return what the execution point sends back, standard streams last (R056, R057).
+
+    `attribute` is TransferOutput at the job's end and TransferCheckpoint at a checkpoint, where
+    a missing list means that there is nothing but the changed files too. `only_streams` is for a
+    job that could not run: its streams say why. Raises RefusedError with hold code 12 for
+    entries outside of the sandbox.
+    """
+    build = _Builder(view, _Encryption.of(job, "Output"))
+    streams = stream_file_names(job)
+    listed = job.string(attribute)
+    keep_path = job.boolean("PreserveRelativePaths") is True
+    if not only_streams:
+        if listed is None:
+            skip = frozenset({executable_name(job), *streams.values()})
+            entries = changed_files(view, sandbox, before, skip)
+        else:
+            entries = split_list(listed)
+        for entry in entries:
+            if is_url(entry):
+                continue
+            inside = entry.removeprefix(sandbox.rstrip("/") + "/")
+            check_name(inside, code=12)
+            build.add_entry(inside, sandbox, keep_path=keep_path)
+    for which, name in streams.items():
+        path = posixpath.join(sandbox, name)
+        # Without the special name a listed output may be the stream itself: once is enough.
+        if not (name == job.string(which) and ("name", name) in build.items):
+            build.add_file(path, name, name, view.look(path))
+    return Plan(tuple(build.items.values()), build.bytes())
+
+
+def parse_remaps(text: str | None) -> list[tuple[str, str]]:
+    r"""Return the pairs of TransferOutputRemaps, `a=b;c=d`; `\=`, `\;` and `\\` are literal."""
+    pairs: list[tuple[str, str]] = []
+    for rule in _split_escaped(text or "", ";"):
+        halves = _split_escaped(rule, "=")
+        if len(halves) == 2 and halves[0].strip():
+            pairs.append((_unescape(halves[0].strip()), _unescape(halves[1].strip())))
+    return pairs
+
+
+def _split_escaped(text: str, separator: str) -> list[str]:
+    return re.split(rf"(?<!\\){re.escape(separator)}", text)
+
+
+def _unescape(text: str) -> str:
+    return re.sub(r"\\([=;\\])", r"\1", text)
+
+
+def remap(name: str, pairs: Iterable[tuple[str, str]]) -> str | None:
+    """Return where a received `name` goes by the remaps, None if no rule speaks of it.
+
+    A rule for a directory takes everything below it along; the longest rule wins.
+    """
+    best: tuple[int, str] | None = None
+    for source, target in pairs:
+        source = source.rstrip("/")
+        if name == source:
+            return target
+        if name.startswith(source + "/"):
+            candidate = target.rstrip("/") + name[len(source) :]
+            if best is None or len(source) > best[0]:
+                best = (len(source), candidate)
+    return best[1] if best else None
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where received files go: the directory, the names of the streams, the remaps."""
+
+    directory: str
+    # Received name -> path, for the standard streams.
+    streams: Mapping[str, str]
+    remaps: tuple[tuple[str, str], ...] = ()
+    # Remaps are left for later where the files only pass through a spool directory.
+    code: int = 12
+
+    def path_for(self, name: str) -> str:
+        """Return the path a received file is written to; RefusedError if it may not be."""
+        name = check_name(name, code=self.code)
+        target = self.streams.get(name)
+        if target is None:
+            target = remap(name, self.remaps)
+        return posixpath.join(self.directory, name if target is None else target)
+
+
+def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Landing:
+    """Return where the access point puts a job's output (§6.4).
+
+    With `spooled` everything stays in the spool directory under its sandbox name, and the user's
+    own names are used when it is fetched (`condor_transfer_data`).
+    """
+    if spooled:
+        return Landing(directory, {})
+    streams: dict[str, str] = {}
+    for which, special in (("Out", STDOUT_NAME), ("Err", STDERR_NAME)):
+        target = job.string(which)
+        if target and is_standard_stream(job, which):
+            streams[special] = target
+            streams.setdefault(posixpath.basename(target), target)
+    return Landing(directory, streams, tuple(parse_remaps(job.string("TransferOutputRemaps"))))
+
+
+def size_limit(job: ClassAd, slot: ClassAd | None, attribute: str, default_mb: int) -> int:
+    """Return the most bytes a transfer may carry, -1 for no limit.
+
+    `attribute` is MaxTransferInputMB or MaxTransferOutputMB and wins over the knob's value.
+    """
+    value = job.evaluate(attribute, slot)
+    megabytes = value if isinstance(value, (int, float)) else default_mb
+    return -1 if megabytes < 0 else int(megabytes * 1024 * 1024)
+
+
+def directories_of(items: Iterable[Item]) -> Iterator[str]:
+    """Return the directories a plan makes."""
+    for item in items:
+        if isinstance(item, SendDirectory):
+            yield item.name
