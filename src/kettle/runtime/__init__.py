@@ -1,0 +1,1 @@
+"""The only impure library: loop, clock, sockets, processes, files, privileges, logs."""

@@ -1,0 +1,40 @@
+"""What a service is given instead of the operating system.
+
+One `Runtime` a daemon. The real one is built by `daemon.run`, the virtual one by
+`kettle.testing.world`; services cannot tell them apart.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.clock import Clock
+    from kettle.runtime.files import Files
+    from kettle.runtime.identity import DaemonIdentity
+    from kettle.runtime.logs import Log
+    from kettle.runtime.network import Network
+    from kettle.runtime.privileges import Privileges
+    from kettle.runtime.processes import Processes
+
+
+@dataclass(slots=True)
+class Runtime:
+    """The world as one daemon sees it.
+
+    `config` is replaced on reconfiguration, so read knobs from here when they are needed, or
+    in the service's `reconfigure`.
+    """
+
+    config: Config
+    clock: Clock
+    network: Network
+    processes: Processes
+    files: Files
+    log: Log
+    privileges: Privileges
+    identity: DaemonIdentity
+    random: random.Random = field(default_factory=random.SystemRandom)

@@ -1,0 +1,88 @@
+"""The few kernel calls that Python has no name for: prctl, and a fork whose child is a sibling.
+
+Only wrappers are here; what they are for is told in `zygote.py` and `processes.py`. Everything
+degrades on a kernel without the call: `fork_sibling` falls back to forking twice, the others
+return False.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_CHILD_SUBREAPER = 36
+_CLONE_PARENT = 0x00008000
+_SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
+
+# PyDLL keeps the interpreter lock during the call: a fork must not let another thread in between.
+_libc = ctypes.PyDLL(None, use_errno=True)
+_python = ctypes.pythonapi
+
+
+def _prctl(option: int, argument: int) -> bool:
+    if not sys.platform.startswith("linux"):
+        return False
+    return bool(_libc.prctl(option, argument, 0, 0, 0) == 0)
+
+
+def become_subreaper() -> bool:
+    """Make orphaned descendants of this process its children; False if the kernel cannot."""
+    return _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def die_with_parent(number: int = signal.SIGKILL) -> bool:
+    """Ask for a signal when the parent dies; the caller checks `os.getppid` for a race."""
+    return _prctl(_PR_SET_PDEATHSIG, int(number))
+
+
+def fork_sibling() -> int:
+    """Fork a child whose parent is *our* parent; return its pid, or 0 in the child.
+
+    The parent must reap it. Call it only in a process with one thread. Raises OSError when the
+    kernel refuses (too many processes, too little memory).
+    """
+    if not sys.platform.startswith("linux") or not _SYS_CLONE:
+        return _fork_twice()
+    _python.PyOS_BeforeFork()
+    pid: int = _libc.syscall(
+        ctypes.c_long(_SYS_CLONE),
+        ctypes.c_long(_CLONE_PARENT | signal.SIGCHLD),
+        ctypes.c_void_p(0),
+        ctypes.c_void_p(0),
+        ctypes.c_void_p(0),
+        ctypes.c_void_p(0),
+    )
+    if pid == 0:
+        _python.PyOS_AfterFork_Child()
+        return 0
+    error = ctypes.get_errno()
+    _python.PyOS_AfterFork_Parent()
+    if pid < 0:
+        raise OSError(error, os.strerror(error))
+    return pid
+
+
+def _fork_twice() -> int:
+    """Do the same with a short-lived process in between; the parent must be a subreaper."""
+    read_end, write_end = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        child = os.fork()
+        if child == 0:
+            os.close(read_end)
+            os.close(write_end)
+            return 0
+        os.write(write_end, str(child).encode())
+        os._exit(0)
+    os.close(write_end)
+    text = os.read(read_end, 32)
+    os.close(read_end)
+    os.waitpid(middle, 0)
+    if not text:
+        raise OSError("the process between parent and child died")
+    return int(text)

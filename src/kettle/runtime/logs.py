@@ -1,0 +1,243 @@
+"""A daemon's log file, line for line as HTCondor's daemons write theirs.
+
+`MM/DD/YY HH:MM:SS text`, with `(pid:N) ` and `(D_CATEGORY) ` in between when <SUBSYS>_DEBUG asks
+for D_PID and D_CAT. What is worth a line is the caller's affair; whether its category is on,
+where the line goes and when the file is rotated is decided here (R085).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+_UNITS = {
+    "": 1,
+    "b": 1,
+    "k": 1024,
+    "kb": 1024,
+    "m": 1024**2,
+    "mb": 1024**2,
+    "g": 1024**3,
+    "gb": 1024**3,
+    "t": 1024**4,
+    "tb": 1024**4,
+}
+_SPANS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hr": 3600, "d": 86400, "day": 86400}
+_SPANS |= {"w": 604800, "week": 604800, "hour": 3600, "second": 1, "minute": 60}
+# Flags of <SUBSYS>_DEBUG that change the head of a line and are no categories.
+_HEAD_FLAGS = frozenset({"D_PID", "D_CAT", "D_CATEGORY", "D_SUB_SECOND", "D_NOHEADER", "D_FDS"})
+_TEN_MEBIBYTES = 10 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Verbosity:
+    """Which categories are written, and how a line begins: the value of <SUBSYS>_DEBUG.
+
+    A category's level is 1 (on) or 2 (`D_X:2`, also its detailed lines). D_FULLDEBUG is the
+    second level of D_ALWAYS.
+    """
+
+    levels: dict[str, int] = field(default_factory=lambda: {"D_ALWAYS": 1, "D_ERROR": 1})
+    show_pid: bool = False
+    show_category: bool = False
+    sub_seconds: bool = False
+
+
+def parse_verbosity(*texts: str | None) -> Verbosity:
+    """Read the words of ALL_DEBUG and <SUBSYS>_DEBUG; later words win, unknown ones are kept."""
+    levels = {"D_ALWAYS": 1, "D_ERROR": 1, "D_STATUS": 1}
+    head: set[str] = set()
+    for word in re.split(r"[\s,|]+", " ".join(text for text in texts if text)):
+        negative = word.startswith("-")
+        name, _, detail = word.lstrip("-").upper().partition(":")
+        if not name:
+            continue
+        if not name.startswith("D_"):
+            name = "D_" + name
+        if name in _HEAD_FLAGS:
+            (head.discard if negative else head.add)("D_CAT" if name == "D_CATEGORY" else name)
+        elif name in {"D_FULLDEBUG", "D_FULL"}:
+            levels["D_ALWAYS"] = 1 if negative else 2
+        elif name in {"D_ALL", "D_ANY"}:
+            levels["D_ANY"] = 0 if negative else (2 if detail == "2" else 1)
+        else:
+            levels[name] = 0 if negative else (2 if detail == "2" else 1)
+    return Verbosity(levels, "D_PID" in head, "D_CAT" in head, "D_SUB_SECOND" in head)
+
+
+def parse_limit(text: str | None) -> tuple[int, int]:
+    """Read MAX_<SUBSYS>_LOG: (bytes, 0) or (0, seconds); (10 MiB, 0) if it is missing or wrong."""
+    match = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]*?)s?\s*", text or "")
+    if match is None:
+        return _TEN_MEBIBYTES, 0
+    number, unit = int(match[1]), match[2].lower()
+    if unit in _UNITS:
+        return number * _UNITS[unit], 0
+    if unit in _SPANS:
+        return 0, number * _SPANS[unit]
+    return _TEN_MEBIBYTES, 0
+
+
+class Log:
+    """Where a daemon tells what it does. Calling it writes a D_ALWAYS line.
+
+    With no path the lines go to standard error: tools, tests, and a daemon before its
+    configuration is known.
+    """
+
+    def __init__(
+        self,
+        path: str | None = None,
+        *,
+        now: Callable[[], float] = time.time,
+        verbosity: Verbosity | None = None,
+        limit: tuple[int, int] = (_TEN_MEBIBYTES, 0),
+        keep: int = 1,
+        truncate: bool = False,
+        prefix: str = "",
+    ) -> None:
+        self.path = path
+        self._now = now
+        self.verbosity = verbosity or Verbosity()
+        self._limit = limit
+        self._keep = keep
+        self._prefix = prefix
+        self._fd = -1
+        self._size = 0
+        self._opened_at = now()
+        self._second = -1
+        self._stamp = ""
+        if path is not None:
+            self._open(truncate=truncate)
+
+    def __call__(self, text: str) -> None:
+        """Write a line that is always wanted."""
+        self.write("D_ALWAYS", text)
+
+    def full(self, text: str) -> None:
+        """Write a line that D_FULLDEBUG asks for."""
+        if self.verbosity.levels.get("D_ALWAYS", 1) > 1 or self.enabled("D_ANY", 2):
+            self.write("D_FULLDEBUG", text)
+
+    def error(self, text: str) -> None:
+        """Write a line about something that went wrong here."""
+        self.write("D_ERROR", text)
+
+    def debug(self, category: str, text: str, *, level: int = 1) -> None:
+        """Write a line if its category (`D_SECURITY`, `D_COMMAND`, …) is on at that level."""
+        if self.enabled(category, level):
+            self.write(category, text)
+
+    def enabled(self, category: str, level: int = 1) -> bool:
+        """Whether lines of a category are written."""
+        levels = self.verbosity.levels
+        return levels.get(category, levels.get("D_ANY", 0)) >= level
+
+    def write(self, category: str, text: str) -> None:
+        """Write a line whatever the verbosity; lines inside `text` follow without a head."""
+        now = self._now()
+        line = f"{self._head(now, category)}{self._prefix}{text}\n"
+        if self._fd < 0:
+            sys.stderr.write(line)
+            return
+        data = line.encode("utf-8", errors="replace")
+        if self._is_full(now, len(data)):
+            self._rotate()
+        # A full disk must not stop a daemon, and there is nowhere else to say it.
+        with contextlib.suppress(OSError):
+            os.write(self._fd, data)
+        self._size += len(data)
+
+    def child(self, prefix: str) -> Log:
+        """Return a log into the same file whose lines begin with a word of their own."""
+        other = Log.__new__(Log)
+        other.__dict__.update(self.__dict__)
+        other._prefix = self._prefix + prefix  # noqa: SLF001 - of the same class
+        if self._fd >= 0:
+            other._fd = os.dup(self._fd)  # noqa: SLF001
+        return other
+
+    def configure(
+        self, *, verbosity: Verbosity, limit: tuple[int, int] = (_TEN_MEBIBYTES, 0), keep: int = 1
+    ) -> None:
+        """Take over what a new configuration says."""
+        self.verbosity = verbosity
+        self._limit = limit
+        self._keep = keep
+
+    def banner(self, lines: list[str]) -> None:
+        """Write the box that a daemon's start or end is found by."""
+        bar = "*" * 54
+        for line in [bar, *(f"** {line}" for line in lines), bar]:
+            self(line)
+
+    def close(self) -> None:
+        """Close the file; later lines go to standard error."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def _head(self, now: float, category: str) -> str:
+        second = int(now)
+        if second != self._second:
+            self._second = second
+            self._stamp = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(second))
+        head = self._stamp
+        verbosity = self.verbosity
+        if verbosity.sub_seconds:
+            head += f".{int((now - second) * 1000):03d}"
+        if verbosity.show_pid:
+            head += f" (pid:{os.getpid()})"
+        if verbosity.show_category:
+            head += f" ({category})"
+        return head + " "
+
+    def _open(self, *, truncate: bool = False) -> None:
+        assert self.path is not None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        if truncate:
+            flags |= os.O_TRUNC
+        self._fd = os.open(self.path, flags, 0o644)
+        self._size = os.fstat(self._fd).st_size
+        self._opened_at = self._now()
+
+    def _is_full(self, now: float, more: int) -> bool:
+        size, seconds = self._limit
+        if size:
+            return self._size + more > size and self._size > 0
+        return bool(seconds) and now - self._opened_at >= seconds
+
+    def _rotate(self) -> None:
+        """Move the file aside: to `.old`, or to a name with the time if more are kept."""
+        assert self.path is not None
+        try:
+            if os.fstat(self._fd).st_ino == os.stat(self.path).st_ino and self._keep > 0:
+                os.rename(self.path, self._aside())
+            os.close(self._fd)
+            self._open(truncate=self._keep == 0)
+        except OSError:
+            self._size = 0
+            return
+        self._forget_oldest()
+
+    def _aside(self) -> str:
+        if self._keep == 1:
+            return f"{self.path}.old"
+        stamp = time.strftime("%Y%m%dT%H%M%S", time.localtime(self._now()))
+        return f"{self.path}.{stamp}"
+
+    def _forget_oldest(self) -> None:
+        if self._keep <= 1:
+            return
+        assert self.path is not None
+        folder, name = os.path.split(self.path)
+        pattern = re.compile(re.escape(name) + r"\.\d{8}T\d{6}")
+        kept = sorted(entry for entry in os.listdir(folder) if pattern.fullmatch(entry))
+        for entry in kept[: -self._keep]:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, entry))

@@ -1,0 +1,175 @@
+"""As whom files are touched and programs run.
+
+Started as root, a daemon works as the `condor` account (or CONDOR_IDS) and switches for a
+moment to the owner of what it touches; started as anybody else everything runs as that one user
+and every switch is a no-op. No job process ever has uid 0 (R087): `job_account` never returns
+root, and `as_job` makes the switch one that the program cannot undo.
+
+Switches are context managers of the calling process; nothing inside them may await.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kettle.errors import KettleError, NotFoundError
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody a process can run as."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    home: str = "/"
+
+
+def find_account(name: str) -> Account:
+    """Look an account up by name; NotFoundError if there is none."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise NotFoundError(f"there is no account {name!r} on this machine") from None
+    return _from_entry(entry)
+
+
+def account_of(uid: int) -> Account:
+    """Look an account up by number; one without a name is allowed, with its number as name."""
+    try:
+        return _from_entry(pwd.getpwuid(uid))
+    except KeyError:
+        return Account(str(uid), uid, uid, ())
+
+
+def _from_entry(entry: pwd.struct_passwd) -> Account:
+    groups = tuple(os.getgrouplist(entry.pw_name, entry.pw_gid))
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, groups, entry.pw_dir)
+
+
+def parse_ids(text: str) -> tuple[int, int]:
+    """Read CONDOR_IDS, `uid.gid`; KettleError if it is anything else."""
+    uid, dot, gid = text.strip().partition(".")
+    if not dot or not uid.isdecimal() or not gid.isdecimal():
+        raise KettleError(f"CONDOR_IDS is {text!r}", hint="write it as uid.gid, like 64.64")
+    return int(uid), int(gid)
+
+
+class Privileges:
+    """The accounts of this daemon and the switches between them."""
+
+    def __init__(self, daemon: Account, *, can_switch: bool) -> None:
+        self.daemon = daemon
+        self.can_switch = can_switch
+
+    @classmethod
+    def find(cls, condor_ids: str | None = None) -> Privileges:
+        """Decide as whom this process works, from CONDOR_IDS and the account `condor`.
+
+        Not root: ourselves. Root without either: root keeps its own files (a pool that root
+        starts in a container), and only jobs are switched.
+        """
+        if os.getuid() != 0:
+            return cls(account_of(os.getuid()), can_switch=False)
+        if condor_ids:
+            uid, gid = parse_ids(condor_ids)
+            known = account_of(uid)
+            return cls(Account(known.name, uid, gid, known.groups, known.home), can_switch=True)
+        try:
+            return cls(find_account("condor"), can_switch=True)
+        except NotFoundError:
+            return cls(account_of(0), can_switch=True)
+
+    def settle(self) -> None:
+        """Become the daemon's account, keeping the way back to root."""
+        if self.can_switch:
+            _switch(self.daemon)
+
+    def job_account(self, owner: str, *, fallback: str = "nobody") -> Account:
+        """Return as whom a job of `owner` runs: never root, `fallback` for root and strangers.
+
+        Unprivileged, everything runs as ourselves. NotFoundError if not even `fallback` exists.
+        """
+        if not self.can_switch:
+            return self.daemon
+        try:
+            account = find_account(owner)
+        except NotFoundError:
+            account = find_account(fallback)
+        return find_account(fallback) if account.uid == 0 else account
+
+    @contextlib.contextmanager
+    def as_account(self, account: Account) -> Iterator[None]:
+        """Touch files as somebody; nothing inside may await. A no-op without privileges."""
+        if not self.can_switch:
+            yield
+            return
+        before = (os.geteuid(), os.getegid(), os.getgroups())
+        os.seteuid(0)
+        try:
+            _switch(account)
+            yield
+        finally:
+            os.seteuid(0)
+            os.setgroups(before[2])
+            os.setegid(before[1])
+            os.seteuid(before[0])
+
+    @contextlib.contextmanager
+    def as_root(self) -> Iterator[None]:
+        """Do what only root can, for a moment; a no-op without privileges."""
+        if not self.can_switch:
+            yield
+            return
+        before = os.geteuid()
+        os.seteuid(0)
+        try:
+            yield
+        finally:
+            os.seteuid(before)
+
+    @contextlib.contextmanager
+    def as_job(self, account: Account) -> Iterator[None]:
+        """Start programs as somebody for good: what is spawned inside cannot come back to root.
+
+        The real uid is switched as well, and only the saved one keeps our way back; exec gives
+        that up for the program. Refuses root (R087).
+        """
+        if not self.can_switch:
+            yield
+            return
+        if account.uid == 0:
+            raise KettleError("a job must not run as root")
+        uids, gids, groups = os.getresuid(), os.getresgid(), os.getgroups()
+        os.seteuid(0)
+        try:
+            os.setgroups(account.groups)
+            os.setresgid(account.gid, account.gid, 0)
+            os.setresuid(account.uid, account.uid, 0)
+            yield
+        finally:
+            os.setresuid(0, 0, 0)
+            os.setresgid(*gids)
+            os.setgroups(groups)
+            os.setresuid(*uids)
+
+
+def group_id(name: str) -> int:
+    """Return a group's number; NotFoundError if there is none of that name."""
+    try:
+        return grp.getgrnam(name).gr_gid
+    except KeyError:
+        raise NotFoundError(f"there is no group {name!r} on this machine") from None
+
+
+def _switch(account: Account) -> None:
+    """Change the effective ids; the caller's effective uid must be 0."""
+    os.setgroups(account.groups)
+    os.setegid(account.gid)
+    os.seteuid(account.uid)

@@ -1,0 +1,66 @@
+"""Background tasks that are kept alive, named, and heard when they fail.
+
+asyncio holds tasks weakly and swallows their exceptions until somebody asks; daemons start all
+of theirs here instead.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+_running: set[asyncio.Task[Any]] = set()
+_reporter: Callable[[str], None] | None = None
+
+
+def set_reporter(reporter: Callable[[str], None] | None) -> None:
+    """Choose who is told about a task that failed; None means standard error."""
+    global _reporter
+    _reporter = reporter
+
+
+def spawn(coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
+    """Start a coroutine in the background; a failure is reported, never lost.
+
+    The task's exception is also given to whoever awaits the returned task.
+    """
+    task = asyncio.get_running_loop().create_task(coroutine, name=name)
+    _running.add(task)
+    task.add_done_callback(_on_done)
+    return task
+
+
+def running() -> frozenset[asyncio.Task[Any]]:
+    """Return the tasks that have not ended, for shutdown and for tests."""
+    return frozenset(_running)
+
+
+async def cancel_all() -> None:
+    """Cancel every task started here, except the caller, and wait until they have ended."""
+    mine = asyncio.current_task()
+    tasks = [task for task in _running if task is not mine]
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def report(problem: str) -> None:
+    """Tell the reporter about trouble nobody waits for."""
+    if _reporter is None:
+        sys.stderr.write(problem + "\n")
+    else:
+        _reporter(problem)
+
+
+def _on_done(task: asyncio.Task[Any]) -> None:
+    _running.discard(task)
+    if task.cancelled():
+        return
+    error = task.exception()
+    if error is not None:
+        lines = "".join(traceback.format_exception(error)).rstrip()
+        report(f"Task {task.get_name()} failed: {lines}")

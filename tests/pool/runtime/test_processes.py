@@ -1,0 +1,209 @@
+"""Real children: spawned, forked from a zygote, signalled and reaped."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import KettleError
+from kettle.runtime import kernel
+from kettle.runtime.processes import SystemProcesses, descendants, is_zombie, kill_tree
+from kettle.runtime.zygote import Zygote
+
+ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
+HERE = "tests.pool.runtime.zygote_entries"
+
+
+def run(
+    scenario: Callable[[SystemProcesses], Awaitable[None]], *, zygote: bool = False
+) -> SystemProcesses:
+    processes = SystemProcesses()
+    warmed = Zygote.launch(("json",), "test zygote") if zygote else None
+
+    async def main() -> None:
+        kernel.become_subreaper()
+        processes.start(warmed)
+        try:
+            async with asyncio.timeout(20):
+                await scenario(processes)
+        finally:
+            processes.stop()
+
+    asyncio.run(main())
+    if warmed is not None:
+        os.waitpid(warmed.pid, 0)
+    return processes
+
+
+def test_a_program_runs_with_its_own_descriptors_directory_and_environment(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+
+    async def scenario(processes: SystemProcesses) -> None:
+        with output.open("wb") as file:
+            child = processes.spawn(
+                ["/bin/sh", "-c", 'pwd; echo "$WORD"; ls /proc/self/fd; exit 7'],
+                environment={**ENVIRONMENT, "WORD": "kettle"},
+                cwd=str(tmp_path),
+                fds={1: file.fileno()},
+            )
+        assert os.waitstatus_to_exitcode(await child.wait()) == 7
+        assert not child.running
+        assert child.usage is not None
+        assert not child.signal(signal.SIGTERM)
+
+    run(scenario)
+    # Three descriptors and the one that lists them.
+    assert output.read_text().split() == [str(tmp_path), "kettle", "0", "1", "2", "3"]
+
+
+def test_descriptors_may_be_mapped_crosswise(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).touch()
+
+    async def scenario(processes: SystemProcesses) -> None:
+        one = os.dup2(os.open(tmp_path / "a", os.O_WRONLY), 8, inheritable=False)
+        two = os.dup2(os.open(tmp_path / "b", os.O_WRONLY), 9, inheritable=False)
+        child = processes.spawn(
+            ["/bin/sh", "-c", f"echo two >&{one}; echo one >&{two}"],
+            environment=ENVIRONMENT,
+            fds={one: two, two: one},
+        )
+        assert await child.wait() == 0
+        os.close(one)
+        os.close(two)
+
+    run(scenario)
+    assert (tmp_path / "a").read_text() == "one\n"
+    assert (tmp_path / "b").read_text() == "two\n"
+
+
+def test_a_program_that_cannot_be_executed_is_an_error_at_once() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        with pytest.raises(FileNotFoundError):
+            processes.spawn(["/no/such/program"], environment={})
+        with pytest.raises(PermissionError):
+            processes.spawn(["/etc/passwd"], environment={})
+        assert processes.children() == []
+
+    run(scenario)
+
+
+def test_orphans_become_ours_and_are_reaped() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        child = processes.spawn(
+            ["/bin/sh", "-c", "(sleep 0.05; exit 3) & exit 0"], environment=ENVIRONMENT
+        )
+        assert await child.wait() == 0
+        while not processes.orphans_reaped:  # noqa: ASYNC110 - real processes, bounded by run()
+            await asyncio.sleep(0.01)
+
+    run(scenario)
+
+
+def test_a_tree_is_killed_to_the_last_leaf() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        child = processes.spawn(
+            ["/bin/sh", "-c", "(sleep 100 & sleep 100 & wait) & wait"], environment=ENVIRONMENT
+        )
+        while len(descendants(child.pid)) < 3:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        family = descendants(child.pid)
+        kill_tree(child.pid)
+        assert os.WTERMSIG(await child.wait()) == signal.SIGKILL
+        assert all(is_zombie(pid) for pid in family)
+
+    run(scenario)
+
+
+def test_a_zygote_forks_children_of_ours_with_arguments_and_descriptors() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        read_end, write_end = os.pipe()
+        child = await processes.zygote.fork(
+            f"{HERE}:tell",
+            b"hello",
+            fds=[write_end],
+            title="kettle test child",
+            environment={"WORD": "kettle"},
+        )
+        os.close(write_end)
+        assert os.waitstatus_to_exitcode(await child.wait()) == 5
+        parent, argument, word, title = os.read(read_end, 1000).decode().split("|")
+        os.close(read_end)
+        assert int(parent) == os.getpid()
+        assert (argument, word, title) == ("hello", "kettle", "kettle test child")
+
+    run(scenario, zygote=True)
+
+
+def test_large_arguments_reach_a_forked_child_whole() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        child = await processes.zygote.fork(f"{HERE}:measure", b"x" * 3_000_000)
+        assert os.waitstatus_to_exitcode(await child.wait()) == 3
+
+    run(scenario, zygote=True)
+
+
+def test_many_forks_at_once_all_end_up_with_their_own_child() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        begin = time.monotonic()
+        children = await asyncio.gather(
+            *(processes.zygote.fork(f"{HERE}:leave", str(n % 100).encode()) for n in range(200))
+        )
+        codes = [os.waitstatus_to_exitcode(await child.wait()) for child in children]
+        assert codes == [n % 100 for n in range(200)]
+        assert time.monotonic() - begin < 10
+
+    run(scenario, zygote=True)
+
+
+def test_an_exception_in_the_entry_is_an_exit_code_and_not_our_trouble() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        child = await processes.zygote.fork(f"{HERE}:fail")
+        assert os.waitstatus_to_exitcode(await child.wait()) == 70
+
+    run(scenario, zygote=True)
+
+
+def test_a_dead_zygote_is_replaced_for_the_next_fork() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        os.kill(processes.zygote.pid, signal.SIGKILL)
+        with pytest.raises(KettleError, match="zygote is gone"):
+            await processes.zygote.fork(f"{HERE}:leave", b"1")
+        child = await processes.zygote.fork(f"{HERE}:leave", b"4")
+        assert os.waitstatus_to_exitcode(await child.wait()) == 4
+        processes.zygote.close()
+
+    processes = SystemProcesses()
+    warmed = Zygote.launch((), "test zygote")
+
+    async def main() -> None:
+        processes.start(warmed)
+        async with asyncio.timeout(20):
+            await scenario(processes)
+            await asyncio.gather(*(child.wait() for child in processes.children()))
+
+    asyncio.run(main())
+
+
+def test_the_zygote_ends_when_its_daemon_does() -> None:
+    read_end, write_end = os.pipe()
+    daemon = os.fork()
+    if daemon == 0:
+        os.close(read_end)
+        zygote = Zygote.launch((), "test zygote")
+        os.write(write_end, str(zygote.pid).encode())
+        os._exit(0)
+    os.close(write_end)
+    pid = int(os.read(read_end, 32))
+    os.close(read_end)
+    os.waitpid(daemon, 0)
+    deadline = time.monotonic() + 5
+    while not is_zombie(pid):
+        assert time.monotonic() < deadline, "the zygote outlived its daemon"
+        time.sleep(0.01)
