@@ -1,0 +1,1 @@
+"""The execution point: slots, claims, policy, and the starters that run jobs."""

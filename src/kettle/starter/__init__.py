@@ -1,0 +1,1 @@
+"""One starter runs one job: sandbox, transfer, launch, watching, and the exit pipeline."""

@@ -1,0 +1,162 @@
+"""What a claim may still do: its lease, its work life, its activations.
+
+A claim is a schedd's right to one slot. Here is decided whether it may be activated, whether it
+may run another job afterwards, when its schedd has to be asked for a sign of life, and when the
+lease is over (seed 003, Claimed State and Leases; wire reference, Leases). The slot's state is
+`slot_machine.py`; sending and waiting is `service.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from kettle.attributes.codes import VacateReasonCode
+
+# An alive interval below this would be mostly talk (seed 003, Claimed State and Leases).
+LOWEST_ALIVE_INTERVAL_SECONDS = 10
+# The startd asks this often within one lease, so that two lost answers do no harm.
+ALIVES_PER_LEASE = 3
+
+
+class ClaimPhase(Enum):
+    """Where a claim is in its life."""
+
+    OFFERED = "offered"
+    """Its id is advertised; nobody holds it."""
+    IDLE = "idle"
+    """A schedd holds it; no starter runs."""
+    ACTIVE = "active"
+    """A starter runs a job for it."""
+    CLOSING = "closing"
+    """It is broken; the starter may still be ending."""
+    GONE = "gone"
+    """Nothing can be done with it any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a claim, as told in the claim request."""
+
+    schedd_address: str = ""
+    schedd_name: str = ""
+    user: str = ""
+    owner: str = ""
+    client_machine: str = ""
+    alive_interval_seconds: int = 300
+    startd_sends_alives: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One claim; replaced, never patched. Times are epoch seconds."""
+
+    claim_id: str
+    phase: ClaimPhase = ClaimPhase.OFFERED
+    holder: Holder = Holder()
+    claimed_at: float = 0.0
+    heard_at: float = 0.0
+    asked_at: float = 0.0
+    lease_seconds: float = 2400.0
+    worklife_seconds: float = 1200.0
+    rank: float = 0.0
+    activation: int = 0
+    activations: int = 0
+
+
+def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -> float:
+    """Return the lease: the job's own, else MAX_CLAIM_ALIVES_MISSED intervals (B145)."""
+    if job_lease_seconds:
+        return float(job_lease_seconds)
+    return float(missed * max(alive_interval, LOWEST_ALIVE_INTERVAL_SECONDS))
+
+
+def accept(claim: Claim, holder: Holder, now: float, *, lease: float, worklife: float) -> Claim:
+    """Give an offered claim to a schedd."""
+    assert claim.phase is ClaimPhase.OFFERED, claim
+    return replace(
+        claim,
+        phase=ClaimPhase.IDLE,
+        holder=holder,
+        claimed_at=now,
+        heard_at=now,
+        asked_at=now,
+        lease_seconds=lease,
+        worklife_seconds=worklife,
+    )
+
+
+def refusal(claim: Claim | None, now: float, *, shutting_down: bool = False) -> int:
+    """Return why ACTIVATE_CLAIM must be refused, a VacateReasonCode; 0 where it may go on."""
+    if claim is None:
+        return VacateReasonCode.ClaimNotFound
+    if shutting_down:
+        return VacateReasonCode.StartdShutdown
+    if claim.phase is ClaimPhase.OFFERED:
+        return VacateReasonCode.ClaimUnclaimed
+    if claim.phase is ClaimPhase.ACTIVE:
+        return VacateReasonCode.ClaimNotIdle
+    if claim.phase is not ClaimPhase.IDLE:
+        return VacateReasonCode.ClaimPreempted
+    if claim.activations and not may_run_another(claim, now):
+        return VacateReasonCode.ClaimWorklifeExpired
+    return 0
+
+
+def activate(claim: Claim, activation: int, now: float) -> Claim:
+    """A starter runs for the claim."""
+    assert claim.phase is ClaimPhase.IDLE, claim
+    return replace(
+        claim,
+        phase=ClaimPhase.ACTIVE,
+        activation=activation,
+        activations=claim.activations + 1,
+        heard_at=now,
+    )
+
+
+def end_activation(claim: Claim, now: float) -> Claim:
+    """The starter is gone; the lease starts anew."""
+    phase = ClaimPhase.IDLE if claim.phase is ClaimPhase.ACTIVE else claim.phase
+    return replace(claim, phase=phase, activation=0, heard_at=now, asked_at=now)
+
+
+def break_off(claim: Claim) -> Claim:
+    """The claim takes no further jobs."""
+    return replace(claim, phase=ClaimPhase.CLOSING)
+
+
+def hear(claim: Claim, now: float) -> Claim:
+    """The schedd gave a sign of life."""
+    return replace(claim, heard_at=now)
+
+
+def may_run_another(claim: Claim, now: float) -> bool:
+    """Whether CLAIM_WORKLIFE allows a further job: -1 always, 0 one job only (B138)."""
+    if claim.phase in {ClaimPhase.CLOSING, ClaimPhase.GONE, ClaimPhase.OFFERED}:
+        return False
+    if claim.worklife_seconds < 0:
+        return True
+    return now - claim.claimed_at < claim.worklife_seconds
+
+
+def lease_left(claim: Claim, now: float) -> float | None:
+    """Return the seconds until the lease is over; None while a starter keeps it.
+
+    While a job runs, contact of starter and shadow counts, and the starter ends by itself.
+    """
+    if claim.phase is not ClaimPhase.IDLE:
+        return None
+    return claim.heard_at + claim.lease_seconds - now
+
+
+def alive_due_at(claim: Claim) -> float | None:
+    """Return when the startd next asks the schedd whether it is alive; None if never."""
+    if claim.phase is not ClaimPhase.IDLE or not claim.holder.startd_sends_alives:
+        return None
+    return claim.asked_at + max(1.0, claim.lease_seconds / ALIVES_PER_LEASE)
+
+
+def ask_alive(claim: Claim, now: float) -> Claim:
+    """The question is on its way."""
+    return replace(claim, asked_at=now)

@@ -1,0 +1,319 @@
+"""How a machine is divided into slots, and how dynamic slots are cut out of partitionable ones.
+
+Arithmetic only: shares of types (seed 003, Dividing System Resources), rounding of requests
+(MODIFY_REQUEST_EXPR_*), carving and giving back. What a slot *does* is `slot_machine.py`;
+what the machine *has* is gathered by `service_facts.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from kettle.errors import ConfigError
+
+BUILT_IN = ("Cpus", "Memory", "Disk", "Swap")
+"""The resources every machine has: cores, MiB, KiB, KiB."""
+
+# Only a fraction of these makes sense: their totals change while the machine runs.
+_FLUID = frozenset({"Disk", "Swap"})
+_FIRST_LETTERS = {"c": "Cpus", "r": "Memory", "m": "Memory", "d": "Disk", "s": "Swap", "v": "Swap"}
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Amounts of resources by name, and for those that come as identifiers, which ones.
+
+    Cpus may be a fraction; Memory is MiB, Disk and Swap KiB, custom resources as counted.
+    """
+
+    amounts: Mapping[str, float] = field(default_factory=dict)
+    assigned: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def amount(self, name: str) -> float:
+        """Return how much there is of one resource, 0 if it is unknown."""
+        return self.amounts.get(name, 0)
+
+    def fits(self, wanted: Bundle) -> bool:
+        """Whether all of `wanted` could be taken out of this."""
+        return not self.missing(wanted)
+
+    def missing(self, wanted: Bundle) -> list[str]:
+        """Return the names of the resources of which there is too little."""
+        return [n for n, amount in wanted.amounts.items() if amount > self.amount(n)]
+
+    def take(self, wanted: Bundle) -> tuple[Bundle, Bundle]:
+        """Cut `wanted` out; return what was cut, with identifiers, and what is left.
+
+        The caller has checked that it fits.
+        """
+        assert self.fits(wanted), f"{wanted} out of {self}"
+        cut_ids: dict[str, tuple[str, ...]] = {}
+        left_ids: dict[str, tuple[str, ...]] = {}
+        for name, ids in self.assigned.items():
+            count = int(wanted.amount(name))
+            cut_ids[name], left_ids[name] = ids[:count], ids[count:]
+        cut = {name: wanted.amount(name) for name in self.amounts}
+        left = {name: whole(amount - cut[name]) for name, amount in self.amounts.items()}
+        return Bundle(cut, cut_ids), Bundle(left, left_ids)
+
+    def give_back(self, returned: Bundle) -> Bundle:
+        """Return the sum; identifiers come back in their original order as far as known."""
+        amounts = {n: whole(a + returned.amount(n)) for n, a in self.amounts.items()}
+        assigned = {
+            n: tuple(sorted({*ids, *returned.assigned.get(n, ())}, key=_natural))
+            for n, ids in self.assigned.items()
+        }
+        return Bundle(amounts, assigned)
+
+
+def whole(amount: float) -> float:
+    """Return an integer where the amount is one: 7, not 7.0."""
+    return int(amount) if float(amount).is_integer() else amount
+
+
+def _natural(text: str) -> tuple[str, int, str]:
+    digits = text.lstrip("".join(c for c in text if not c.isdigit()))
+    return (text.rstrip("0123456789"), int(digits) if digits.isdigit() else -1, text)
+
+
+@dataclass(frozen=True)
+class SlotType:
+    """One SLOT_TYPE_<n>: its text, how many of it, and whether they can be divided further."""
+
+    number: int
+    text: str
+    count: int
+    partitionable: bool
+
+
+@dataclass(frozen=True)
+class SlotSpec:
+    """A slot as configured; fixed until the startd restarts (A016)."""
+
+    slot_id: int
+    type_id: int
+    partitionable: bool
+    total: Bundle
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a slot type says about one resource: auto, a part of the whole, or a number."""
+
+    part: Fraction | None = None
+    number: float | None = None
+
+    @property
+    def is_auto(self) -> bool:
+        """Whether the slot takes its even part of what the others leave."""
+        return self.part is None and self.number is None
+
+
+AUTO = Share()
+
+
+def parse_share(text: str, where: str) -> Share:
+    """Parse `auto`, `25%`, `1/4` or a number; ConfigError names `where` otherwise."""
+    text = text.strip()
+    if text.lower() == "auto":
+        return AUTO
+    try:
+        if text.endswith("%"):
+            return Share(part=Fraction(text[:-1].strip()) / 100)
+        if "/" in text:
+            return Share(part=Fraction(text.replace(" ", "")))
+        return Share(number=float(text))
+    except (ValueError, ZeroDivisionError):
+        raise ConfigError(
+            f"{where}: {text!r} is not a share of a resource",
+            hint="write auto, a percentage, a fraction or a number",
+        ) from None
+
+
+def resource_name(text: str, custom: Iterable[str], where: str) -> str:
+    """Return the resource a word in a slot type means.
+
+    Custom resources are known by their full name, the built-in ones by their first letter.
+    """
+    word = text.strip()
+    for name in custom:
+        if name.lower() == word.lower():
+            return name
+    known = _FIRST_LETTERS.get(word[:1].lower())
+    if known is None:
+        names = ", ".join([*BUILT_IN, *custom])
+        raise ConfigError(f"{where}: unknown resource {word!r}", hint=f"known are {names}")
+    return known
+
+
+def parse_slot_type(text: str, custom: Sequence[str], where: str) -> dict[str, Share]:
+    """Return the share of every resource a SLOT_TYPE_<n> text gives.
+
+    One bare value is the default for what the list does not name; without it that is `auto`.
+    """
+    shares: dict[str, Share] = {}
+    blanket = AUTO
+    for item in (part for part in text.replace("\n", ",").split(",") if part.strip()):
+        if "=" not in item and ":" not in item:
+            blanket = parse_share(item, where)
+            continue
+        word, _, value = item.replace(":", "=", 1).partition("=")
+        shares[resource_name(word, custom, where)] = parse_share(value, where)
+    for name in (*BUILT_IN, *custom):
+        share = shares.setdefault(name, blanket)
+        if name in _FLUID and share.number is not None and name not in custom:
+            raise ConfigError(
+                f"{where}: {name} cannot be a number", hint="write auto, a percentage or a fraction"
+            )
+    return shares
+
+
+def plan_slots(machine: Bundle, types: Sequence[SlotType]) -> list[SlotSpec]:
+    """Divide a machine among the slots of all types, in order of type and count.
+
+    Raises ConfigError naming the resource that is over-subscribed (A037).
+    """
+    custom = [name for name in machine.amounts if name not in BUILT_IN]
+    rows: list[tuple[SlotType, dict[str, Share]]] = []
+    for kind in types:
+        shares = parse_slot_type(kind.text, custom, f"SLOT_TYPE_{kind.number}")
+        rows += [(kind, shares)] * kind.count
+    given: list[dict[str, float]] = [{} for _ in rows]
+    for name, total in machine.amounts.items():
+        for amounts, amount in zip(given, _divide(name, total, rows), strict=True):
+            amounts[name] = amount
+    specs = []
+    ids = dict(machine.assigned)
+    for slot_id, ((kind, _), amounts) in enumerate(zip(rows, given, strict=True), start=1):
+        assigned = {}
+        for name, left in ids.items():
+            count = int(amounts[name])
+            assigned[name], ids[name] = left[:count], left[count:]
+        specs.append(SlotSpec(slot_id, kind.number, kind.partitionable, Bundle(amounts, assigned)))
+    return specs
+
+
+def _divide(
+    name: str, total: float, rows: Sequence[tuple[SlotType, dict[str, Share]]]
+) -> list[float]:
+    """Return each slot's amount of one resource."""
+    amounts: list[float | None] = []
+    for _, shares in rows:
+        share = shares[name]
+        if share.is_auto:
+            amounts.append(None)
+        elif share.part is not None:
+            amounts.append(_part(name, total, share.part))
+        else:
+            amounts.append(whole(share.number or 0))
+    used = sum(amount for amount in amounts if amount is not None)
+    # A millionth of slack: thirds of a total do not add up exactly.
+    if used > total * (1 + 1e-6) + 1e-6:
+        raise ConfigError(
+            f"the slot types ask for {used:g} {name}, the machine has {total:g}",
+            hint=f"lower the {name} of a SLOT_TYPE or its NUM_SLOTS_TYPE",
+        )
+    autos = amounts.count(None)
+    each = _part(name, total - used, Fraction(1, autos)) if autos else 0
+    if name == "Cpus" and autos and each <= 0:
+        raise ConfigError("the slot types leave no Cpus for the slots with auto")
+    return [each if amount is None else amount for amount in amounts]
+
+
+def _part(name: str, total: float, part: Fraction) -> float:
+    exact = Fraction(total).limit_denominator(10**6) * part
+    # Less than one core stays a fraction, so that a slot with some cpu is never one with none.
+    if name == "Cpus" and 0 < exact < 1:
+        return float(exact)
+    return math.floor(exact)
+
+
+# ---- requests and carving ---------------------------------------------------------------------
+
+Evaluate = Callable[[str], float | None]
+"""Evaluates one MODIFY_REQUEST_EXPR_* or Request* by name of the resource; None if no number."""
+
+
+def plan_request(names: Iterable[str], evaluate: Evaluate) -> Bundle:
+    """Return what a job asks for of each resource; no request is nothing, but one core."""
+    amounts: dict[str, float] = {}
+    for name in names:
+        value = evaluate(name)
+        if value is None:
+            amounts[name] = 1 if name == "Cpus" else 0
+        else:
+            # Never smaller than asked: fractions only of cores, the rest is rounded up (A052).
+            amounts[name] = whole(value) if name == "Cpus" else math.ceil(value)
+            amounts[name] = max(0, amounts[name])
+    return Bundle(amounts)
+
+
+def choose_request(free: Bundle, asked: Bundle, rounded: Bundle, *, must_round: bool) -> Bundle:
+    """Return the size of the dynamic slot: rounded up where that still fits (A076, A077).
+
+    With MUST_MODIFY_REQUEST_EXPRS (`must_round`) the rounded size is the only choice.
+    """
+    larger = {n: max(amount, asked.amount(n)) for n, amount in rounded.amounts.items()}
+    if must_round or free.fits(Bundle(larger)):
+        return Bundle(larger)
+    # Resource by resource, so that one that does not fit does not cost the others.
+    amounts = {n: a if a <= free.amount(n) else asked.amount(n) for n, a in larger.items()}
+    return Bundle(amounts)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A partitionable slot's resources: what it has, what is free, what its children hold."""
+
+    total: Bundle
+    free: Bundle
+    children: Mapping[int, Bundle] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, total: Bundle) -> Pool:
+        """Return an undivided pool."""
+        return cls(total, total)
+
+    def next_child(self) -> int:
+        """Return the lowest number that no dynamic slot has."""
+        number = 1
+        while number in self.children:
+            number += 1
+        return number
+
+    def carve(self, wanted: Bundle) -> tuple[Pool, int]:
+        """Cut out a dynamic slot; return the pool after it and the child's number."""
+        cut, left = self.free.take(wanted)
+        number = self.next_child()
+        return replace(self, free=left, children={**self.children, number: cut}), number
+
+    def join(self, number: int) -> Pool:
+        """Take a dynamic slot's resources back."""
+        children = dict(self.children)
+        back = children.pop(number)
+        return replace(self, free=self.free.give_back(back), children=children)
+
+    def resize(self, name: str, total: float) -> Pool:
+        """Follow a change of a total that moves by itself, such as Disk (A029)."""
+        used = sum(child.amount(name) for child in self.children.values())
+        amounts = {**self.free.amounts, name: max(0, whole(total - used))}
+        totals = {**self.total.amounts, name: max(whole(total), whole(used))}
+        return replace(
+            self,
+            total=replace(self.total, amounts=totals),
+            free=replace(self.free, amounts=amounts),
+        )
+
+    def check(self) -> None:
+        """Restate: what is handed out and what is free is what there is."""
+        for name, total in self.total.amounts.items():
+            held = sum(child.amount(name) for child in self.children.values())
+            assert abs(held + self.free.amount(name) - total) < 1e-6, f"{name}: {self}"
+            assert self.free.amount(name) >= 0, f"{name}: {self}"
+        for name, ids in self.total.assigned.items():
+            parts = [self.free.assigned[name], *(c.assigned[name] for c in self.children.values())]
+            held_ids = [i for part in parts for i in part]
+            assert sorted(held_ids) == sorted(ids), f"{name}: {held_ids} of {ids}"

@@ -1,0 +1,283 @@
+"""What exactly is started for a job: program, arguments, environment, files, signals.
+
+A pure function of the job ad, the slot ad and the sandbox. `$$()` is expanded before the ad gets
+here (by the schedd or shadow). Opening files, changing users and spawning is `service_job.py`;
+the layout of the sandbox is `sandbox.py`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kettle.attributes.codes import HoldReasonCode, JobUniverse
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, LanguageError
+from kettle.starter.argument_syntax import parse_arguments, parse_environment
+from kettle.starter.sandbox import Sandbox
+
+# What keeps numerical libraries from using more cores than the slot has.
+THREAD_LIMITS = (
+    "CUBACORES",
+    "GOMAXPROCS",
+    "JULIA_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "OMP_THREAD_LIMIT",
+    "OPENBLAS_NUM_THREADS",
+    "PYTHON_CPU_COUNT",
+    "ROOT_MAX_THREADS",
+    "TF_LOOP_PARALLEL_ITERATIONS",
+    "TF_NUM_THREADS",
+)
+
+# The device number that no machine has: a job without GPUs sees none.
+NO_GPU = "10000"
+
+STDOUT_NAME = "_condor_stdout"
+STDERR_NAME = "_condor_stderr"
+
+
+class CannotLaunch(KettleError):  # noqa: N818 - the name says what happened
+    """The job cannot be started as its ad describes it; it is held with `code`."""
+
+    def __init__(self, message: str, code: int, subcode: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.subcode = subcode
+
+
+@dataclass(frozen=True)
+class StandardFile:
+    """One of stdin, stdout, stderr: a local path, or a name on the submit side to stream."""
+
+    path: str
+    stream: bool = False
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """Everything a spawn needs; paths are absolute."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    cwd: str
+    stdin: StandardFile
+    stdout: StandardFile
+    stderr: StandardFile
+    umask: int = 0o22
+    nice: int = 0
+    core_bytes: int | None = 0
+    soft_kill_signal: int = signal.SIGTERM
+    remove_signal: int = signal.SIGTERM
+    hold_signal: int = signal.SIGTERM
+    # The file of the job itself, before USER_JOB_WRAPPER; its absence holds the job.
+    program: str = ""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the starter knows beside the ads, as the launch plan needs it."""
+
+    slot_name: str = "slot1"
+    starter_pid: int = 0
+    ancestors: Mapping[str, str] = field(default_factory=dict)
+    home: str = ""
+    bin_directory: str = ""
+    wrapper: str = ""
+    renice: int = 0
+    delayed_prefix: str = "Chirp*"
+    starter_environment: Mapping[str, str] = field(default_factory=dict)
+    slot_tmp: str = ""
+
+
+def uses_file_transfer(job: ClassAd, file_system_domain: str) -> bool:
+    """Whether the job runs in the sandbox: YES, or IF_NEEDED across file system domains."""
+    choice = (job.string("ShouldTransferFiles") or "").upper()
+    if choice == "YES":
+        return True
+    if choice == "IF_NEEDED":
+        theirs = job.string("FileSystemDomain") or ""
+        return not theirs or theirs.lower() != file_system_domain.lower()
+    return False
+
+
+def executable_path(job: ClassAd, sandbox: Sandbox, *, transfers: bool) -> str:
+    """Return the program's absolute path."""
+    command = job.string("Cmd")
+    if not command:
+        raise CannotLaunch("the job has no Cmd", HoldReasonCode.FailedToCreateProcess, 2)
+    if transfers and job.boolean("TransferExecutable") is not False:
+        return posixpath.join(sandbox.scratch, posixpath.basename(command))
+    return posixpath.join(working_directory(job, sandbox, transfers=transfers), command)
+
+
+def working_directory(job: ClassAd, sandbox: Sandbox, *, transfers: bool) -> str:
+    """Return where the job runs: its scratch directory, or its Iwd on a shared file system."""
+    if transfers:
+        return sandbox.scratch
+    iwd = job.string("Iwd")
+    if not iwd or not iwd.startswith("/"):
+        raise CannotLaunch(f"Iwd {iwd!r} is not an absolute path", HoldReasonCode.IwdError, 2)
+    return iwd
+
+
+def plan_launch(
+    job: ClassAd, slot: ClassAd, sandbox: Sandbox, around: Surroundings, *, transfers: bool
+) -> LaunchPlan:
+    """Turn a job ad into what to start.
+
+    Raises CannotLaunch with the hold code where the ad makes no sense.
+    """
+    try:
+        arguments = parse_arguments(job.string("Arguments"), job.string("Args"))
+        wanted = parse_environment(
+            job.string("Environment"), job.string("Env"), job.string("EnvDelim") or ";"
+        )
+    except LanguageError as error:
+        raise CannotLaunch(str(error), HoldReasonCode.FailedToCreateProcess, 22) from error
+    cwd = working_directory(job, sandbox, transfers=transfers)
+    program = executable_path(job, sandbox, transfers=transfers)
+    argv = (program, *arguments)
+    if job.integer("JobUniverse") == JobUniverse.Java:
+        argv = java_command(slot, sandbox, arguments)
+        program = argv[0]
+    if around.wrapper:
+        argv = (around.wrapper, *argv)
+    soft = kill_signal(job.lookup("KillSig") and _signal_value(job, "KillSig"), signal.SIGTERM)
+    return LaunchPlan(
+        argv=argv,
+        environment=plan_environment(slot, sandbox, around, wanted, cwd),
+        cwd=cwd,
+        stdin=plan_stdin(job, sandbox, cwd, transfers=transfers),
+        stdout=plan_output(job, "Out", "StreamOut", STDOUT_NAME, cwd, transfers=transfers),
+        stderr=plan_output(job, "Err", "StreamErr", STDERR_NAME, cwd, transfers=transfers),
+        umask=_umask(job),
+        nice=around.renice,
+        core_bytes=_core_bytes(job),
+        soft_kill_signal=soft,
+        remove_signal=kill_signal(_signal_value(job, "RemoveKillSig"), soft),
+        hold_signal=kill_signal(_signal_value(job, "HoldKillSig"), soft),
+        program=program,
+    )
+
+
+def java_command(slot: ClassAd, sandbox: Sandbox, arguments: list[str]) -> tuple[str, ...]:
+    """Return the command line of a java universe job (S005)."""
+    java = slot.string("JavaPath") or "java"
+    return (java, "-classpath", sandbox.scratch, *arguments)
+
+
+def plan_environment(
+    slot: ClassAd,
+    sandbox: Sandbox,
+    around: Surroundings,
+    wanted: Mapping[str, str],
+    cwd: str,
+) -> dict[str, str]:
+    """Return the job's environment; what the job itself sets wins, but for `_CONDOR_` names."""
+    cores = str(max(1, int(slot.real("Cpus") or 1)))
+    gpus = slot.string("AssignedGPUs") or ""
+    tmp = around.slot_tmp or sandbox.scratch
+    made = {
+        "APPTAINER_CACHEDIR": sandbox.scratch,
+        "BATCH_SYSTEM": "HTCondor",
+        "CONDOR_STARTER_PID": str(around.starter_pid),
+        "CUDA_VISIBLE_DEVICES": gpus or NO_GPU,
+        "GPU_DEVICE_ORDINAL": gpus or NO_GPU,
+        "NVIDIA_VISIBLE_DEVICES": gpus or "none",
+        "HOME": around.home or sandbox.scratch,
+        "SINGULARITY_CACHEDIR": sandbox.scratch,
+        "TEMP": tmp,
+        "TMP": tmp,
+        "TMPDIR": tmp,
+        "_CHIRP_DELAYED_UPDATE_PREFIX": around.delayed_prefix,
+    }
+    made.update(dict.fromkeys(THREAD_LIMITS, cores))
+    fixed = {
+        "_CONDOR_AssignedGPUs": gpus or NO_GPU,
+        "_CONDOR_BIN": around.bin_directory,
+        "_CONDOR_CHIRP_CONFIG": sandbox.chirp_config,
+        "_CONDOR_JOB_AD": sandbox.job_ad,
+        "_CONDOR_JOB_IWD": cwd,
+        "_CONDOR_JOB_PIDS": "",
+        "_CONDOR_MACHINE_AD": sandbox.machine_ad,
+        "_CONDOR_SCRATCH_DIR": sandbox.scratch,
+        "_CONDOR_SLOT": around.slot_name,
+        **around.ancestors,
+    }
+    for name in slot.names():
+        if name.lower().startswith("assigned") and name.lower() != "assignedgpus":
+            fixed[f"_CONDOR_{name}"] = slot.string(name) or ""
+    return {**made, **around.starter_environment, **wanted, **fixed}
+
+
+def plan_stdin(job: ClassAd, sandbox: Sandbox, cwd: str, *, transfers: bool) -> StandardFile:
+    """Return where the job reads from."""
+    name = job.string("In") or "/dev/null"
+    if job.boolean("StreamIn"):
+        return StandardFile(name, stream=name != "/dev/null")
+    if name == "/dev/null" or (transfers and job.boolean("TransferIn") is False):
+        return StandardFile(name if not transfers else "/dev/null")
+    if transfers:
+        return StandardFile(posixpath.join(sandbox.scratch, posixpath.basename(name)))
+    return StandardFile(posixpath.join(cwd, name))
+
+
+def plan_output(
+    job: ClassAd, attribute: str, stream_attribute: str, special: str, cwd: str, *, transfers: bool
+) -> StandardFile:
+    """Return where the job writes to.
+
+    With file transfer the special name is used only if the stream attribute is there and false
+    (wire reference, Names and lists).
+    """
+    name = job.string(attribute) or "/dev/null"
+    stream = job.boolean(stream_attribute)
+    if name == "/dev/null":
+        return StandardFile(name)
+    if stream:
+        return StandardFile(name, stream=True)
+    if transfers:
+        local = special if stream is False else posixpath.basename(name)
+        return StandardFile(posixpath.join(cwd, local))
+    return StandardFile(posixpath.join(cwd, name))
+
+
+def kill_signal(value: int | str | None, default: int) -> int:
+    """Return the signal a job wants; names with or without SIG, or a number."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < signal.NSIG:
+        return value
+    if isinstance(value, str):
+        name = value.strip().upper()
+        if name.isdigit():
+            return kill_signal(int(name), default)
+        name = name if name.startswith("SIG") else "SIG" + name
+        return int(getattr(signal, name, default))
+    return default
+
+
+def _signal_value(job: ClassAd, name: str) -> int | str | None:
+    number = job.integer(name)
+    return number if number is not None else job.string(name)
+
+
+def _umask(job: ClassAd) -> int:
+    text = job.string("JobUmask")
+    if text:
+        try:
+            return int(text, 8) & 0o777
+        except ValueError:
+            return 0o22
+    return 0o22
+
+
+def _core_bytes(job: ClassAd) -> int | None:
+    """Return the limit of core files: none unless asked for, None for no limit."""
+    size = job.integer("CoreSize")
+    if size is None:
+        return 0
+    return None if size < 0 else size

@@ -1,0 +1,67 @@
+"""Where a job's files are: the directories and special files of one sandbox.
+
+Names only (wire reference, Job sandbox); `service_job.py` makes and removes them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """`$(EXECUTE)/dir_<starter pid>` and what is in it."""
+
+    root: str
+
+    @classmethod
+    def of_starter(cls, execute: str, pid: int) -> Sandbox:
+        """Return the sandbox of the starter with this pid."""
+        return cls(posixpath.join(execute, f"dir_{pid}"))
+
+    @property
+    def scratch(self) -> str:
+        """The job's working directory, 0700, the job owner's."""
+        return posixpath.join(self.root, "scratch")
+
+    @property
+    def user(self) -> str:
+        """What the job may read but is not output, 0700, the job owner's."""
+        return posixpath.join(self.root, "user")
+
+    @property
+    def htcondor(self) -> str:
+        """The starter's own files."""
+        return posixpath.join(self.root, "htcondor")
+
+    @property
+    def var_tmp(self) -> str:
+        """What the job sees as /var/tmp where that is mounted."""
+        return posixpath.join(self.scratch, "var", "tmp")
+
+    @property
+    def job_ad(self) -> str:
+        """The job ad as the job may read it."""
+        return posixpath.join(self.scratch, ".job.ad")
+
+    @property
+    def machine_ad(self) -> str:
+        """The slot ad as the job may read it."""
+        return posixpath.join(self.scratch, ".machine.ad")
+
+    @property
+    def chirp_config(self) -> str:
+        """Host, port and cookie of the chirp server."""
+        return posixpath.join(self.user, ".chirp.config")
+
+    @property
+    def update_ad(self) -> str:
+        """The newest update ad."""
+        return posixpath.join(self.htcondor, ".update.ad")
+
+
+OURS_IN_SCRATCH = frozenset(
+    {".job.ad", ".machine.ad", ".docker_sock", ".docker_stdout", ".docker_stderr", "var", "tmp"}
+)
+"""Top-level names in scratch that are never output of the job."""

@@ -1,0 +1,179 @@
+"""Dividing a machine into slots and carving dynamic ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kettle.errors import ConfigError
+from kettle.startd.slots import (
+    Bundle,
+    Pool,
+    SlotType,
+    choose_request,
+    parse_slot_type,
+    plan_request,
+    plan_slots,
+)
+
+
+def machine(cpus: float = 4, memory: float = 256, disk: float = 1000, swap: float = 400) -> Bundle:
+    return Bundle({"Cpus": cpus, "Memory": memory, "Disk": disk, "Swap": swap})
+
+
+def plan(text: str, count: int = 1, on: Bundle | None = None) -> list[dict[str, float]]:
+    specs = plan_slots(on or machine(), [SlotType(1, text, count, partitionable=False)])
+    return [dict(spec.total.amounts) for spec in specs]
+
+
+@pytest.mark.parametrize("text", ["1/4", "25%"])
+def test_a_single_share_is_taken_of_every_resource(text: str) -> None:
+    # A023, A024
+    assert (
+        plan(text, 4, machine(8, 8000))
+        == [{"Cpus": 2, "Memory": 2000, "Disk": 250, "Swap": 100}] * 4
+    )
+
+
+@pytest.mark.parametrize("text", ["mem=64", "mem=1/2", "mem=50%", "mem=auto"])
+def test_four_spellings_of_half_the_memory_are_equal(text: str) -> None:
+    # A027
+    assert [slot["Memory"] for slot in plan(text, 2, machine(memory=128))] == [64, 64]
+
+
+def test_auto_of_a_single_slot_is_everything() -> None:
+    assert plan("mem=auto", 1, machine(memory=128))[0]["Memory"] == 128
+
+
+def test_the_types_of_the_manual_are_equivalent() -> None:
+    # A033
+    first = [
+        "cpus=2, ram=128, swap=25%, disk=1/2",
+        "cpus=1/2, memory=128, virt=25%, disk=50%",
+        "c=1/2, m=50%, v=1/4, disk=1/2",
+    ]
+    assert {tuple(plan(text)[0].values()) for text in first} == {(2, 128, 500, 100)}
+    second = ["c=25%, m=64, v=1/4, d=25%", "25%", "1/4"]
+    assert {tuple(plan(text)[0].values()) for text in second} == {(1, 64, 250, 100)}
+
+
+def test_what_explicit_shares_leave_is_split_evenly_among_auto() -> None:
+    # A035
+    types = [SlotType(1, "mem=10%", 1, False), SlotType(2, "cpus=1", 3, False)]
+    specs = plan_slots(machine(memory=1000), types)
+    assert [spec.total.amount("Memory") for spec in specs] == [100, 300, 300, 300]
+
+
+def test_a_bare_value_is_the_default_for_the_unnamed() -> None:
+    # A026, A036
+    assert plan("cpus=1, ram=1/2, swap=50%") == plan("cpus=1, disk=auto, 50%")
+
+
+def test_custom_resources_share_the_syntax_and_the_example_of_the_manual_works() -> None:
+    # A043
+    on = Bundle({**machine(4, 1000).amounts, "Cogs": 16, "actuator": 8})
+    types = [
+        SlotType(1, "cogs=50%,actuator=6,50%", 1, True),
+        SlotType(2, "cogs=25%,actuator=1,25%", 2, False),
+    ]
+    specs = plan_slots(on, types)
+    assert [(s.total.amount("Cogs"), s.total.amount("actuator")) for s in specs] == [
+        (8, 6),
+        (4, 1),
+        (4, 1),
+    ]
+    assert [s.partitionable for s in specs] == [True, False, False]
+
+
+def test_identifiers_are_dealt_out_in_order() -> None:
+    on = Bundle({**machine().amounts, "Fpga": 3}, {"Fpga": ("f0", "f1", "f2")})
+    types = [SlotType(1, "fpga=2", 1, True), SlotType(2, "fpga=1,1/8", 1, False)]
+    assert [s.total.assigned["Fpga"] for s in plan_slots(on, types)] == [("f0", "f1"), ("f2",)]
+
+
+def test_too_much_of_a_resource_is_an_error_that_names_it() -> None:
+    # A037
+    with pytest.raises(ConfigError, match="16 Cpus, the machine has 4"):
+        plan("cpus=8", 2)
+
+
+@pytest.mark.parametrize("text", ["disk=100", "swap=7", "wheels=3", "mem=lots", "1/0"])
+def test_nonsense_in_a_type_is_an_error_that_names_the_type(text: str) -> None:
+    with pytest.raises(ConfigError, match="SLOT_TYPE_1"):
+        plan(text)
+
+
+@pytest.mark.parametrize(
+    ("word", "name"),
+    [(w, "Cpus") for w in ("Cpus", "C", "c", "cpu")]
+    + [(w, "Memory") for w in ("ram", "RAM", "MEMORY", "Mem", "R", "m", "M")]
+    + [(w, "Disk") for w in ("disk", "Disk", "D", "d")]
+    + [(w, "Swap") for w in ("swap", "SWAP", "S", "VirtualMemory", "V", "virt")],
+)
+def test_resources_are_known_by_their_first_letter(word: str, name: str) -> None:
+    # A032
+    assert parse_slot_type(f"{word}=10%", [], "SLOT_TYPE_1")[name].part is not None
+
+
+def test_carving_leaves_the_manuals_numbers() -> None:
+    # A010
+    pool = Pool.of(Bundle({"Cpus": 3, "Memory": 10240, "Disk": 100 << 20}))
+    pool, number = pool.carve(Bundle({"Cpus": 1, "Memory": 2048, "Disk": 20 << 20}))
+    assert number == 1
+    assert dict(pool.free.amounts) == {"Cpus": 2, "Memory": 8192, "Disk": 80 << 20}
+    assert dict(pool.children[1].amounts) == {"Cpus": 1, "Memory": 2048, "Disk": 20 << 20}
+    assert pool.join(1) == Pool.of(pool.total)
+
+
+def test_a_request_is_rounded_only_where_that_fits() -> None:
+    # A076, A077
+    asked, rounded = Bundle({"Cpus": 1, "Memory": 130}), Bundle({"Cpus": 1, "Memory": 256})
+    small = Bundle({"Cpus": 4, "Memory": 200})
+    assert choose_request(small, asked, rounded, must_round=False).amount("Memory") == 130
+    assert choose_request(small, asked, rounded, must_round=True).amount("Memory") == 256
+    big = Bundle({"Cpus": 4, "Memory": 2000})
+    assert choose_request(big, asked, rounded, must_round=False).amount("Memory") == 256
+
+
+def test_a_rounding_rule_never_gives_less_than_asked() -> None:
+    # A052
+    asked, halved = Bundle({"Memory": 100}), Bundle({"Memory": 50})
+    assert choose_request(machine(), asked, halved, must_round=False).amount("Memory") == 100
+
+
+def test_no_request_is_one_core_and_nothing_else() -> None:
+    request = plan_request(["Cpus", "Memory", "Disk"], lambda _name: None)
+    assert dict(request.amounts) == {"Cpus": 1, "Memory": 0, "Disk": 0}
+
+
+REQUESTS = st.fixed_dictionaries(
+    {
+        "Cpus": st.integers(0, 6),
+        "Memory": st.integers(0, 4000),
+        "Disk": st.integers(0, 9000),
+        "Fpga": st.integers(0, 4),
+    }
+)
+
+
+@given(st.lists(st.tuples(st.booleans(), REQUESTS, st.integers(0, 20)), max_size=40))
+def test_whatever_is_carved_and_joined_nothing_is_lost_or_invented(
+    moves: list[tuple[bool, dict[str, float], int]],
+) -> None:
+    total = Bundle(
+        {"Cpus": 8, "Memory": 8000, "Disk": 20000, "Fpga": 4},
+        {"Fpga": ("f0", "f1", "f2", "f3")},
+    )
+    pool = Pool.of(total)
+    for carve, request, which in moves:
+        wanted = Bundle(request)
+        if carve and pool.free.fits(wanted):
+            pool, number = pool.carve(wanted)
+            assert dict(pool.children[number].amounts) == request
+        elif pool.children:
+            pool = pool.join(sorted(pool.children)[which % len(pool.children)])
+        pool.check()
+    for number in list(pool.children):
+        pool = pool.join(number)
+    assert pool == Pool.of(total)
