@@ -89,17 +89,17 @@ def accept(claim: Claim, holder: Holder, now: float, *, lease: float, worklife: 
 def refusal(claim: Claim | None, now: float, *, shutting_down: bool = False) -> int:
     """Return why ACTIVATE_CLAIM must be refused, a VacateReasonCode; 0 where it may go on."""
     if claim is None:
-        return VacateReasonCode.ClaimNotFound
+        return VacateReasonCode.ActivationClaimNotFound
     if shutting_down:
         return VacateReasonCode.StartdShutdown
     if claim.phase is ClaimPhase.OFFERED:
-        return VacateReasonCode.ClaimUnclaimed
+        return VacateReasonCode.ActivationUnclaimed
     if claim.phase is ClaimPhase.ACTIVE:
-        return VacateReasonCode.ClaimNotIdle
+        return VacateReasonCode.ActivationNotIdle
     if claim.phase is not ClaimPhase.IDLE:
-        return VacateReasonCode.ClaimPreempted
+        return VacateReasonCode.ActivationPreempted
     if claim.activations and not may_run_another(claim, now):
-        return VacateReasonCode.ClaimWorklifeExpired
+        return VacateReasonCode.ActivationWorklifeExpired
     return 0
 
 

@@ -142,7 +142,7 @@ def plan_launch(
     cwd = working_directory(job, sandbox, transfers=transfers)
     program = executable_path(job, sandbox, transfers=transfers)
     argv = (program, *arguments)
-    if job.integer("JobUniverse") == JobUniverse.Java:
+    if job.integer("JobUniverse") == JobUniverse.JAVA:
         argv = java_command(slot, sandbox, arguments)
         program = argv[0]
     if around.wrapper:
