@@ -1,0 +1,85 @@
+"""Words between a startd and its starters, on an inherited socket pair.
+
+Kettle's own: no other implementation ever hears them. Each message is a word and an ad whose
+attributes are named in the class. The startd's side is `startd`, the other `starter`.
+"""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.errors import RemoteProtocolError
+from kettle.wire.codec import Reader
+from kettle.wire.messages.fields import Message, ad
+
+
+class ControlMessage(Message):
+    """A word and an ad."""
+
+    content: ClassAd = ad(private=True)
+
+
+class VacateJob(ControlMessage, word=1):
+    """{Reason, ReasonCode, ReasonSubCode, Graceful}: end the job; graceful with vacate time."""
+
+
+class SuspendJob(ControlMessage, word=2):
+    """{}: stop the job's processes."""
+
+
+class ContinueJob(ControlMessage, word=3):
+    """{}: let the job's processes go on."""
+
+
+class KillJob(ControlMessage, word=4):
+    """{Reason, ReasonCode, ReasonSubCode}: end the job at once, without its vacate time."""
+
+
+class ClaimChanged(ControlMessage, word=5):
+    """{Attributes = [slot attributes that changed]}: for the job's machine ad."""
+
+
+class HandConnection(ControlMessage, word=6):
+    """{State (hex), Command}: a connection follows as a descriptor (reconnect, peek, ssh)."""
+
+
+class StarterStarted(ControlMessage, word=11):
+    """{StarterIpAddr, StarterPid}: the starter listens."""
+
+
+class JobUsage(ControlMessage, word=12):
+    """{usage attributes}: what the job uses now."""
+
+
+class JobState(ControlMessage, word=13):
+    """{JobState}: Running, Suspended, Exited."""
+
+
+class StarterDone(ControlMessage, word=14):
+    """{ExitReason, [ExitCode, ExitSignal, final usage]}: the starter is about to end."""
+
+
+WORDS: dict[int, type[ControlMessage]] = {
+    int(kind.word): kind
+    for kind in (
+        VacateJob,
+        SuspendJob,
+        ContinueJob,
+        KillJob,
+        ClaimChanged,
+        HandConnection,
+        StarterStarted,
+        JobUsage,
+        JobState,
+        StarterDone,
+    )
+    if kind.word is not None
+}
+
+
+def read_control_message(reader: Reader) -> ControlMessage:
+    """Read one message; an unknown word is a RemoteProtocolError."""
+    number = reader.integer()
+    kind = WORDS.get(number)
+    if kind is None:
+        raise RemoteProtocolError(f"{number} is not a word between startd and starter")
+    return kind.read(reader)
