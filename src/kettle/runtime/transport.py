@@ -1,0 +1,300 @@
+"""Bytes over one connection, with or without a real socket below.
+
+`SocketTransport` reads only when somebody waits for bytes: a peer that sends faster than it is
+read meets the kernel's buffer and no memory of ours, and a connection can be handed to another
+process with nothing lost in between. What the bytes mean is decided in `stream.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+from typing import Protocol
+
+from kettle.errors import ConnectionLost, LocalProtocolError
+
+_PIECE = 256 * 1024
+# Limit: unsent bytes kept for a peer that does not read; a sender waits in `drain` beyond it.
+HIGH_WATER = 1024 * 1024
+# Limit: a closed connection still delivers what was written before, for so long.
+LINGER_SECONDS = 20.0
+
+
+class Transport(Protocol):
+    """One connection. Every method may raise ConnectionLost."""
+
+    @property
+    def local_name(self) -> str:
+        """Our end, `host:port` or a word for sockets without one."""
+        ...
+
+    @property
+    def remote_name(self) -> str:
+        """The other end, `host:port`."""
+        ...
+
+    async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109
+        """Return at least one byte; ConnectionLost at the end or after `timeout` seconds."""
+        ...
+
+    def write(self, data: bytes) -> None:
+        """Send soon and in order."""
+        ...
+
+    async def drain(self, timeout: float | None) -> None:  # noqa: ASYNC109
+        """Wait while too much is unsent."""
+        ...
+
+    async def flush(self, timeout: float | None) -> None:  # noqa: ASYNC109
+        """Wait until everything has been given to the kernel."""
+        ...
+
+    def release(self) -> int:
+        """Give the descriptor away and forget it; everything must be flushed."""
+        ...
+
+    def close(self) -> None:
+        """End the connection; what was written before is still delivered."""
+        ...
+
+
+class SocketTransport:
+    """A connected stream socket on the running event loop."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        if sock.family in {socket.AF_INET, socket.AF_INET6}:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket: socket.socket | None = sock
+        self._fd = sock.fileno()
+        self._loop = asyncio.get_running_loop()
+        self._reader: asyncio.Future[None] | None = None
+        self._watching = False
+        self._unsent = bytearray()
+        self._writers: list[asyncio.Future[None]] = []
+        self._closing = False
+        self._local_name = _name(sock, remote=False)
+        self._remote_name = _name(sock, remote=True)
+
+    @property
+    def local_name(self) -> str:
+        """Our end."""
+        return self._local_name
+
+    @property
+    def remote_name(self) -> str:
+        """The other end."""
+        return self._remote_name
+
+    async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109
+        """Return at least one byte; ConnectionLost at the end or after `timeout` seconds."""
+        while True:
+            if self._socket is None:
+                raise ConnectionLost("the connection was closed here")
+            try:
+                data = self._socket.recv(_PIECE)
+            except (BlockingIOError, InterruptedError):
+                await self._wait_readable(timeout)
+                continue
+            except OSError as error:
+                raise ConnectionLost(f"{self._remote_name}: {error.strerror}") from error
+            if not data:
+                raise ConnectionLost(f"{self._remote_name} closed the connection")
+            return data
+
+    async def _wait_readable(self, timeout: float | None) -> None:  # noqa: ASYNC109
+        assert self._reader is None, "two readers on one connection"
+        waiter = self._loop.create_future()
+        self._reader = waiter
+        if not self._watching:
+            self._loop.add_reader(self._fd, self._on_readable)
+            self._watching = True
+        timer = None
+        if timeout is not None:
+            timer = self._loop.call_later(timeout, self._on_timeout, waiter, timeout)
+        try:
+            await waiter
+        finally:
+            self._reader = None
+            if timer is not None:
+                timer.cancel()
+
+    def _on_readable(self) -> None:
+        if self._reader is None:
+            # Nobody waits: stop watching, or a level-triggered loop would spin.
+            self._loop.remove_reader(self._fd)
+            self._watching = False
+        elif not self._reader.done():
+            self._reader.set_result(None)
+
+    def _on_timeout(self, waiter: asyncio.Future[None], seconds: float) -> None:
+        if not waiter.done():
+            waiter.set_exception(
+                ConnectionLost(f"{self._remote_name} said nothing for {seconds:g} seconds")
+            )
+
+    def write(self, data: bytes) -> None:
+        """Send as much as the kernel takes now, the rest as it goes on taking."""
+        if self._socket is None or self._closing:
+            raise ConnectionLost("the connection was closed here")
+        if self._unsent:
+            self._unsent += data
+            return
+        try:
+            sent = self._socket.send(data)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        except OSError as error:
+            raise ConnectionLost(f"{self._remote_name}: {error.strerror}") from error
+        if sent < len(data):
+            self._unsent += memoryview(data)[sent:]
+            self._loop.add_writer(self._fd, self._on_writable)
+
+    def _on_writable(self) -> None:
+        assert self._socket is not None
+        try:
+            sent = self._socket.send(self._unsent)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._fail(ConnectionLost(f"{self._remote_name}: {error.strerror}"))
+            return
+        del self._unsent[:sent]
+        if not self._unsent:
+            self._loop.remove_writer(self._fd)
+            if self._closing:
+                self._shut()
+        if len(self._unsent) <= HIGH_WATER:
+            self._wake_writers(None)
+
+    def _wake_writers(self, error: ConnectionLost | None) -> None:
+        writers, self._writers = self._writers, []
+        for waiter in writers:
+            if waiter.done():
+                continue
+            if error is None:
+                waiter.set_result(None)
+            else:
+                waiter.set_exception(error)
+
+    def _fail(self, error: ConnectionLost) -> None:
+        self._unsent.clear()
+        self._loop.remove_writer(self._fd)
+        self._wake_writers(error)
+        if self._closing:
+            self._shut()
+
+    async def drain(self, timeout: float | None) -> None:  # noqa: ASYNC109
+        """Wait while more than HIGH_WATER bytes are unsent."""
+        await self._wait_unsent(HIGH_WATER, timeout)
+
+    async def flush(self, timeout: float | None) -> None:  # noqa: ASYNC109
+        """Wait until nothing is unsent."""
+        await self._wait_unsent(0, timeout)
+
+    async def _wait_unsent(self, most: int, timeout: float | None) -> None:  # noqa: ASYNC109
+        while len(self._unsent) > most:
+            waiter: asyncio.Future[None] = self._loop.create_future()
+            self._writers.append(waiter)
+            timer = None
+            if timeout is not None:
+                timer = self._loop.call_later(timeout, self._on_timeout, waiter, timeout)
+            try:
+                await waiter
+            finally:
+                if timer is not None:
+                    timer.cancel()
+
+    def release(self) -> int:
+        """Give the descriptor away; the caller owns it."""
+        if self._socket is None:
+            raise LocalProtocolError("the connection was closed or given away before")
+        if self._unsent:
+            raise LocalProtocolError("flush the connection before giving it away")
+        self._unwatch()
+        sock, self._socket = self._socket, None
+        return sock.detach()
+
+    def close(self) -> None:
+        """End the connection; what is unsent gets LINGER_SECONDS to go out."""
+        if self._socket is None or self._closing:
+            return
+        self._closing = True
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_exception(ConnectionLost("the connection was closed here"))
+        if not self._unsent:
+            self._shut()
+        else:
+            self._loop.call_later(LINGER_SECONDS, self._shut)
+
+    def _shut(self) -> None:
+        if self._socket is None:
+            return
+        self._unwatch()
+        sock, self._socket = self._socket, None
+        self._wake_writers(ConnectionLost("the connection was closed here"))
+        with contextlib.suppress(OSError):
+            sock.close()
+
+    def _unwatch(self) -> None:
+        if self._watching:
+            self._loop.remove_reader(self._fd)
+            self._watching = False
+        if self._unsent:
+            self._loop.remove_writer(self._fd)
+            self._unsent.clear()
+
+
+def _name(sock: socket.socket, *, remote: bool) -> str:
+    try:
+        address = sock.getpeername() if remote else sock.getsockname()
+    except OSError:
+        return "?"
+    if sock.family == socket.AF_INET:
+        return f"{address[0]}:{address[1]}"
+    if sock.family == socket.AF_INET6:
+        return f"[{address[0].partition('%')[0]}]:{address[1]}"
+    return "local"
+
+
+async def connect_socket(host: str, port: int, timeout: float) -> SocketTransport:  # noqa: ASYNC109
+    """Open a TCP connection; ConnectionLost if it is refused or takes longer than `timeout`.
+
+    `host` is an address or a name; names are looked up in the system's resolver, aside.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(timeout):
+            family, address = await _resolve(host, port)
+            sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+            try:
+                await loop.sock_connect(sock, address)
+            except BaseException:
+                sock.close()
+                raise
+    except TimeoutError:
+        raise ConnectionLost(f"no connection to {host}:{port} in {timeout:g} seconds") from None
+    except OSError as error:
+        raise ConnectionLost(f"no connection to {host}:{port}: {error.strerror}") from error
+    return SocketTransport(sock)
+
+
+async def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
+    for family in (socket.AF_INET, socket.AF_INET6):
+        try:
+            socket.inet_pton(family, host)
+        except OSError:
+            continue
+        return family, (host, port)
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    family, _, _, _, address = found[0]
+    return family, (str(address[0]), int(address[1]))
+
+
+def adopt_descriptor(fd: int) -> SocketTransport:
+    """Make a transport of a connected socket's descriptor, which it owns from now on."""
+    os.set_inheritable(fd, False)
+    return SocketTransport(socket.socket(fileno=fd))
