@@ -7,34 +7,18 @@ attributes are made. The peers' view: wire reference, Updates ("Sender adds").
 from __future__ import annotations
 
 import os
-import platform
-import socket
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import kettle
-
-CONDOR_VERSION = f"$CondorVersion: 25.14.1 2026-10-16 BuildID: Kettle-{kettle.__version__} $"
+from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 
 
-def read_os_release(path: str = "/etc/os-release") -> Mapping[str, str]:
-    """Return the facts of os-release; empty where there is none."""
-    facts: dict[str, str] = {}
+def this_platform() -> str:
+    """Return the platform text of this machine."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                name, _, value = line.strip().partition("=")
-                facts[name] = value.strip("\"'")
+        with open("/etc/os-release", encoding="utf-8", errors="replace") as file:
+            return condor_platform(parse_os_release(file.read()))
     except OSError:
-        pass
-    return facts
-
-
-def condor_platform() -> str:
-    """Return the platform string that peers parse: architecture, distribution, version."""
-    facts = read_os_release()
-    system = f"{facts.get('ID', 'Linux').capitalize()}_{facts.get('VERSION_ID', '0')}"
-    return f"$CondorPlatform: {platform.machine().upper()}-{system} $"
+        return condor_platform({})
 
 
 @dataclass(slots=True)
@@ -52,7 +36,7 @@ class DaemonIdentity:
     reconfigured_at: float = 0.0
     pid: int = field(default_factory=os.getpid)
     version: str = CONDOR_VERSION
-    platform: str = field(default_factory=condor_platform)
+    platform: str = field(default_factory=this_platform)
 
     def attributes(self, address: str, now: float) -> dict[str, object]:
         """Return the attributes common to all daemon ads, except MyType and the sequence."""
@@ -66,8 +50,3 @@ class DaemonIdentity:
             "DaemonLastReconfigTime": int(self.reconfigured_at or self.started_at),
             "MyCurrentTime": int(now),
         }
-
-
-def host_name() -> str:
-    """Return this host's full name without asking the network: what the kernel says."""
-    return socket.gethostname() or "localhost"

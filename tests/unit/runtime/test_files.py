@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError, StorageError
-from kettle.runtime.files import Files, InlineSynchronizer, Synchronizer, WorkerSynchronizer
+from kettle.runtime.durable import InlineSynchronizer, Synchronizer, WorkerSynchronizer
+from kettle.runtime.files import Files
 
 
 @pytest.fixture(params=["inline", "worker"])
@@ -101,7 +102,7 @@ def test_a_short_write_is_cut_off_again(tmp_path: Path, monkeypatch: pytest.Monk
             return write(fd, bytes(data)[:3])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kettle.runtime.files.os.write", disk_full)
+    monkeypatch.setattr("kettle.runtime.durable.os.write", disk_full)
     with pytest.raises(StorageError, match="No space"):
         file.append(b"torn\n")
     monkeypatch.undo()
