@@ -1,0 +1,409 @@
+"""An ad: names, without regard to case, to expressions; possibly chained to a parent ad.
+
+Attributes arrive as text far more often than they are looked at, so text is kept as it came and
+parsed when somebody asks; text that turns out not to parse is ERROR. How names are found across
+ads is decided in `state.py`; forms other than new and old syntax are in `forms.py`.
+"""
+
+# ruff: noqa: SLF001 - the private members meant are those of other ads, of this same class
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.nodes import ERROR_LITERAL, AdNode, Expr, ListNode, Literal, literal
+from kettle.classad.parser import Parser, parse_old_value
+from kettle.classad.unparse import quote_name, unparse
+from kettle.classad.values import (
+    UNDEFINED,
+    AbsoluteTime,
+    Error,
+    ExprList,
+    RelativeTime,
+    Undefined,
+    Value,
+    saturate_integer,
+    wrap_integer,
+)
+from kettle.errors import ClassAdSyntaxError
+
+if TYPE_CHECKING:
+    from kettle.classad.context import Context
+
+# Names repeat from ad to ad: one key object and one usual spelling each. An ad remembers only
+# the spellings that differ from the usual one.
+# Limit: no more names than this are shared; further ones cost their ads a little more.
+_SHARED_NAMES: Final = 50_000
+_usual_key: Final[dict[str, str]] = {}
+_usual_name: Final[dict[str, str]] = {}
+
+
+def _key_of(name: str) -> str:
+    """Return the lower-case key of a name."""
+    return _usual_key.get(name) or name.lower()
+
+
+class ClassAd:
+    """A set of named expressions. Names keep their first spelling and the order they came in.
+
+    `parent` is an ad this one is chained to: names it does not have are looked up there (a job's
+    ad is chained to its cluster's). `scope` is the ad around a nested one. `table` is for the
+    evaluator alone: own attributes by lower-case name, as trees or as text not parsed yet.
+    """
+
+    __slots__ = ("__weakref__", "_names", "_shared", "parent", "scope", "table")
+
+    def __init__(
+        self, attributes: Mapping[str, object] | None = None, *, parent: ClassAd | None = None
+    ) -> None:
+        self.table: dict[str, Expr | str] = {}
+        self._names: dict[str, str] | None = None
+        self._shared = False
+        self.parent = parent
+        self.scope: ClassAd | None = None
+        if attributes is not None:
+            for name, value in attributes.items():
+                self[name] = value
+
+    @classmethod
+    def view_of(cls, node: AdNode, scope: ClassAd | None) -> ClassAd:
+        """Return the value of an ad written out in an expression; it is copied when changed."""
+        ad = cls.__new__(cls)
+        ad.table = node.table
+        ad._names = node.names
+        ad._shared = True
+        ad.parent = None
+        ad.scope = scope
+        return ad
+
+    # -- Names ------------------------------------------------------------------------------
+
+    def own_names(self) -> list[str]:
+        """Return the names of the ad's own attributes in the order they came in."""
+        names = self._names
+        if names is None:
+            return [_usual_name[key] for key in self.table]
+        return [names.get(key) or _usual_name[key] for key in self.table]
+
+    def names(self) -> list[str]:
+        """Return the names of all attributes, those of the chained ad after the ad's own."""
+        if self.parent is None:
+            return self.own_names()
+        seen = dict.fromkeys(self.table)
+        result = self.own_names()
+        for name in self.parent.names():
+            if _key_of(name) not in seen:
+                result.append(name)
+        return result
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def __len__(self) -> int:
+        return len(self.table) if self.parent is None else len(self.names())
+
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):
+            return False
+        key = _key_of(name)
+        ad: ClassAd | None = self
+        while ad is not None:
+            if key in ad.table:
+                return True
+            ad = ad.parent
+        return False
+
+    def outermost(self) -> ClassAd:
+        """Return the ad around all the ads this one is in; itself, if in none."""
+        ad = self
+        while ad.scope is not None:
+            ad = ad.scope
+        return ad
+
+    # -- Changing ---------------------------------------------------------------------------
+
+    def _store(self, name: str, value: Expr | str) -> None:
+        if self._shared:
+            self._unshare()
+        key = _usual_key.get(name)
+        if key is None:
+            key = self._unusual(name)
+        self.table[key] = value
+
+    def _unusual(self, name: str) -> str:
+        key = name.lower()
+        if key not in _usual_name and len(_usual_name) < _SHARED_NAMES:
+            _usual_name[key] = name
+            _usual_key[name] = key
+        elif key not in self.table:
+            if self._names is None:
+                self._names = {}
+            self._names[key] = name
+        return key
+
+    def _unshare(self) -> None:
+        self.table = dict(self.table)
+        self._names = dict(self._names) if self._names is not None else None
+        self._shared = False
+
+    def insert(self, name: str, expr: Expr) -> None:
+        """Set an attribute to an expression."""
+        self._store(name, expr)
+
+    def insert_text(self, name: str, text: str, *, check: bool = False) -> None:
+        """Set an attribute to an expression in old syntax, parsed when it is needed.
+
+        With `check` it is parsed now, wholly, and ClassAdSyntaxError raised if it does not parse.
+        """
+        if check:
+            from kettle.classad.parser import parse_expression
+
+            self._store(name, parse_expression(text, old=True))
+        else:
+            self._store(name, text)
+
+    def __setitem__(self, name: str, value: object) -> None:
+        self._store(name, to_expression(value))
+
+    def __delitem__(self, name: str) -> None:
+        key = _key_of(name)
+        if key not in self.table:
+            raise KeyError(name)
+        if self._shared:
+            self._unshare()
+        del self.table[key]
+        if self._names is not None:
+            self._names.pop(key, None)
+
+    def discard(self, name: str) -> None:
+        """Remove the ad's own attribute of this name, if there is one."""
+        if _key_of(name) in self.table:
+            del self[name]
+
+    def update(self, other: ClassAd | Mapping[str, object]) -> None:
+        """Set every attribute that `other` has, its chained ad's included."""
+        if not isinstance(other, ClassAd):
+            for name, value in other.items():
+                self[name] = value
+            return
+        for name in other.names():
+            entry = other._raw(_key_of(name))
+            assert entry is not None
+            self._store(name, entry)
+
+    def copy(self) -> ClassAd:
+        """Return an ad that can be changed by itself; the chained ad is the same one."""
+        ad = ClassAd(parent=self.parent)
+        ad.table = dict(self.table)
+        ad._names = dict(self._names) if self._names is not None else None
+        ad.scope = self.scope
+        return ad
+
+    def flattened(self) -> ClassAd:
+        """Return a copy that has the chained ad's attributes as its own and no parent."""
+        ad = ClassAd()
+        if self.parent is not None:
+            ad.update(self.parent)
+        ad.update(self)
+        return ad
+
+    # -- Looking ----------------------------------------------------------------------------
+
+    def _raw(self, key: str) -> Expr | str | None:
+        ad: ClassAd | None = self
+        while ad is not None:
+            found = ad.table.get(key)
+            if found is not None:
+                return found
+            ad = ad.parent
+        return None
+
+    def entry(self, key: str) -> Expr | None:
+        """Return the expression under a lower-case name, here or in the chained ad."""
+        ad: ClassAd | None = self
+        while ad is not None:
+            found = ad.table.get(key)
+            if found is not None:
+                if type(found) is not str:
+                    return found  # type: ignore[return-value]
+                return ad._parse(key, found)
+            ad = ad.parent
+        return None
+
+    def _parse(self, key: str, text: str) -> Expr:
+        try:
+            expr = parse_old_value(text)
+        except ClassAdSyntaxError:
+            expr = ERROR_LITERAL
+        self.table[key] = expr
+        return expr
+
+    def lookup(self, name: str) -> Expr | None:
+        """Return the expression of an attribute, None if there is no such attribute."""
+        return self.entry(_key_of(name))
+
+    def text(self, name: str) -> str | None:
+        """Return an attribute's expression in old syntax: as it came, if nobody parsed it yet."""
+        found = self._raw(_key_of(name))
+        if found is None or isinstance(found, str):
+            return found
+        return unparse(found, old=True)
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self:
+            raise KeyError(name)
+        return self.evaluate(name)
+
+    def lines(self) -> Iterator[str]:
+        """Yield `Name = value` in old syntax for every attribute, the chained ad's last."""
+        for name in self.names():
+            yield f"{quote_name(name, old=True)} = {self.text(name)}"
+
+    # -- Evaluating -------------------------------------------------------------------------
+
+    def evaluate(
+        self, name: str, target: ClassAd | None = None, context: Context | None = None
+    ) -> Value:
+        """Return an attribute's value, UNDEFINED if there is no such attribute."""
+        expr = self.entry(_key_of(name))
+        if expr is None:
+            return UNDEFINED
+        if type(expr) is Literal:
+            return expr.value
+        return expr.evaluate(self, target, context)
+
+    def evaluate_expression(
+        self, expr: Expr, target: ClassAd | None = None, context: Context | None = None
+    ) -> Value:
+        """Return the value of any expression in this ad."""
+        return expr.evaluate(self, target, context)
+
+    def integer(self, name: str, target: ClassAd | None = None) -> int | None:
+        """Return an attribute's value as an integer, reals cut off; None if it is no number."""
+        value = self.evaluate(name, target)
+        if isinstance(value, int):
+            return int(value)
+        return saturate_integer(value) if isinstance(value, float) else None
+
+    def real(self, name: str, target: ClassAd | None = None) -> float | None:
+        """Return an attribute's value as a real; None if it is no number."""
+        value = self.evaluate(name, target)
+        return float(value) if isinstance(value, int | float) else None
+
+    def string(self, name: str, target: ClassAd | None = None) -> str | None:
+        """Return an attribute's value if it is a string, else None."""
+        value = self.evaluate(name, target)
+        return value if isinstance(value, str) else None
+
+    def boolean(self, name: str, target: ClassAd | None = None) -> bool | None:
+        """Return an attribute's value as a boolean; None if it is neither boolean nor number."""
+        value = self.evaluate(name, target)
+        return bool(value) if isinstance(value, int | float) else None
+
+    # -- As a value -------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassAd):
+            return NotImplemented
+        if self is other:
+            return True
+        keys = {_key_of(name) for name in self.names()}
+        if keys != {_key_of(name) for name in other.names()}:
+            return False
+        return all(self.entry(key) == other.entry(key) for key in keys)
+
+    __hash__ = object.__hash__
+
+    def __str__(self) -> str:
+        return unparse(self)
+
+    def __repr__(self) -> str:
+        return f"<ClassAd {unparse(self)[:200]}>"
+
+
+def to_expression(value: object) -> Expr:
+    """Return a Python value as an expression; None is UNDEFINED, a mapping an ad.
+
+    Raises TypeError for what ClassAds have no value for.
+    """
+    if isinstance(value, Expr):
+        return value
+    if value is None:
+        return literal(UNDEFINED)
+    if isinstance(value, bool):
+        return literal(value)
+    if isinstance(value, int):
+        return literal(wrap_integer(int(value)))
+    if isinstance(value, float | AbsoluteTime | RelativeTime | Undefined | Error):
+        return literal(value)
+    if isinstance(value, str):
+        return Literal(str(value))
+    if isinstance(value, ExprList):
+        return ListNode(value.elements)
+    if isinstance(value, ClassAd):
+        return _ad_node(value)
+    if isinstance(value, Mapping):
+        return _ad_node(ClassAd(value))
+    if isinstance(value, list | tuple | set | frozenset):
+        return ListNode(tuple(to_expression(item) for item in value))
+    raise TypeError(f"a ClassAd has no value for a {type(value).__name__}")
+
+
+def _ad_node(ad: ClassAd) -> AdNode:
+    table: dict[str, Expr | str] = {}
+    names: dict[str, str] = {}
+    for name in ad.names():
+        key = _key_of(name)
+        expr = ad.entry(key)
+        assert expr is not None
+        table[key] = expr
+        names[key] = name
+    return AdNode(table, names)
+
+
+def parse_ad(text: str, *, strict: bool = False) -> ClassAd:
+    """Return the ad a text in new syntax is. Raises ClassAdSyntaxError, which knows the column."""
+    parser = Parser(text, strict=strict)
+    node = parser.ad()
+    parser.expect_end()
+    return ClassAd.view_of(node, None)
+
+
+def parse_ad_at(text: str, position: int) -> tuple[ClassAd, int]:
+    """Return the ad in new syntax that starts at `position`, and where it ends."""
+    parser = Parser(text[position:])
+    node = parser.ad()
+    return ClassAd.view_of(node, None), position + parser.position
+
+
+def parse_old_ad(source: str | Iterable[str], *, check: bool = True) -> ClassAd:
+    """Return the ad that lines of old syntax are; empty lines and `#` lines are skipped.
+
+    With `check` (the default) every value is parsed now and ClassAdSyntaxError says which line
+    is wrong; without, values are kept as text and parsed when needed.
+    """
+    ad = ClassAd()
+    lines: Iterable[str] = source.split("\n") if isinstance(source, str) else source
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if not text or text[0] == "#":
+            continue
+        name, equals, value = text.partition("=")
+        name = name.rstrip(" ")
+        if not equals or not name:
+            raise _line_error(number, text, "there is no Name = value in")
+        value = value.strip()
+        if check:
+            try:
+                ad.insert(name, parse_old_value(value))
+            except ClassAdSyntaxError as error:
+                raise _line_error(number, text, error.message + ", in") from None
+        else:
+            ad.insert_text(name, value)
+    return ad
+
+
+def _line_error(number: int, text: str, problem: str) -> ClassAdSyntaxError:
+    error = ClassAdSyntaxError(f"line {number}: {problem} {text[:200]!r}", text=text)
+    error.line = number
+    return error

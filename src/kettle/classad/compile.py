@@ -1,0 +1,464 @@
+"""Trees to Python closures: the reference evaluator.
+
+A compiled expression is a function of a `State`, which knows the ad names are looked up in, the
+ad on the other side of a match, and the context. Scoping is decided here: a name is looked up in
+the current ad, the ads around it, then, outside strict mode, in the other ad of the match. A
+reference that comes back to itself is UNDEFINED.
+
+Operators are specialised on literals where that is what makes policies fast; what the operators
+mean is in `operators.py`, what functions do in `functions/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kettle.classad.ad import ClassAd
+from kettle.classad.context import AMBIENT, Context
+from kettle.classad.functions import LazyFunction, StrictFunction, find_function
+from kettle.classad.nodes import (
+    AdNode,
+    AttributeReference,
+    Binary,
+    Call,
+    Closure,
+    Conditional,
+    Expr,
+    ListNode,
+    Literal,
+    Parentheses,
+    Selection,
+    Subscript,
+    Unary,
+)
+from kettle.classad.operators import BINARY, UNARY, Operation, truth
+from kettle.classad.state import MatchRoot, State, evaluate_entry, resolve
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+
+_ORDERING: Final[dict[str, Callable[[int, int], bool]]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+}
+
+
+def new_state(
+    ad: ClassAd | None, target: ClassAd | None = None, context: Context | None = None
+) -> State:
+    """Return the state an evaluation in `ad` against `target` starts with."""
+    chosen = context if context is not None else AMBIENT.context
+    if target is not None and ad is not None:
+        return State(ad, ad.outermost(), target.outermost(), chosen)
+    return State(ad, None, None, chosen)
+
+
+def evaluate_lazily(expr: Expr, state: State) -> Value:
+    """Return the value; lists come as `ExprList`, their elements not evaluated."""
+    if isinstance(expr, Literal):
+        return expr.value
+    try:
+        return expr.closure(state)
+    except RecursionError:
+        # Limit: deeper than Python's stack; the reference raises or dies here.
+        return ERROR
+
+
+def evaluate(
+    expr: Expr,
+    ad: ClassAd | None = None,
+    target: ClassAd | None = None,
+    context: Context | None = None,
+) -> Value:
+    """Return the value of the expression in `ad`, matched against `target`; lists as lists."""
+    if type(expr) is Literal and type(expr.value) is not ExprList:
+        return expr.value
+    state = new_state(ad, target, context)
+    return finished(evaluate_lazily(expr, state), state)
+
+
+def finished(value: Value, state: State) -> Value:
+    """Return the value with its lists evaluated through."""
+    if not isinstance(value, ExprList):
+        return value
+    try:
+        return _finish_list(value, state)
+    except RecursionError:
+        return ERROR
+
+
+def _finish_list(value: ExprList, state: State) -> Value:
+    result: list[Value] = []
+    for element in value.elements:
+        item = state.evaluate_in(element, value.scope)
+        result.append(_finish_list(item, state) if isinstance(item, ExprList) else item)
+    return result
+
+
+def compile_expression(expr: Expr) -> Closure:
+    """Return the expression as a function of the state."""
+    return _COMPILERS[type(expr)](expr)
+
+
+def _compile_literal(expr: Expr) -> Closure:
+    assert isinstance(expr, Literal)
+    value = expr.value
+    return lambda _state: value
+
+
+def _compile_reference(expr: Expr) -> Closure:
+    assert isinstance(expr, AttributeReference)
+    key = expr.key
+    if expr.absolute:
+        return lambda state: state.absolute(key)
+
+    def run(state: State) -> Value:
+        ad = state.ad
+        if ad is None:
+            return UNDEFINED
+        found = ad.table.get(key)
+        if type(found) is Literal:
+            return found.value
+        return resolve(state, ad, key, alternate=True)
+
+    return run
+
+
+def _compile_selection(expr: Expr) -> Closure:
+    assert isinstance(expr, Selection)
+    if isinstance(expr.base, AttributeReference) and not expr.base.absolute:
+        if expr.base.key == "target":
+            return _compile_target(expr)
+        if expr.base.key == "my":
+            return _compile_my(expr)
+    names: list[str] = []
+    base: Expr = expr
+    while isinstance(base, Selection):
+        names.append(base.key)
+        base = base.base
+    names.reverse()
+    start = base.closure
+    if len(names) == 1:
+        name = names[0]
+        return lambda state: select(state, start(state), name)
+
+    def run(state: State) -> Value:
+        value = start(state)
+        for key in names:
+            value = select(state, value, key)
+        return value
+
+    return run
+
+
+def _compile_target(expr: Selection) -> Closure:
+    key = expr.key
+    base = expr.base.closure
+
+    def run(state: State) -> Value:
+        ad = state.ad
+        if ad is state.left and ad is not None:
+            other = state.right
+        elif ad is state.right and ad is not None:
+            other = state.left
+        else:
+            return select(state, base(state), key)
+        if other is None or "target" in ad.table:
+            return select(state, base(state), key)
+        found = other.table.get(key)
+        if type(found) is Literal:
+            return found.value
+        return resolve(state, other, key, alternate=False)
+
+    return run
+
+
+def _compile_my(expr: Selection) -> Closure:
+    key = expr.key
+    base = expr.base.closure
+
+    def run(state: State) -> Value:
+        ad = state.ad
+        if ad is None or state.strict or "my" in ad.table:
+            return select(state, base(state), key)
+        found = ad.table.get(key)
+        if type(found) is Literal:
+            return found.value
+        return resolve(state, ad, key, alternate=False)
+
+    return run
+
+
+def select(state: State, base: Value, key: str) -> Value:
+    """Return attribute `key` of an ad, or the list of them for a list of ads."""
+    if isinstance(base, ClassAd):
+        return resolve(state, base, key, alternate=False)
+    if base is UNDEFINED or isinstance(base, MatchRoot):
+        return UNDEFINED
+    if isinstance(base, ExprList):
+        from kettle.classad.ad import to_expression
+
+        selected = []
+        for element in base.elements:
+            value = select(state, state.evaluate_in(element, base.scope), key)
+            selected.append(to_expression(value))
+        return ExprList(tuple(selected), base.scope)
+    return ERROR
+
+
+def _compile_subscript(expr: Expr) -> Closure:
+    assert isinstance(expr, Subscript)
+    indices: list[Closure] = []
+    base: Expr = expr
+    while isinstance(base, Subscript):
+        indices.append(base.index.closure)
+        base = base.base
+    indices.reverse()
+    start = base.closure
+
+    def run(state: State) -> Value:
+        value = start(state)
+        for index in indices:
+            value = subscript(state, value, index(state))
+        return value
+
+    return run
+
+
+def subscript(state: State, base: Value, index: Value) -> Value:
+    """Return `base[index]`."""
+    if base is ERROR or index is ERROR:
+        return ERROR
+    if base is UNDEFINED or index is UNDEFINED:
+        return UNDEFINED
+    if isinstance(base, ExprList) and type(index) is int:
+        if 0 <= index < len(base.elements):
+            return state.evaluate_in(base.elements[index], base.scope)
+        return ERROR
+    if isinstance(base, ClassAd) and isinstance(index, str):
+        found = base.entry(index.lower())
+        return UNDEFINED if found is None else evaluate_entry(state, found, base)
+    return ERROR
+
+
+def _compile_unary(expr: Expr) -> Closure:
+    operations: list[Callable[[Value], Value]] = []
+    inner: Expr = expr
+    while isinstance(inner, Unary):
+        operations.append(UNARY[inner.operator])
+        inner = inner.operand
+    operand = inner.closure
+    if len(operations) == 1:
+        operation = operations[0]
+        return lambda state: operation(operand(state))
+    operations.reverse()
+
+    def run(state: State) -> Value:
+        value = operand(state)
+        for apply in operations:
+            value = apply(value)
+        return value
+
+    return run
+
+
+def _compile_parentheses(expr: Expr) -> Closure:
+    while isinstance(expr, Parentheses):
+        expr = expr.inner
+    return expr.closure
+
+
+def _bare(expr: Expr) -> Expr:
+    while isinstance(expr, Parentheses):
+        expr = expr.inner
+    return expr
+
+
+def _compile_binary(expr: Expr) -> Closure:
+    assert isinstance(expr, Binary)
+    if expr.operator in ("&&", "||"):
+        return _compile_logic(expr)
+    if isinstance(_bare(expr.left), Binary):
+        return _compile_chain(expr)
+    left = expr.left.closure
+    operation = BINARY[expr.operator]
+    constant = _bare(expr.right)
+    if isinstance(constant, Literal):
+        return _compile_with_constant(expr.operator, left, constant.value, operation)
+    right = expr.right.closure
+    test = _ORDERING.get(expr.operator)
+    if test is not None:
+
+        def compare(state: State) -> Value:
+            one = left(state)
+            other = right(state)
+            if type(one) is int and type(other) is int:
+                return test(one, other)
+            return operation(one, other)
+
+        return compare
+    return lambda state: operation(left(state), right(state))
+
+
+def _compile_with_constant(
+    name: str, left: Closure, constant: Value, operation: Operation
+) -> Closure:
+    test = _ORDERING.get(name)
+    if test is not None and type(constant) is int:
+        number = constant
+
+        def compare(state: State) -> Value:
+            value = left(state)
+            return test(value, number) if type(value) is int else operation(value, number)
+
+        return compare
+    if type(constant) is str and name in ("==", "!="):
+        lowered = constant.lower()
+        positive = name == "=="
+
+        def compare_text(state: State) -> Value:
+            value = left(state)
+            if type(value) is str:
+                return (value == constant or value.lower() == lowered) is positive
+            return operation(value, constant)
+
+        return compare_text
+    if constant is UNDEFINED and name == "=?=":
+        return lambda state: left(state) is UNDEFINED
+    if constant is UNDEFINED and name == "=!=":
+        return lambda state: left(state) is not UNDEFINED
+    return lambda state: operation(left(state), constant)
+
+
+def _compile_chain(expr: Binary) -> Closure:
+    """Compile `a + b - c …` to a loop over its links, however many there are."""
+    steps: list[tuple[Operation, Closure]] = []
+    base: Expr = expr
+    while isinstance(base, Binary) and base.operator not in ("&&", "||"):
+        steps.append((BINARY[base.operator], base.right.closure))
+        base = base.left
+    steps.reverse()
+    start = base.closure
+
+    def run(state: State) -> Value:
+        value = start(state)
+        for operation, right in steps:
+            value = operation(value, right(state))
+        return value
+
+    return run
+
+
+def _compile_logic(expr: Binary) -> Closure:
+    links: list[Closure] = []
+    base: Expr = expr
+    while isinstance(base, Binary) and base.operator == expr.operator:
+        links.append(base.right.closure)
+        base = base.left
+    links.append(base.closure)
+    links.reverse()
+    decisive = expr.operator == "||"
+    first = links[0]
+    if len(links) == 2:
+        second = links[1]
+
+        def run_pair(state: State) -> Value:
+            one = first(state)
+            if one is not True and one is not False:
+                one = truth(one)
+            if one is decisive or one is ERROR:
+                return one
+            other = second(state)
+            if other is not True and other is not False:
+                other = truth(other)
+            if one is not UNDEFINED or other is ERROR or other is decisive:
+                return other
+            return UNDEFINED
+
+        return run_pair
+    rest = tuple(links[1:])
+
+    def run(state: State) -> Value:
+        result = truth(first(state))
+        for link in rest:
+            if result is decisive or result is ERROR:
+                return result
+            other = truth(link(state))
+            if result is not UNDEFINED or other is ERROR or other is decisive:
+                result = other
+        return result
+
+    return run
+
+
+def _compile_conditional(expr: Expr) -> Closure:
+    branches: list[tuple[Closure, Closure | None]] = []
+    last: Expr = expr
+    while isinstance(last, Conditional):
+        yes = last.yes.closure if last.yes is not None else None
+        branches.append((last.condition.closure, yes))
+        last = last.no
+    otherwise = last.closure
+
+    def run(state: State) -> Value:
+        for condition, yes in branches:
+            value = condition(state)
+            if yes is None:
+                if value is not UNDEFINED:
+                    return value
+                continue
+            chosen = truth(value)
+            if chosen is True:
+                return yes(state)
+            if chosen is not False:
+                return chosen
+        return otherwise(state)
+
+    return run
+
+
+def _compile_call(expr: Expr) -> Closure:
+    assert isinstance(expr, Call)
+    function = find_function(expr.name)
+    if function is None:
+        return lambda _state: ERROR
+    if isinstance(function.apply, LazyFunction):
+        lazy = function.apply.call
+        arguments = expr.arguments
+        return lambda state: lazy(state, arguments)
+    assert isinstance(function.apply, StrictFunction)
+    strict = function.apply.call
+    closures = tuple(argument.closure for argument in expr.arguments)
+    if len(closures) == 1:
+        only = closures[0]
+        return lambda state: strict(state, [only(state)])
+    return lambda state: strict(state, [closure(state) for closure in closures])
+
+
+def _compile_list(expr: Expr) -> Closure:
+    assert isinstance(expr, ListNode)
+    elements = expr.elements
+    return lambda state: ExprList(elements, state.ad)
+
+
+def _compile_ad(expr: Expr) -> Closure:
+    assert isinstance(expr, AdNode)
+    return lambda state: ClassAd.view_of(expr, state.ad)
+
+
+_COMPILERS: Final[dict[type[Expr], Callable[[Expr], Closure]]] = {
+    Literal: _compile_literal,
+    AttributeReference: _compile_reference,
+    Selection: _compile_selection,
+    Subscript: _compile_subscript,
+    Unary: _compile_unary,
+    Parentheses: _compile_parentheses,
+    Binary: _compile_binary,
+    Conditional: _compile_conditional,
+    Call: _compile_call,
+    ListNode: _compile_list,
+    AdNode: _compile_ad,
+}

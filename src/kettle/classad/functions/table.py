@@ -1,0 +1,78 @@
+"""What a row of a function table is, and where the tables are found.
+
+A strict function gets its arguments' values, a lazy one their expressions. Families are loaded
+when the first call is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.nodes import Expr
+from kettle.classad.values import Value
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+StrictCall = Callable[["State", "list[Value]"], Value]
+LazyCall = Callable[["State", "tuple[Expr, ...]"], Value]
+
+
+@dataclass(frozen=True, slots=True)
+class StrictFunction:
+    """Called with the values of the arguments."""
+
+    call: StrictCall
+
+
+@dataclass(frozen=True, slots=True)
+class LazyFunction:
+    """Called with the arguments' expressions, which it evaluates as it needs them."""
+
+    call: LazyCall
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A built-in: how it is called, what it does, and examples which a test runs.
+
+    An example is an expression and its value in new syntax.
+    """
+
+    name: str
+    signature: str
+    doc: str
+    examples: tuple[tuple[str, str], ...]
+    apply: StrictFunction | LazyFunction
+
+
+def strict(
+    name: str, signature: str, doc: str, call: StrictCall, *examples: tuple[str, str]
+) -> Function:
+    """Return the row of a function of values."""
+    return Function(name, signature, doc, examples, StrictFunction(call))
+
+
+def lazy(
+    name: str, signature: str, doc: str, call: LazyCall, *examples: tuple[str, str]
+) -> Function:
+    """Return the row of a function of expressions."""
+    return Function(name, signature, doc, examples, LazyFunction(call))
+
+
+_functions: Final[dict[str, Function]] = {}
+
+
+def families() -> dict[str, Sequence[Function]]:
+    """Return every family's table by its title."""
+    return {}
+
+
+def find_function(name: str) -> Function | None:
+    """Return the built-in of this name, or None."""
+    if not _functions:
+        for rows in families().values():
+            _functions.update((row.name.lower(), row) for row in rows)
+    return _functions.get(name.lower())

@@ -1,0 +1,302 @@
+"""The syntax tree of an expression: immutable nodes, compared by structure.
+
+Nodes know their parts and nothing else. What they mean is in `compile.py`, how they are printed
+in `unparse.py`, what they refer to in `references.py`. Nodes are shared freely: the same text in
+ten thousand ads is one tree, compiled once.
+
+Chains such as `a + b + c` or `a.b.c` lean to the left and can be thousands of links long, so
+everything that walks a tree walks the left spine in a loop, not by recursion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, RelativeTime, Value
+
+if TYPE_CHECKING:
+    from kettle.classad.ad import ClassAd
+    from kettle.classad.context import Context
+
+Closure = Callable[[Any], Value]
+
+
+class Expr:
+    """A parsed expression. Equal when the trees are the same (names without regard to case)."""
+
+    __slots__ = ("_closure",)
+    _closure: Closure | None
+
+    @property
+    def closure(self) -> Closure:
+        """Return the compiled expression, a function of the evaluation's state."""
+        if self._closure is None:
+            from kettle.classad.compile import compile_expression
+
+            self._closure = compile_expression(self)
+        return self._closure
+
+    @property
+    def is_literal(self) -> bool:
+        """Return whether the expression is a plain value."""
+        return False
+
+    def evaluate(
+        self,
+        ad: ClassAd | None = None,
+        target: ClassAd | None = None,
+        context: Context | None = None,
+    ) -> Value:
+        """Return the expression's value in `ad`, matched against `target`."""
+        from kettle.classad.compile import evaluate
+
+        return evaluate(self, ad, target, context)
+
+    def references(self, ad: ClassAd | None = None) -> tuple[set[str], set[str]]:
+        """Return the names it needs from inside `ad`, and those it needs from outside."""
+        from kettle.classad.references import find_references
+
+        return find_references(self, ad)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expr):
+            return NotImplemented
+        return self is other or same_expression(self, other)
+
+    def __hash__(self) -> int:
+        return hash(str(self).lower())
+
+    def __str__(self) -> str:
+        from kettle.classad.unparse import unparse
+
+        return unparse(self)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+class Literal(Expr):
+    """A value written out."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Value) -> None:
+        self.value: Final = value
+        self._closure = None
+
+    @property
+    def is_literal(self) -> bool:
+        """Return that it is."""
+        return True
+
+
+class AttributeReference(Expr):
+    """`name`, or `.name` for one of the outermost ad."""
+
+    __slots__ = ("absolute", "key", "name")
+
+    def __init__(self, name: str, *, absolute: bool = False) -> None:
+        self.name: Final = name
+        self.key: Final = name.lower()
+        self.absolute: Final = absolute
+        self._closure = None
+
+
+class Selection(Expr):
+    """`base.name`: an attribute of the ad that `base` is."""
+
+    __slots__ = ("base", "key", "name")
+
+    def __init__(self, base: Expr, name: str) -> None:
+        self.base: Final = base
+        self.name: Final = name
+        self.key: Final = name.lower()
+        self._closure = None
+
+
+class Subscript(Expr):
+    """`base[index]`: an element of a list, an attribute of an ad."""
+
+    __slots__ = ("base", "index")
+
+    def __init__(self, base: Expr, index: Expr) -> None:
+        self.base: Final = base
+        self.index: Final = index
+        self._closure = None
+
+
+class Unary(Expr):
+    """`-a`, `+a`, `!a`, `~a`."""
+
+    __slots__ = ("operand", "operator")
+
+    def __init__(self, operator: str, operand: Expr) -> None:
+        self.operator: Final = operator
+        self.operand: Final = operand
+        self._closure = None
+
+
+class Parentheses(Expr):
+    """`(a)`; kept, because people recognise their own text by it."""
+
+    __slots__ = ("inner",)
+
+    def __init__(self, inner: Expr) -> None:
+        self.inner: Final = inner
+        self._closure = None
+
+
+class Binary(Expr):
+    """`left operator right`; the operators `=?=` and `=!=` are always under these names."""
+
+    __slots__ = ("left", "operator", "right")
+
+    def __init__(self, operator: str, left: Expr, right: Expr) -> None:
+        self.operator: Final = operator
+        self.left: Final = left
+        self.right: Final = right
+        self._closure = None
+
+
+class Conditional(Expr):
+    """`condition ? yes : no`, or `condition ?: no` where `yes` is None."""
+
+    __slots__ = ("condition", "no", "yes")
+
+    def __init__(self, condition: Expr, yes: Expr | None, no: Expr) -> None:
+        self.condition: Final = condition
+        self.yes: Final = yes
+        self.no: Final = no
+        self._closure = None
+
+
+class Call(Expr):
+    """`name(arguments)`."""
+
+    __slots__ = ("arguments", "name")
+
+    def __init__(self, name: str, arguments: tuple[Expr, ...]) -> None:
+        self.name: Final = name
+        self.arguments: Final = arguments
+        self._closure = None
+
+
+class ListNode(Expr):
+    """`{ a, b }`."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, elements: tuple[Expr, ...]) -> None:
+        self.elements: Final = elements
+        self._closure = None
+
+
+class AdNode(Expr):
+    """`[ a = 1; b = 2 ]`: names in lower case to expressions, and their first spelling."""
+
+    __slots__ = ("names", "table")
+
+    def __init__(self, table: dict[str, Expr | str], names: dict[str, str]) -> None:
+        self.table: Final = table
+        self.names: Final = names
+        self._closure = None
+
+
+TRUE: Final = Literal(True)
+FALSE: Final = Literal(False)
+UNDEFINED_LITERAL: Final = Literal(UNDEFINED)
+ERROR_LITERAL: Final = Literal(ERROR)
+_SMALL: Final = tuple(Literal(number) for number in range(-16, 1025))
+
+
+def literal(value: Value) -> Literal:
+    """Return the literal of a plain value, shared where it is a common one."""
+    if value is True:
+        return TRUE
+    if value is False:
+        return FALSE
+    if type(value) is int and -16 <= value <= 1024:
+        return _SMALL[value + 16]
+    if value is UNDEFINED:
+        return UNDEFINED_LITERAL
+    if value is ERROR:
+        return ERROR_LITERAL
+    return Literal(value)
+
+
+def same_expression(left: Expr, right: Expr) -> bool:
+    """Return whether two trees are the same."""
+    pending: list[tuple[Expr, Expr]] = [(left, right)]
+    while pending:
+        one, other = pending.pop()
+        if one is other:
+            continue
+        if type(one) is not type(other) or not _same_node(one, other, pending):
+            return False
+    return True
+
+
+def _same_node(one: Expr, other: Expr, pending: list[tuple[Expr, Expr]]) -> bool:
+    if isinstance(one, Literal):
+        assert isinstance(other, Literal)
+        return _same_value(one.value, other.value)
+    if isinstance(one, AttributeReference):
+        assert isinstance(other, AttributeReference)
+        return one.key == other.key and one.absolute == other.absolute
+    if isinstance(one, Selection):
+        assert isinstance(other, Selection)
+        pending.append((one.base, other.base))
+        return one.key == other.key
+    if isinstance(one, Subscript):
+        assert isinstance(other, Subscript)
+        pending += [(one.base, other.base), (one.index, other.index)]
+        return True
+    if isinstance(one, Unary):
+        assert isinstance(other, Unary)
+        pending.append((one.operand, other.operand))
+        return one.operator == other.operator
+    if isinstance(one, Parentheses):
+        assert isinstance(other, Parentheses)
+        pending.append((one.inner, other.inner))
+        return True
+    if isinstance(one, Binary):
+        assert isinstance(other, Binary)
+        pending += [(one.left, other.left), (one.right, other.right)]
+        return one.operator == other.operator
+    if isinstance(one, Conditional):
+        assert isinstance(other, Conditional)
+        if (one.yes is None) != (other.yes is None):
+            return False
+        pending += [(one.condition, other.condition), (one.no, other.no)]
+        if one.yes is not None and other.yes is not None:
+            pending.append((one.yes, other.yes))
+        return True
+    if isinstance(one, Call):
+        assert isinstance(other, Call)
+        pending += zip(one.arguments, other.arguments, strict=False)
+        return one.name.lower() == other.name.lower() and len(one.arguments) == len(other.arguments)
+    if isinstance(one, ListNode):
+        assert isinstance(other, ListNode)
+        pending += zip(one.elements, other.elements, strict=False)
+        return len(one.elements) == len(other.elements)
+    assert isinstance(one, AdNode)
+    assert isinstance(other, AdNode)
+    if one.table.keys() != other.table.keys():
+        return False
+    for key, expr in one.table.items():
+        twin = other.table[key]
+        assert isinstance(expr, Expr)
+        assert isinstance(twin, Expr)
+        pending.append((expr, twin))
+    return True
+
+
+def _same_value(one: Value, other: Value) -> bool:
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, float) and one != one:
+        return other != other
+    if isinstance(one, AbsoluteTime | RelativeTime | bool | int | float | str):
+        return one == other
+    return one is other

@@ -1,0 +1,421 @@
+"""Tokens to a tree. Each method's docstring is its grammar rule.
+
+The parser decides what is an expression and what an ad in new syntax; lines of old syntax are
+split in `ad.py`. Operators are parsed with a stack and the precedence table below, chains of
+prefixes and of conditionals in loops, so that only brackets nest; how deep is bounded.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kettle.classad.lexer import Token, tokenize, unescape
+from kettle.classad.nodes import (
+    FALSE,
+    TRUE,
+    AdNode,
+    AttributeReference,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    ListNode,
+    Literal,
+    Parentheses,
+    Selection,
+    Subscript,
+    Unary,
+    literal,
+)
+from kettle.classad.values import ERROR, UNDEFINED
+from kettle.errors import ClassAdSyntaxError
+
+# fmt: off
+PRECEDENCE: Final = {
+    "||": 2, "&&": 3, "|": 4, "^": 5, "&": 6,
+    "==": 7, "!=": 7, "=?=": 7, "=!=": 7, "is": 7, "isnt": 7,
+    "<": 8, "<=": 8, ">": 8, ">=": 8,
+    "<<": 9, ">>": 9, ">>>": 9,
+    "+": 10, "-": 10, "*": 11, "/": 11, "%": 11,
+}
+# fmt: on
+CONDITIONAL_PRECEDENCE: Final = 1
+UNARY_PRECEDENCE: Final = 12
+UNARY: Final = frozenset("-+!~")
+CONSTANTS: Final[dict[str, Literal]] = {
+    "true": TRUE,
+    "false": FALSE,
+    "undefined": literal(UNDEFINED),
+    "error": literal(ERROR),
+}
+# Words that cannot be attribute names unless quoted.
+RESERVED: Final = frozenset({"true", "false", "undefined", "error", "is", "isnt"})
+_SYNONYMS: Final = {"is": "=?=", "isnt": "=!="}
+
+# Limit: the reference gives up at this depth too; a bracket costs it six of its levels, a prefix
+# operator or a conditional two. Shown by the vectors in deep.json.
+MAX_DEPTH: Final = 995
+_BRACKET_DEPTH: Final = 6
+_CHAIN_DEPTH: Final = 2
+
+
+class Parser:
+    """One text being parsed. `strict` reads integers as strict new ClassAds do."""
+
+    __slots__ = ("_depth", "_index", "_old", "_strict", "_text", "_tokens")
+
+    def __init__(self, text: str, *, old: bool = False, strict: bool = False) -> None:
+        self._text: Final = text
+        self._old: Final = old
+        self._strict: Final = strict
+        self._tokens: Final[list[Token]] = tokenize(text, old=old)
+        self._index = 0
+        self._depth = 0
+
+    @property
+    def position(self) -> int:
+        """Return where in the text the next token starts."""
+        return self._tokens[self._index][2]
+
+    @property
+    def at_end(self) -> bool:
+        """Return whether everything has been read."""
+        return self._tokens[self._index][0] == "end"
+
+    def expect_end(self) -> None:
+        """Raise ClassAdSyntaxError unless everything has been read."""
+        if not self.at_end:
+            raise self._error("unexpected")
+
+    def expression(self) -> Expr:
+        """Expression = binary [ "?" expression ":" expression | "?:" expression ]."""
+        conditions: list[tuple[Expr, Expr | None]] = []
+        depth = self._depth
+        while True:
+            test = self._binary()
+            if self._take("?:"):
+                if self._peek() in UNARY and not self._at_negative_number():
+                    # Compat: the reference refuses a prefix operator here, too.
+                    raise self._error("after ?: there must be parentheses around")
+                conditions.append((test, None))
+            elif self._take("?"):
+                self._deepen(_CHAIN_DEPTH)
+                yes = self.expression()
+                self._require(":")
+                conditions.append((test, yes))
+            else:
+                break
+            self._deepen(_CHAIN_DEPTH)
+        self._depth = depth
+        result = test
+        for condition, branch in reversed(conditions):
+            result = Conditional(condition, branch, result)
+        return result
+
+    def _binary(self) -> Expr:
+        """Binary = operand { operator operand }, grouped by PRECEDENCE, from the left."""
+        operands = [self._operand()]
+        operators: list[str] = []
+        while True:
+            operator = self._operator()
+            rank = PRECEDENCE[operator] if operator else 0
+            while operators and PRECEDENCE[operators[-1]] >= rank:
+                right = operands.pop()
+                operands.append(Binary(operators.pop(), operands.pop(), right))
+            if not operator:
+                return operands[0]
+            self._index += 1
+            operators.append(_SYNONYMS.get(operator, operator))
+            operands.append(self._operand())
+
+    def _operator(self) -> str:
+        kind, text, _ = self._tokens[self._index]
+        if kind == "symbol":
+            return text if text in PRECEDENCE else ""
+        if kind == "name":
+            word = text.lower()
+            return word if word in _SYNONYMS else ""
+        return ""
+
+    def _operand(self) -> Expr:
+        """Operand = { "-" | "+" | "!" | "~" } primary { "." name | "[" expression "]" }."""
+        prefixes: list[str] = []
+        depth = self._depth
+        while self._peek() in UNARY and not self._at_negative_number():
+            prefixes.append(self._peek())
+            self._index += 1
+            self._deepen(_CHAIN_DEPTH)
+        result = self._primary()
+        while True:
+            if self._take("."):
+                result = Selection(result, self._attribute_name("after the dot"))
+            elif self._take("["):
+                before = self._depth
+                self._deepen(_BRACKET_DEPTH)
+                result = Subscript(result, self.expression())
+                self._depth = before
+                self._require("]")
+            else:
+                break
+        self._depth = depth
+        for prefix in reversed(prefixes):
+            result = Unary(prefix, result)
+        return result
+
+    def _primary(self) -> Expr:
+        """Primary = number | string | constant | name | call | "." name | "(" … | "{" … | "[" …."""
+        kind, text, _ = self._tokens[self._index]
+        if kind == "name":
+            return self._named(text)
+        if kind == "string":
+            return literal(self._string())
+        if kind in ("integer", "real", "odd"):
+            self._index += 1
+            return self._number(kind, text)
+        if kind == "quoted":
+            return self._named_by_quotes()
+        if kind == "symbol":
+            if text == "(":
+                return self._parenthesized()
+            if text == "{":
+                return self._list()
+            if text == "[":
+                return self.ad()
+            if text == "-":
+                self._index += 2
+                number_kind, number, _ = self._tokens[self._index - 1]
+                return self._number(number_kind, number, negative=True)
+            if text == ".":
+                self._index += 1
+                self._take(".")
+                return AttributeReference(self._attribute_name("after the dot"), absolute=True)
+        raise self._error("expected a value, not")
+
+    def _named(self, text: str) -> Expr:
+        """Named = constant | name | name "(" [ expression { "," expression } ] ")"."""
+        word = text.lower()
+        if word in RESERVED:
+            constant = CONSTANTS.get(word)
+            if constant is None:
+                raise self._error("expected a value, not")
+            self._index += 1
+            return constant
+        self._index += 1
+        return self._call(text) if self._peek() == "(" else AttributeReference(text)
+
+    def _named_by_quotes(self) -> Expr:
+        name = self._quoted()
+        return self._call(name) if self._peek() == "(" else AttributeReference(name)
+
+    def _call(self, name: str) -> Expr:
+        self._index += 1
+        depth = self._depth
+        self._deepen(_BRACKET_DEPTH)
+        arguments: list[Expr] = []
+        if not self._take(")"):
+            arguments.append(self.expression())
+            # Compat: outside strict mode the reference takes a semicolon for a comma here.
+            while self._take(",") or (not self._strict and self._take(";")):
+                arguments.append(self.expression())
+            self._require(")")
+        self._depth = depth
+        return Call(name, tuple(arguments))
+
+    def _parenthesized(self) -> Expr:
+        """Parenthesized = "(" expression ")"."""
+        self._index += 1
+        depth = self._depth
+        self._deepen(_BRACKET_DEPTH)
+        inner = self.expression()
+        self._require(")")
+        self._depth = depth
+        return Parentheses(inner)
+
+    def _list(self) -> Expr:
+        """List = "{" [ expression { "," expression } ] "}"."""
+        self._index += 1
+        depth = self._depth
+        self._deepen(_BRACKET_DEPTH)
+        elements: list[Expr] = []
+        if not self._take("}"):
+            elements.append(self.expression())
+            while self._take(","):
+                elements.append(self.expression())
+            self._require("}")
+        self._depth = depth
+        return ListNode(tuple(elements))
+
+    def ad(self) -> AdNode:
+        """Ad = "[" { name "=" expression ";" } [ name "=" expression ] "]"."""
+        self._require("[")
+        depth = self._depth
+        self._deepen(_BRACKET_DEPTH)
+        table: dict[str, Expr | str] = {}
+        names: dict[str, str] = {}
+        while True:
+            while self._take(";"):
+                pass
+            if self._take("]"):
+                break
+            name = self._attribute_name("as an attribute's name")
+            self._require("=")
+            key = name.lower()
+            names.setdefault(key, name)
+            table[key] = self.expression()
+            if self._peek() not in (";", "]"):
+                raise self._error("expected ; or ], not")
+        self._depth = depth
+        return AdNode(table, names)
+
+    def _number(self, kind: str, text: str, *, negative: bool = False) -> Literal:
+        if kind == "real":
+            number = float(text)
+            return Literal(-number if negative else number)
+        if kind == "odd":
+            return Literal(0.0)
+        if len(text) > 1 and text[0] == "0":
+            if text.strip("0") == "" and negative:
+                return literal(0)
+            if not self._strict:
+                self._index -= 1
+                raise self._error("an integer does not start with 0, as does")
+            if text[1] in "xX":
+                return literal(0)
+        integer = int(text) if len(text) <= 20 else 1 << 64
+        if negative:
+            integer = -integer
+        # Compat: as the reference has it, an integer that does not fit in 64 bits is 0.
+        return literal(integer if -(1 << 63) <= integer < 1 << 63 else 0)
+
+    def _string(self) -> str:
+        kind, text, _ = self._tokens[self._index]
+        value = self._unescape(text)
+        self._index += 1
+        # In new syntax, strings side by side are one.
+        while not self._old and self._tokens[self._index][0] == "string":
+            kind, text, _ = self._tokens[self._index]
+            value += self._unescape(text)
+            self._index += 1
+        assert kind == "string"
+        return value
+
+    def _quoted(self) -> str:
+        name = self._unescape(self._tokens[self._index][1])
+        self._index += 1
+        while not self._old and self._tokens[self._index][0] == "quoted":
+            name += self._unescape(self._tokens[self._index][1])
+            self._index += 1
+        return name
+
+    def _unescape(self, text: str) -> str:
+        try:
+            return unescape(text[1:-1], old=self._old)
+        except ClassAdSyntaxError as error:
+            raise ClassAdSyntaxError(error.message, text=self._text, column=self.position) from None
+
+    def _attribute_name(self, where: str) -> str:
+        """Name = letters, digits and underscores, not reserved | anything in single quotes."""
+        kind, text, _ = self._tokens[self._index]
+        if kind == "quoted":
+            return self._quoted()
+        if kind == "name" and text.lower() not in RESERVED:
+            self._index += 1
+            return text
+        raise self._error(f"expected a name {where}, not")
+
+    def _at_negative_number(self) -> bool:
+        kind, text, position = self._tokens[self._index]
+        if kind != "symbol" or text != "-":
+            return False
+        following, _, start = self._tokens[self._index + 1]
+        return following in ("integer", "real") and start == position + 1
+
+    def _peek(self) -> str:
+        kind, text, _ = self._tokens[self._index]
+        return text if kind == "symbol" else ""
+
+    def _take(self, symbol: str) -> bool:
+        kind, text, _ = self._tokens[self._index]
+        if kind == "symbol" and text == symbol:
+            self._index += 1
+            return True
+        return False
+
+    def _require(self, symbol: str) -> None:
+        if not self._take(symbol):
+            raise self._error(f"expected {symbol} before")
+
+    def _deepen(self, levels: int) -> None:
+        self._depth += levels
+        if self._depth > MAX_DEPTH:
+            raise ClassAdSyntaxError(
+                "the expression is nested too deeply", text=self._text, column=self.position
+            )
+
+    def _error(self, problem: str) -> ClassAdSyntaxError:
+        kind, text, position = self._tokens[self._index]
+        found = "the end" if kind == "end" else repr(text[:40])
+        return ClassAdSyntaxError(
+            f"{problem} {found} at column {position + 1} of {_excerpt(self._text)}",
+            text=self._text,
+            column=position,
+        )
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= 200 else text[:200] + "…")
+
+
+# Limit: so many expression texts are remembered; when full, the older half is forgotten.
+_CACHE_SIZE: Final = 20_000
+_CACHEABLE_LENGTH: Final = 4096
+_new_cache: Final[dict[str, Expr]] = {}
+_old_cache: Final[dict[str, Expr]] = {}
+
+
+def _remember(cache: dict[str, Expr], text: str, expr: Expr) -> None:
+    if len(text) > _CACHEABLE_LENGTH:
+        return
+    if len(cache) >= _CACHE_SIZE:
+        for key in list(cache)[: _CACHE_SIZE // 2]:
+            del cache[key]
+    cache[text] = expr
+
+
+def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> Expr:
+    """Return the tree of an expression; the same text gives the same tree.
+
+    `old` reads strings as old syntax writes them. Raises ClassAdSyntaxError, which knows the
+    column. Source: the vectors in syntax.json.
+    """
+    if strict:
+        parser = Parser(text, old=old, strict=True)
+        expr = parser.expression()
+        parser.expect_end()
+        return expr
+    cache = _old_cache if old else _new_cache
+    known = cache.get(text)
+    if known is not None:
+        return known
+    parser = Parser(text, old=old)
+    expr = parser.expression()
+    parser.expect_end()
+    _remember(cache, text, expr)
+    return expr
+
+
+_old_prefix_cache: Final[dict[str, Expr]] = {}
+
+
+def parse_old_value(text: str, *, strict: bool = False) -> Expr:
+    """Return the tree of an attribute's value in old syntax: its longest prefix that makes sense.
+
+    Raises ClassAdSyntaxError where nothing at the start makes sense. Source: ads_old.json.
+    """
+    known = _old_prefix_cache.get(text)
+    if known is not None and not strict:
+        return known
+    expr = Parser(text, old=True, strict=strict).expression()
+    if not strict:
+        _remember(_old_prefix_cache, text, expr)
+    return expr

@@ -1,0 +1,150 @@
+"""One evaluation on its way: which ad names are looked up in, and how names are found.
+
+Scoping as the vectors in scoping.json show it. A name is looked for in the current ad and the
+ads around it. What is not in the current ad itself may be one of the special names (`MY`, `SELF`,
+`PARENT`, `TOPLEVEL`, `CurrentTime`). Around the outermost ad of a match lies its context, which
+knows `TARGET`, `OTHER`, `LEFT` and `RIGHT`. Only a bare name that is nowhere there is looked for
+in the other ad of the match, and only outside strict mode.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.nodes import Expr, Literal
+from kettle.classad.values import ERROR, UNDEFINED, Value
+
+if TYPE_CHECKING:
+    from kettle.classad.ad import ClassAd
+    from kettle.classad.context import Context
+
+_SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "currenttime"})
+_AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
+
+
+class MatchRoot:
+    """What lies around the two ads of a match; it has no attributes anybody may see."""
+
+    __slots__ = ()
+
+
+MATCH_ROOT: Final = MatchRoot()
+
+
+class State:
+    """The ad names are looked up in now, the two ads of the match, and what is under way."""
+
+    __slots__ = ("active", "ad", "context", "left", "right", "root", "strict")
+
+    def __init__(
+        self,
+        ad: ClassAd | None,
+        left: ClassAd | None,
+        right: ClassAd | None,
+        context: Context,
+    ) -> None:
+        self.ad = ad
+        self.left = left
+        self.right = right
+        self.root: Final = ad.outermost() if ad is not None else None
+        self.context: Final = context
+        self.strict: Final = context.strict
+        self.active: Final[set[tuple[int, int]]] = set()
+
+    def evaluate_in(self, expr: Expr, ad: ClassAd | None) -> Value:
+        """Return the value of the expression with `ad` as the current ad."""
+        if type(expr) is Literal:
+            return expr.value
+        before = self.ad
+        self.ad = ad
+        value = expr.closure(self)
+        self.ad = before
+        return value
+
+    def absolute(self, key: str) -> Value:
+        """Return the value of `.key`, an attribute of the outermost ad."""
+        if self.right is not None:
+            return {"left": self.left, "right": self.right}.get(key) or UNDEFINED
+        if self.root is None:
+            return ERROR
+        return resolve(self, self.root, key, alternate=False)
+
+
+def evaluate_entry(state: State, expr: Expr, ad: ClassAd) -> Value:
+    """Return the value of an attribute's expression found in `ad`; UNDEFINED if it is circular."""
+    if type(expr) is Literal:
+        return expr.value
+    mark = (id(expr), id(ad.table))
+    active = state.active
+    if mark in active:
+        return UNDEFINED
+    active.add(mark)
+    before = state.ad
+    state.ad = ad
+    value = expr.closure(state)
+    state.ad = before
+    active.discard(mark)
+    return value
+
+
+def resolve(state: State, start: ClassAd, key: str, *, alternate: bool) -> Value:
+    """Return the value of the name `key` looked up from `start` outwards."""
+    found = start.entry(key)
+    if found is not None:
+        return evaluate_entry(state, found, start)
+    if key in _SPECIAL:
+        special = _special(state, start, key)
+        if special is not None:
+            return special
+    value = _look_around(state, start, key)
+    if value is None and alternate and not state.strict:
+        other = _other(state, start)
+        if other is not None:
+            found = other.entry(key)
+            if found is not None:
+                return evaluate_entry(state, found, other)
+    return UNDEFINED if value is None else value
+
+
+def _other(state: State, ad: ClassAd) -> ClassAd | None:
+    if ad is state.left:
+        return state.right
+    return state.left if ad is state.right else None
+
+
+def _look_around(state: State, start: ClassAd, key: str) -> Value | None:
+    current = start
+    while True:
+        around = current.scope
+        if around is None:
+            break
+        current = around
+        found = current.entry(key)
+        if found is not None:
+            return evaluate_entry(state, found, current)
+    if key in _AROUND and state.right is not None:
+        return _context_name(state, current, key)
+    return None
+
+
+def _context_name(state: State, outermost: ClassAd, key: str) -> Value | None:
+    if key == "left":
+        return state.left
+    if key == "right":
+        return state.right
+    other = _other(state, outermost)
+    if other is None:
+        return None
+    return outermost if key == "my" else other
+
+
+def _special(state: State, start: ClassAd, key: str) -> Value | None:
+    if key == "self" or (key == "my" and not state.strict):
+        return start
+    if key == "parent":
+        return start.scope if start.scope is not None else UNDEFINED
+    if key in ("toplevel", "root"):
+        return state.root if state.right is None and state.root is not None else UNDEFINED
+    if key == "currenttime" and not state.strict:
+        return int(state.context.now())
+    return None

@@ -1,0 +1,287 @@
+"""Trees and ads to text, byte for byte as the reference prints them.
+
+New syntax is what `parse_expression` and `parse_ad` read; old syntax (`old=True`) is the long
+form of the tools and the wire, which escapes only quotes in strings and prints reals short.
+Ads print their attributes by length of name, then alphabetically, as the reference's library
+does; tools that sort otherwise do it themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.nodes import (
+    AdNode,
+    AttributeReference,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    ListNode,
+    Literal,
+    Parentheses,
+    Selection,
+    Subscript,
+    Unary,
+)
+from kettle.classad.parser import CONDITIONAL_PRECEDENCE, PRECEDENCE, RESERVED, UNARY_PRECEDENCE
+from kettle.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsoluteTime,
+    ExprList,
+    RelativeTime,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from kettle.classad.ad import ClassAd
+
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_TO_QUOTE: Final = RESERVED | {"parent"}
+_NEW_SPELLING: Final = {"=?=": "is", "=!=": "isnt"}
+_NEEDS_ESCAPE: Final = re.compile(r"[^ !#-\[\]-~]")
+_NAME_NEEDS_ESCAPE: Final = re.compile(r"[^ -&(-\[\]-~]")
+_ESCAPES: Final = {
+    "\a": "\\a",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    "\v": "\\v",
+    "\\": "\\\\",
+    '"': '\\"',
+    "'": "\\'",
+}
+
+
+def unparse(item: Expr | ClassAd, *, old: bool = False) -> str:
+    """Return the text of an expression, or of a whole ad; `old` for old syntax.
+
+    An ad in old syntax is one `Name = value` line an attribute.
+    """
+    if isinstance(item, Expr):
+        out: list[str] = []
+        _write(item, out, old)
+        return "".join(out)
+    if not old:
+        return render_ad(item)
+    lines = [f"{quote_name(name, old=True)} = {item.text(name)}" for name in library_order(item)]
+    return "".join(line + "\n" for line in lines) or "\n"
+
+
+def library_order(ad: ClassAd) -> list[str]:
+    """Return the ad's names, the chained ad's included, in the order the library prints them."""
+    return sorted(ad.names(), key=_by_length)
+
+
+def _by_length(name: str) -> tuple[int, str]:
+    return len(name), name.lower()
+
+
+def render_ad(ad: ClassAd) -> str:
+    """Return the ad in new syntax on one line."""
+    parts = []
+    for name in library_order(ad):
+        expr = ad.lookup(name)
+        assert expr is not None
+        parts.append(f"{quote_name(name)} = {unparse(expr)}")
+    return f"[ {'; '.join(parts)} ]" if parts else "[  ]"
+
+
+def quote(text: str, *, old: bool = False) -> str:
+    r"""Return the text as a string literal; new syntax writes bytes above 127 as octal."""
+    if old:
+        return '"' + text.replace('"', '\\"') + '"'
+    if _NEEDS_ESCAPE.search(text) is None:
+        return f'"{text}"'
+    return '"' + _NEEDS_ESCAPE.sub(_escape, text) + '"'
+
+
+def _escape(found: re.Match[str]) -> str:
+    character = found.group()
+    simple = _ESCAPES.get(character)
+    if simple is not None:
+        return simple
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
+
+
+def quote_name(name: str, *, old: bool = False) -> str:
+    """Return an attribute's name, in single quotes where it would not be read as one."""
+    if _PLAIN_NAME.match(name) and name.lower() not in _TO_QUOTE:
+        return name
+    return f"'{name}'" if old else "'" + _NAME_NEEDS_ESCAPE.sub(_escape, name) + "'"
+
+
+def render_real(number: float, *, old: bool = False) -> str:
+    """Return a real number as the syntax writes it."""
+    if not math.isfinite(number):
+        if number != number:
+            return 'real("NaN")'
+        return 'real("INF")' if number > 0 else 'real("-INF")'
+    if number == 0:
+        return "-0.0" if math.copysign(1.0, number) < 0 else "0.0"
+    if not old:
+        return f"{number:.15E}"
+    text = f"{number:.16G}"
+    return text if "." in text or "E" in text else text + ".0"
+
+
+def render_value(value: Value, *, old: bool = False) -> str:
+    """Return the text of a value."""
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, str):
+        return quote(value, old=old)
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return render_real(value, old=old)
+    if value is UNDEFINED:
+        return "undefined"
+    if value is ERROR:
+        return "error"
+    if isinstance(value, AbsoluteTime):
+        return f'absTime("{value}")'
+    if isinstance(value, RelativeTime):
+        return f'relTime("{value}")'
+    if isinstance(value, ExprList):
+        out: list[str] = []
+        _write_list(value.elements, out, old)
+        return "".join(out)
+    if isinstance(value, list):
+        inner = ",".join(render_value(item, old=old) for item in value)
+        return "{ " + inner + " }"
+    from kettle.classad.ad import ClassAd, to_expression
+
+    assert isinstance(value, ClassAd)
+    return unparse(to_expression(value), old=old)
+
+
+def _write(expr: Expr, out: list[str], old: bool) -> None:
+    links: list[Expr] = []
+    while isinstance(expr, Binary | Selection | Subscript):
+        links.append(expr)
+        if isinstance(expr, Binary):
+            if _rank(expr.left) < PRECEDENCE[expr.operator]:
+                break
+            expr = expr.left
+        else:
+            expr = expr.base
+    if links and isinstance(links[-1], Binary) and expr is links[-1]:
+        _write_grouped(links[-1].left, out, old)
+    elif isinstance(expr, Literal):
+        out.append(render_value(expr.value, old=old))
+    elif isinstance(expr, AttributeReference):
+        out.append(("." if expr.absolute else "") + quote_name(expr.name, old=old))
+    elif isinstance(expr, Parentheses):
+        out.append("(")
+        _write(expr.inner, out, old)
+        out.append(")")
+    elif isinstance(expr, Unary):
+        _write_unary(expr, out, old)
+    elif isinstance(expr, Conditional):
+        _write_conditional(expr, out, old)
+    elif isinstance(expr, Call):
+        out.append(expr.name + "(")
+        _write_items(expr.arguments, out, old)
+        out.append(")")
+    elif isinstance(expr, ListNode):
+        _write_list(expr.elements, out, old)
+    else:
+        assert isinstance(expr, AdNode)
+        _write_ad(expr, out, old)
+    for link in reversed(links):
+        _write_link(link, out, old)
+
+
+def _write_link(link: Expr, out: list[str], old: bool) -> None:
+    if isinstance(link, Selection):
+        out.append("." + link.name)
+    elif isinstance(link, Subscript):
+        out.append("[")
+        _write(link.index, out, old)
+        out.append("]")
+    else:
+        assert isinstance(link, Binary)
+        spelling = link.operator if old else _NEW_SPELLING.get(link.operator, link.operator)
+        out.append(f" {spelling} ")
+        if _rank(link.right) <= PRECEDENCE[link.operator]:
+            _write_grouped(link.right, out, old)
+        else:
+            _write(link.right, out, old)
+
+
+def _rank(expr: Expr) -> int:
+    if isinstance(expr, Binary):
+        return PRECEDENCE[expr.operator]
+    if isinstance(expr, Conditional):
+        return CONDITIONAL_PRECEDENCE
+    return UNARY_PRECEDENCE
+
+
+def _write_grouped(expr: Expr, out: list[str], old: bool) -> None:
+    # The parser never makes such trees, programs do; without parentheses they would not come back.
+    out.append("(")
+    _write(expr, out, old)
+    out.append(")")
+
+
+def _write_unary(expr: Unary, out: list[str], old: bool) -> None:
+    inner: Expr = expr
+    while isinstance(inner, Unary):
+        out.append(" " + inner.operator)
+        inner = inner.operand
+    if _rank(inner) < UNARY_PRECEDENCE:
+        _write_grouped(inner, out, old)
+    else:
+        _write(inner, out, old)
+
+
+def _write_conditional(expr: Conditional, out: list[str], old: bool) -> None:
+    last: Expr = expr
+    while isinstance(last, Conditional):
+        if isinstance(last.condition, Conditional):
+            _write_grouped(last.condition, out, old)
+        else:
+            _write(last.condition, out, old)
+        if last.yes is None:
+            out.append(" ?: ")
+        else:
+            out.append(" ? ")
+            _write(last.yes, out, old)
+            out.append(" : ")
+        last = last.no
+    _write(last, out, old)
+
+
+def _write_items(items: tuple[Expr, ...], out: list[str], old: bool) -> None:
+    for position, item in enumerate(items):
+        if position:
+            out.append(",")
+        _write(item, out, old)
+
+
+def _write_list(items: tuple[Expr, ...], out: list[str], old: bool) -> None:
+    out.append("{ ")
+    _write_items(items, out, old)
+    out.append(" }")
+
+
+def _write_ad(expr: AdNode, out: list[str], old: bool) -> None:
+    out.append("[ ")
+    names = expr.names
+    ordered = sorted((names[key] for key in expr.table), key=_by_length)
+    for position, name in enumerate(ordered):
+        if position:
+            out.append("; ")
+        value = expr.table[name.lower()]
+        assert isinstance(value, Expr)
+        out.append(quote_name(name, old=old) + " = ")
+        _write(value, out, old)
+    out.append(" ]")
