@@ -1,0 +1,174 @@
+"""What a query asks of the collector's tables, and which ads answer it.
+
+`parse_query` reads the query ad (wire reference, queries); `answer` yields the ads with the names
+to send of each. The bytes are `commands.py`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd, Expr
+from kettle.collector.ad_kinds import (
+    QUERY_ANY,
+    QUERY_MULTIPLE,
+    QUERY_MULTIPLE_PRIVATE,
+    QUERY_PRIVATE_SLOTS,
+    SLOT,
+    AdKind,
+    kind_of_query,
+    kind_of_type,
+)
+from kettle.collector.ad_store import AdStore, StoredAd
+from kettle.wire.codec import expand_projection, split_names
+
+# Limit: types named in one query; more than there are kinds makes no sense.
+MAX_TYPES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TableQuery:
+    """What is asked of one table."""
+
+    kind: AdKind
+    # None: every ad.
+    requirements: Expr | None
+    # Attribute names, empty for all; an expression is evaluated for each ad and gives the names.
+    projection: tuple[str, ...] | Expr
+    # None: no limit.
+    limit: int | None
+    # Whether the answer carries the claim ids.
+    private: bool = False
+    # Whether the answer is the private ads themselves.
+    private_only: bool = False
+    # Whether ads of machines that are gone are wanted too.
+    absent: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One ad of a reply, and the names to send of it; None sends all."""
+
+    ad: ClassAd
+    names: tuple[str, ...] | None
+    private: ClassAd | None = None
+
+
+def parse_query(
+    command: int, query: ClassAd, store: AdStore, *, may_see_private: bool
+) -> list[TableQuery]:
+    """Turn a query ad into one question for each table; empty if it asks for nothing we know."""
+    target = query.string("TargetType") or ""
+    private = command == QUERY_MULTIPLE_PRIVATE or bool(query.boolean("SendPrivateAttributes"))
+    private = private and may_see_private
+    if command == QUERY_ANY:
+        kinds: Iterable[AdKind] = store.kinds()
+        return [_table_query(kind, query, "", private=private) for kind in kinds]
+    if command in (QUERY_MULTIPLE, QUERY_MULTIPLE_PRIVATE):
+        named = split_names(target)[:MAX_TYPES]
+        if any(name.lower() == "any" for name in named):
+            return [_table_query(kind, query, "", private=private) for kind in store.kinds()]
+        return [_table_query(kind_of_type(name), query, name, private=private) for name in named]
+    kind = kind_of_query(command, target)
+    if kind is None:
+        return []
+    asked = _table_query(kind, query, "", private=private)
+    if command == QUERY_PRIVATE_SLOTS:
+        return [
+            TableQuery(
+                SLOT,
+                asked.requirements,
+                asked.projection,
+                asked.limit,
+                private_only=True,
+                absent=asked.absent,
+            )
+        ]
+    return [asked]
+
+
+def _table_query(kind: AdKind, query: ClassAd, prefix: str, *, private: bool) -> TableQuery:
+    requirements = _override(query, prefix, "Requirements")
+    limit_expression = _override(query, prefix, "LimitResults")
+    limit = query.evaluate_expression(limit_expression) if limit_expression is not None else None
+    projection = _override(query, prefix, "Projection")
+    # Machines that are gone show only when they are asked for by name of the attribute.
+    absent = requirements is not None and "absent" in _referred(requirements)
+    return TableQuery(
+        kind,
+        None if requirements is None or _is_true(requirements) else requirements,
+        _parse_projection(query, projection),
+        limit if isinstance(limit, int) and not isinstance(limit, bool) and limit > 0 else None,
+        private=private,
+        absent=absent,
+    )
+
+
+def _override(query: ClassAd, prefix: str, name: str) -> Expr | None:
+    """Return <Type>Name if the query has it, else Name."""
+    specific = query.lookup(prefix + name) if prefix else None
+    return specific if specific is not None else query.lookup(name)
+
+
+def _is_true(expression: Expr) -> bool:
+    return expression.is_literal and ClassAd().evaluate_expression(expression) is True
+
+
+def _referred(expression: Expr) -> set[str]:
+    internal, external = expression.references(ClassAd())
+    return {name.lower().rpartition(".")[2] for name in (*internal, *external)}
+
+
+def _parse_projection(query: ClassAd, expression: Expr | None) -> tuple[str, ...] | Expr:
+    if expression is None:
+        return ()
+    if not expression.is_literal:
+        return expression
+    value = query.evaluate_expression(expression)
+    return tuple(split_names(value)) if isinstance(value, str) else ()
+
+
+def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer]:
+    """Yield the ads that answer, table after table."""
+    for query in queries:
+        left = query.limit if query.limit is not None else -1
+        # A list, so that an update that arrives while the answer is being sent cannot spoil it.
+        for entry in list(store.table(query.kind).values()):
+            if left == 0:
+                break
+            if not _wanted(entry, query):
+                continue
+            left -= 1
+            if query.private_only:
+                assert entry.private is not None
+                yield Answer(entry.private, _names(entry.private, query.projection))
+            else:
+                names = _names(entry.ad, query.projection)
+                yield Answer(entry.ad, names, entry.private if query.private else None)
+
+
+def _wanted(entry: StoredAd, query: TableQuery) -> bool:
+    if query.private_only and entry.private is None:
+        return False
+    if not query.absent and "Absent" in entry.ad and entry.ad.boolean("Absent"):
+        return False
+    if query.requirements is None:
+        return True
+    value = entry.ad.evaluate_expression(query.requirements)
+    return isinstance(value, (bool, int, float)) and bool(value)
+
+
+def _names(ad: ClassAd, projection: tuple[str, ...] | Expr) -> tuple[str, ...] | None:
+    """Return what to send of an ad: the names asked for and all that those refer to in it.
+
+    Without what it refers to an attribute such as Requirements would mean something else to the
+    receiver.
+    """
+    names: Iterable[str]
+    if isinstance(projection, tuple):
+        names = projection
+    else:
+        value = ad.evaluate_expression(projection)
+        names = split_names(value) if isinstance(value, str) else ()
+    return tuple(expand_projection(ad, names)) if names else None

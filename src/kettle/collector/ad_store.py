@@ -1,0 +1,384 @@
+"""What the collector knows: every ad by kind and name, how old it is, and when it has to go.
+
+Decides how an update replaces or joins what was there, what an invalidation removes, which ads
+have outlived themselves, and how many updates were lost on the way. It neither reads a socket
+nor a clock: `commands.py` decodes, `service.py` calls with the time. What a query sees of all
+this is `ad_query.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Expr
+from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind, kind_of_type
+from kettle.wire.codec import is_private_attribute
+
+# Bits of UpdatesHistory: one for each update, newest first, set when it was lost.
+HISTORY_BITS = 128
+_HISTORY_MASK = (1 << HISTORY_BITS) - 1
+
+# What a machine that goes to sleep no longer is or does, whatever its last ad said.
+_ASLEEP: dict[str, object] = {
+    "State": "Unclaimed",
+    "Activity": "Idle",
+    "LoadAvg": 0.0,
+    "CondorLoadAvg": 0.0,
+    "TotalLoadAvg": 0.0,
+    "TotalCondorLoadAvg": 0.0,
+    "CpuIsBusy": False,
+    "CpuBusyTime": 0,
+    "KeyboardIdle": 2**31 - 1,
+    "ConsoleIdle": 2**31 - 1,
+}
+
+# What the store writes into an ad itself; a sender cannot claim it.
+_OURS = ("AuthenticatedIdentity", "AuthenticationMethod", "LastHeardFrom")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreSettings:
+    """What configuration says about keeping ads; times in seconds."""
+
+    lifetime_seconds: int = 900
+    # An ad is taken only if this is true of it; None takes everything.
+    requirements: Expr | None = None
+    # An expiring slot ad of which this is true stays, marked Absent.
+    absent_requirements: Expr | None = None
+    absent_lifetime_seconds: int = 30 * 86400
+    offline_lifetime_seconds: int = 2**31 - 1
+    one_negotiator: bool = False
+    expire_invalidated: bool = False
+    update_statistics: bool = True
+
+
+@dataclass(slots=True)
+class StoredAd:
+    """An ad and what the collector remembers beside it."""
+
+    kind: AdKind
+    key: AdKey
+    ad: ClassAd
+    heard_at: float
+    expires_at: float
+    # Claim ids and their like, answered only to the negotiator.
+    private: ClassAd | None = None
+    # The start of the sending daemon and the number of its last update, to see gaps.
+    sender_started: int | None = None
+    sequence: int | None = None
+    updates: int = 0
+    sequenced: int = 0
+    lost: int = 0
+    history: int = 0
+
+
+@dataclass(slots=True)
+class UpdateCounts:
+    """How many updates of one kind came, were the first of their ad, and never arrived."""
+
+    total: int = 0
+    initial: int = 0
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who an update came from, as far as the connection tells."""
+
+    identity: str = "unauthenticated@unmapped"
+    method: str = ""
+
+
+@dataclass(slots=True)
+class AdStore:
+    """All ads of a pool; the one owner of its tables."""
+
+    settings: StoreSettings = field(default_factory=StoreSettings)
+    counts: dict[str, UpdateCounts] = field(default_factory=dict)
+    _tables: dict[str, dict[AdKey, StoredAd]] = field(default_factory=dict)
+    _kinds: dict[str, AdKind] = field(default_factory=dict)
+
+    def table(self, kind: AdKind) -> dict[AdKey, StoredAd]:
+        """Return the entries of one kind in the order in which they first came."""
+        return self._tables.get(kind.my_type.lower(), {})
+
+    def kinds(self) -> list[AdKind]:
+        """Return the kinds of which anything was ever stored, in order of appearance."""
+        return list(self._kinds.values())
+
+    def entries(self) -> Iterator[StoredAd]:
+        """Go through everything, kind after kind."""
+        for table in self._tables.values():
+            yield from table.values()
+
+    def update(
+        self,
+        kind: AdKind,
+        ad: ClassAd,
+        *,
+        now: float,
+        private: ClassAd | None = None,
+        sender: Sender | None = None,
+        asleep: bool = False,
+    ) -> StoredAd | None:
+        """Store an ad in place of the one with its name; None if it is not acceptable.
+
+        Not acceptable is an ad that lacks what would name it, or one that the site's
+        COLLECTOR_REQUIREMENTS does not hold for. `asleep` marks the last word of a machine that
+        is about to hibernate: its ad stays as an offline one.
+        """
+        key = kind.key(ad)
+        if key is None or not _holds(self.settings.requirements, ad):
+            return None
+        if self.settings.one_negotiator and kind.my_type == "Negotiator":
+            self._drop_others(kind, key)
+        private = _take_private(ad, private)
+        table = self._table(kind)
+        before = table.get(key)
+        entry = StoredAd(kind, key, ad, now, now, private)
+        self._count(entry, before)
+        _sign(ad, sender or Sender(), entry, now, statistics=self.settings.update_statistics)
+        if asleep and kind is SLOT:
+            self._lay_down(entry, now)
+        else:
+            entry.expires_at = now + (_lifetime(ad) or self.settings.lifetime_seconds)
+        if private is not None:
+            _introduce_private(private, ad)
+        elif before is not None:
+            # A startd sends its claim ids along with every ad, but need not.
+            entry.private = before.private
+        table[key] = entry
+        if kind is SLOT:
+            self._stand_in_for_startd(ad, sender, now)
+        return entry
+
+    def merge(self, kind: AdKind, ad: ClassAd) -> StoredAd | None:
+        """Add attributes to the ad of the same name; None if there is no such ad."""
+        key = kind.key(ad)
+        entry = self.table(kind).get(key) if key is not None else None
+        if entry is None:
+            return None
+        private = _take_private(ad, None)
+        for name in _OURS:
+            if name in ad:
+                del ad[name]
+        entry.ad.update(ad)
+        if private is not None:
+            if entry.private is None:
+                entry.private = private
+            else:
+                entry.private.update(private)
+            _introduce_private(entry.private, entry.ad)
+        return entry
+
+    def invalidate(self, kind: AdKind, query: ClassAd, *, now: float) -> int:
+        """Remove the named ad, else all that satisfy Requirements; return how many went."""
+        table = self.table(kind)
+        key = kind.key(query)
+        if key is not None:
+            gone = [key] if key in table else []
+        elif query.lookup("Requirements") is not None:
+            requirements = query.lookup("Requirements")
+            gone = [key for key, entry in table.items() if _holds(requirements, entry.ad)]
+        else:
+            gone = []
+        for key in gone:
+            if self.settings.expire_invalidated and self._keep_absent(table[key], now):
+                continue
+            entry = table.pop(key)
+            if kind is SLOT:
+                self._drop_stand_in(entry.ad)
+        return len(gone)
+
+    def expire(self, now: float) -> list[StoredAd]:
+        """Remove and return what has outlived itself; what ABSENT_REQUIREMENTS wants stays."""
+        gone = []
+        for table in self._tables.values():
+            stale = [entry for entry in table.values() if entry.expires_at <= now]
+            for entry in stale:
+                if self._keep_absent(entry, now):
+                    continue
+                del table[entry.key]
+                gone.append(entry)
+        return gone
+
+    def restore(self, ad: ClassAd, *, now: float) -> None:
+        """Take back an offline or absent slot ad from the persistent log."""
+        key = SLOT.key(ad)
+        if key is None:
+            return
+        heard = ad.integer("LastHeardFrom")
+        entry = StoredAd(SLOT, key, ad, float(now if heard is None else heard), now)
+        entry.expires_at = entry.heard_at + (_lifetime(ad) or self.settings.lifetime_seconds)
+        self._table(SLOT)[key] = entry
+
+    def _table(self, kind: AdKind) -> dict[AdKey, StoredAd]:
+        name = kind.my_type.lower()
+        self._kinds.setdefault(name, kind)
+        return self._tables.setdefault(name, {})
+
+    def _drop_others(self, kind: AdKind, key: AdKey) -> None:
+        table = self._table(kind)
+        for other in [name for name in table if name != key]:
+            del table[other]
+
+    def _count(self, entry: StoredAd, before: StoredAd | None) -> None:
+        """Count an update and the gap before it (R077, UpdatesLost)."""
+        counts = self.counts.setdefault(entry.kind.label, UpdateCounts())
+        counts.total += 1
+        entry.sender_started = entry.ad.integer("DaemonStartTime")
+        entry.sequence = entry.ad.integer("UpdateSequenceNumber")
+        if before is None:
+            counts.initial += 1
+            entry.updates = 1
+            return
+        entry.updates = before.updates + 1
+        entry.sequenced, entry.lost = before.sequenced, before.lost
+        missed = 0
+        if (
+            entry.sequence is not None
+            and before.sequence is not None
+            and entry.sender_started == before.sender_started
+        ):
+            entry.sequenced += 1
+            missed = max(0, entry.sequence - before.sequence - 1)
+        entry.lost += missed
+        counts.lost += missed
+        # A gap longer than the bitmap fills it and no more.
+        shift = min(missed, HISTORY_BITS)
+        entry.history = ((before.history << shift) | ((1 << shift) - 1)) & _HISTORY_MASK
+        entry.history = (entry.history << 1) & _HISTORY_MASK
+
+    def _lay_down(self, entry: StoredAd, now: float) -> None:
+        for name, value in _ASLEEP.items():
+            if name in entry.ad:
+                entry.ad[name] = value
+        entry.ad["Offline"] = True
+        entry.expires_at = now + self.settings.offline_lifetime_seconds
+        if "ClassAdLifetime" not in entry.ad:
+            entry.ad["ClassAdLifetime"] = self.settings.offline_lifetime_seconds
+
+    def _keep_absent(self, entry: StoredAd, now: float) -> bool:
+        wanted = self.settings.absent_requirements
+        if entry.kind is not SLOT or wanted is None or entry.ad.boolean("Absent"):
+            return False
+        if not _holds(wanted, entry.ad):
+            return False
+        entry.ad["Absent"] = True
+        entry.ad["ClassAdLifetime"] = self.settings.absent_lifetime_seconds
+        entry.expires_at = now + self.settings.absent_lifetime_seconds
+        entry.private = None
+        return True
+
+    def _stand_in_for_startd(self, slot: ClassAd, sender: Sender | None, now: float) -> None:
+        """Make a StartD ad out of slot 1 of a startd too old to send one itself."""
+        if slot.integer("SlotID") != 1 or slot.boolean("HasStartDaemonAd"):
+            return
+        machine = slot.string("Machine")
+        if not machine or slot.integer("DSlotId"):
+            return
+        ad = ClassAd({"MyType": "StartD", "Name": machine, "KettleStandIn": True})
+        for name in _STAND_IN_ATTRIBUTES:
+            expression = slot.lookup(name)
+            if expression is not None:
+                ad.insert(name, expression)
+        existing = self.table(START).get((machine,))
+        if existing is None or existing.ad.boolean("KettleStandIn"):
+            counted = self.counts.get(START.label)
+            counted = (
+                UpdateCounts(counted.total, counted.initial, counted.lost) if counted else None
+            )
+            self.update(START, ad, now=now, sender=sender)
+            if counted is not None:
+                self.counts[START.label] = counted
+
+    def _drop_stand_in(self, slot: ClassAd) -> None:
+        machine = slot.string("Machine")
+        existing = self.table(START).get((machine,)) if machine else None
+        if existing is not None and existing.ad.boolean("KettleStandIn"):
+            del self._table(START)[existing.key]
+
+
+_STAND_IN_ATTRIBUTES = (
+    "Machine",
+    "MyAddress",
+    "AddressV1",
+    "StartdIpAddr",
+    "CondorVersion",
+    "CondorPlatform",
+    "Arch",
+    "OpSys",
+    "OpSysAndVer",
+    "DaemonStartTime",
+    "DaemonLastReconfigTime",
+    "UpdateSequenceNumber",
+    "MyCurrentTime",
+    "DetectedCpus",
+    "DetectedMemory",
+    "TotalCpus",
+    "TotalMemory",
+    "TotalDisk",
+    "TotalSlots",
+    "UidDomain",
+    "FileSystemDomain",
+)
+
+
+def _holds(expression: Expr | None, ad: ClassAd) -> bool:
+    if expression is None:
+        return True
+    value = ad.evaluate_expression(expression)
+    return isinstance(value, (bool, int, float)) and bool(value)
+
+
+def _lifetime(ad: ClassAd) -> int | None:
+    lifetime = ad.integer("ClassAdLifetime")
+    return lifetime if lifetime is not None and lifetime > 0 else None
+
+
+def _take_private(ad: ClassAd, private: ClassAd | None) -> ClassAd | None:
+    """Move what is secret out of a public ad into the private one, made if there is none."""
+    for name in [name for name in ad.own_names() if is_private_attribute(name)]:
+        expression = ad.lookup(name)
+        if private is None:
+            private = ClassAd()
+        if expression is not None:
+            private.insert(name, expression)
+        del ad[name]
+    return private
+
+
+def _introduce_private(private: ClassAd, ad: ClassAd) -> None:
+    """Give a private ad what ties it to its public one."""
+    for name in ("MyType", "MyAddress", "Name", "Machine"):
+        expression = ad.lookup(name)
+        if expression is not None:
+            private.insert(name, expression)
+
+
+def _sign(ad: ClassAd, sender: Sender, entry: StoredAd, now: float, *, statistics: bool) -> None:
+    """Add what the collector says about an ad; whatever its sender said there is overwritten."""
+    ad["LastHeardFrom"] = int(now)
+    ad["AuthenticatedIdentity"] = sender.identity
+    if sender.method:
+        ad["AuthenticationMethod"] = sender.method
+    elif "AuthenticationMethod" in ad:
+        del ad["AuthenticationMethod"]
+    if statistics:
+        ad["UpdatesTotal"] = entry.updates
+        ad["UpdatesSequenced"] = entry.sequenced
+        ad["UpdatesLost"] = entry.lost
+        ad["UpdatesHistory"] = f"{entry.history:0{HISTORY_BITS // 4}x}"
+
+
+def absent_or_offline(store: AdStore) -> Iterator[ClassAd]:
+    """Go through the slot ads that the persistent log has to hold."""
+    for entry in store.table(SLOT).values():
+        if entry.ad.boolean("Absent") or entry.ad.boolean("Offline"):
+            yield entry.ad
+
+
+def count_by(store: AdStore, type_name: str, test: Callable[[ClassAd], bool]) -> int:
+    """Count the ads of a type that pass a test."""
+    return sum(1 for entry in store.table(kind_of_type(type_name)).values() if test(entry.ad))

@@ -1,0 +1,173 @@
+"""Accounting groups: who belongs to which, and how much of the pool each may use.
+
+Groups form a tree by the dots of their names. A group's quota is a number of its parent's weight
+(static) or a fraction of it (dynamic); what the groups of one level leave belongs to their parent,
+at the top to the group `<none>` of everybody else. `plan_quotas` is arithmetic only; the order in
+which groups are served is GROUP_SORT_EXPR, evaluated in `sort_groups`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Expr
+from kettle.matchmaking.fair_share import divide
+
+ROOT = "<none>"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """One row of GROUP_NAMES."""
+
+    name: str
+    quota: float = 0.0
+    # The quota is a fraction of what the parent has.
+    dynamic: bool = False
+    accept_surplus: bool = False
+    autoregroup: bool = False
+
+
+@dataclass(slots=True)
+class Group:
+    """A group within one cycle; weights in slot weight."""
+
+    name: str
+    settings: GroupSettings
+    parent: str | None
+    quota: float = 0.0
+    # What the group's own submitters may use: quota less its children's, plus surplus.
+    allocated: float = 0.0
+    usage: float = 0.0
+    demand: float = 0.0
+    children: list[str] = field(default_factory=list)
+
+
+def parent_name(name: str) -> str | None:
+    """Return the group above one, the root for one without dots, None for the root."""
+    if name == ROOT:
+        return None
+    head, dot, _ = name.rpartition(".")
+    return head if dot else ROOT
+
+
+def group_of(submitter: str, names: Iterable[str]) -> str:
+    """Return the group of a submitter name such as `physics.smith@example.org`.
+
+    The longest configured name that the part before @ begins with, dot by dot; else the root.
+    Names are compared without case.
+    """
+    known = {name.lower(): name for name in names}
+    user = submitter.partition("@")[0]
+    head = user
+    while head:
+        found = known.get(head.lower())
+        if found is not None and head != user:
+            return found
+        head = head.rpartition(".")[0]
+    return ROOT
+
+
+def build_tree(settings: Iterable[GroupSettings]) -> dict[str, Group]:
+    """Return all groups by name, the root first; one whose parent is not configured is left out."""
+    root = GroupSettings(ROOT, 1.0, dynamic=True, accept_surplus=True)
+    tree = {ROOT: Group(ROOT, root, None)}
+    spelling = {ROOT: ROOT}
+    for row in sorted(settings, key=lambda row: (row.name.count("."), row.name.lower())):
+        above = parent_name(row.name)
+        above = spelling.get((above or ROOT).lower() if above != ROOT else ROOT)
+        if above is None or row.name.lower() in spelling:
+            continue
+        spelling[row.name.lower()] = row.name
+        tree[row.name] = Group(row.name, row, above)
+        tree[above].children.append(row.name)
+    return tree
+
+
+def plan_quotas(
+    tree: Mapping[str, Group], pool_weight: float, *, oversubscribe: bool = False
+) -> None:
+    """Compute each group's quota and what its own submitters may use, demand and usage given.
+
+    Static quotas that together exceed their parent's are scaled down unless `oversubscribe`.
+    Then what groups leave unused goes, level by level, to those that accept surplus and want it.
+    """
+    root = tree[ROOT]
+    root.quota = pool_weight
+    _assign_quotas(tree, root, oversubscribe=oversubscribe)
+    _share_surplus(tree, root, 0.0)
+
+
+def _assign_quotas(tree: Mapping[str, Group], group: Group, *, oversubscribe: bool) -> None:
+    children = [tree[name] for name in group.children]
+    static = sum(child.settings.quota for child in children if not child.settings.dynamic)
+    scale = 1.0
+    if static > group.quota and not oversubscribe:
+        scale = group.quota / static if static > 0 else 0.0
+    left = max(0.0, group.quota - static * scale)
+    fractions = sum(child.settings.quota for child in children if child.settings.dynamic)
+    dynamic_scale = 1.0 / fractions if fractions > 1.0 and not oversubscribe else 1.0
+    for child in children:
+        if child.settings.dynamic:
+            child.quota = left * child.settings.quota * dynamic_scale
+        else:
+            child.quota = child.settings.quota * scale
+        _assign_quotas(tree, child, oversubscribe=oversubscribe)
+    group.allocated = max(0.0, group.quota - sum(child.quota for child in children))
+
+
+def _wanted(group: Group) -> float:
+    return group.usage + group.demand
+
+
+def _share_surplus(tree: Mapping[str, Group], group: Group, extra: float) -> float:
+    """Let the unused part of a subtree's quotas go to its hungry members; return what is left."""
+    group.allocated += extra
+    children = [tree[name] for name in group.children]
+    pot = sum(_share_surplus(tree, child, 0.0) for child in children)
+    own_spare = max(0.0, group.allocated - _wanted(group))
+    group.allocated -= own_spare
+    pot += own_spare
+    takers = [child for child in _subtree(tree, group) if _takes_surplus(child, group)]
+    demands = {taker.name: max(0.0, _wanted(taker) - taker.allocated) for taker in takers}
+    # By quota, as the reference does; a group without quota counts very little.
+    weights = {taker.name: max(taker.quota, 1e-3) for taker in takers}
+    for name, part in divide(demands, weights, pot).items():
+        tree[name].allocated += part
+        pot -= part
+    return max(0.0, pot)
+
+
+def _subtree(tree: Mapping[str, Group], group: Group) -> list[Group]:
+    found = [group]
+    for name in group.children:
+        found += _subtree(tree, tree[name])
+    return found
+
+
+def _takes_surplus(group: Group, above: Group) -> bool:
+    """Tell whether surplus of `above`'s level may reach a group below it."""
+    return group is above or group.settings.accept_surplus
+
+
+def sort_groups(tree: Mapping[str, Group], expression: Expr | None) -> list[str]:
+    """Return group names in the order of serving: by GROUP_SORT_EXPR, the smallest first."""
+
+    def key(group: Group) -> tuple[float, str]:
+        value: object = None
+        if expression is not None:
+            ad = ClassAd(
+                {
+                    "AccountingGroup": group.name,
+                    "GroupQuota": group.quota,
+                    "GroupResourcesInUse": group.usage,
+                    "GroupResourcesAllocated": group.allocated,
+                }
+            )
+            value = ad.evaluate_expression(expression)
+        if isinstance(value, (bool, int, float)):
+            return (float(value), group.name)
+        return (3.4e38 if group.name == ROOT else 0.0, group.name)
+
+    return [group.name for group in sorted(tree.values(), key=key)]

@@ -1,0 +1,172 @@
+"""How good a slot would be for a request, and whether its present user may be sent away.
+
+Pure evaluation of two ads and the negotiator's five expressions. The best candidate has the
+greatest `Candidate.quality`; the order of its parts is the reference's: NEGOTIATOR_PRE_JOB_RANK,
+the job's own Rank, NEGOTIATOR_POST_JOB_RANK, then rather a free slot than one whose startd prefers
+the job, rather that than one taken because of priority, then PREEMPTION_RANK.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+
+from kettle.classad import ClassAd, Expr
+from kettle.matchmaking.slots import Slot
+
+# States in which a slot takes a new match without anybody being sent away.
+_FREE_STATES = frozenset(("unclaimed", "backfill", "owner", "drained", "matched", ""))
+
+
+class Eviction(IntEnum):
+    """Why nobody, or somebody, has to go for a match; better reasons are greater."""
+
+    PRIORITY = 0
+    STARTD_RANK = 1
+    NOBODY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RankSettings:
+    """The negotiator's own expressions; MY is the slot, TARGET the request."""
+
+    pre_job_rank: Expr | None = None
+    post_job_rank: Expr | None = None
+    preemption_requirements: Expr | None = None
+    preemption_rank: Expr | None = None
+    consider_preemption: bool = True
+    consider_early_preemption: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A slot that would do, and how well."""
+
+    slot: Slot
+    version: int
+    # Pre-job rank, job rank, post-job rank, reason, preemption rank: greater is better.
+    quality: tuple[float, float, float, int, float]
+    eviction: Eviction
+
+
+class NoMatch(IntEnum):
+    """Why a slot is not for a request; the greatest one met is what the user is told."""
+
+    REQUIREMENTS = 0
+    RETIREMENT = 1
+    PRIORITY = 2
+    PREEMPTION_REQUIREMENTS = 3
+
+    @property
+    def reason(self) -> str:
+        """The words that LastRejMatchReason shows."""
+        return _REASONS[self]
+
+
+_REASONS = {
+    NoMatch.REQUIREMENTS: "no match found",
+    NoMatch.RETIREMENT: "no match found",
+    NoMatch.PRIORITY: "insufficient priority",
+    NoMatch.PREEMPTION_REQUIREMENTS: "PREEMPTION_REQUIREMENTS == False",
+}
+
+
+def is_true(ad: ClassAd, expression: Expr, target: ClassAd) -> bool:
+    """Evaluate a condition of a match; undefined and error are not true."""
+    value = ad.evaluate_expression(expression, target)
+    return isinstance(value, (bool, int, float)) and bool(value)
+
+
+def number(ad: ClassAd, expression: Expr | None, target: ClassAd) -> float:
+    """Evaluate a rank; what is not a number is worth 0."""
+    if expression is None:
+        return 0.0
+    value = ad.evaluate_expression(expression, target)
+    if isinstance(value, (bool, int, float)) and value == value:
+        return float(value)
+    return 0.0
+
+
+def is_free(slot: Slot) -> bool:
+    """Tell whether a match would send nobody away.
+
+    A partitionable slot is: its parts are slots of their own.
+    """
+    if slot.partitionable:
+        return True
+    return not slot.remote_user and (slot.ad.string("State") or "").lower() in _FREE_STATES
+
+
+def may_be_preempted(slot: Slot, settings: RankSettings) -> bool:
+    """Tell whether any request at all could get a claimed slot; if not, it can be left out."""
+    if is_free(slot):
+        return True
+    if not settings.consider_preemption:
+        return False
+    state = (slot.ad.string("State") or "").lower()
+    if state == "preempting":
+        return False
+    if slot.ad.lookup("PreemptingUser") is not None:
+        # Somebody is already waiting for it.
+        return False
+    if not settings.consider_early_preemption:
+        left = slot.ad.real("RetirementTimeRemaining")
+        if left is not None and left > 0:
+            return False
+    return _may_rank_higher(slot) or _may_be_true(settings.preemption_requirements)
+
+
+def _may_rank_higher(slot: Slot) -> bool:
+    rank = slot.ad.lookup("Rank")
+    return rank is not None and not rank.is_literal
+
+
+def _may_be_true(expression: Expr | None) -> bool:
+    if expression is None:
+        return False
+    if not expression.is_literal:
+        return True
+    return is_true(ClassAd(), expression, ClassAd())
+
+
+def judge_eviction(
+    slot: Slot,
+    request: ClassAd,
+    settings: RankSettings,
+    outranks: Callable[[str], bool],
+) -> Eviction | NoMatch:
+    """Decide whether a slot whose ads match may really be had, given who has it now.
+
+    `outranks(user)` tells whether the requesting submitter's priority is better than a user's.
+    """
+    if is_free(slot):
+        return Eviction.NOBODY
+    if not settings.consider_preemption:
+        return NoMatch.PRIORITY
+    offered = number(slot.ad, slot.ad.lookup("Rank"), request)
+    if offered > slot.current_rank:
+        return Eviction.STARTD_RANK
+    if offered < slot.current_rank:
+        return NoMatch.PRIORITY
+    if not outranks(slot.remote_user):
+        return NoMatch.PRIORITY
+    wanted = settings.preemption_requirements
+    if wanted is None or not is_true(slot.ad, wanted, request):
+        return NoMatch.PREEMPTION_REQUIREMENTS
+    return Eviction.PRIORITY
+
+
+def appraise(slot: Slot, request: ClassAd, settings: RankSettings, eviction: Eviction) -> Candidate:
+    """Compute how good a match would be; ads and priorities have been judged before."""
+    preemption_rank = 0.0
+    if eviction is not Eviction.NOBODY:
+        preemption_rank = number(slot.ad, settings.preemption_rank, request)
+    quality = (
+        number(slot.ad, settings.pre_job_rank, request),
+        number(request, request.lookup("Rank"), slot.ad),
+        number(slot.ad, settings.post_job_rank, request),
+        int(eviction),
+        preemption_rank,
+    )
+    return Candidate(slot, slot.version, quality, eviction)

@@ -1,0 +1,159 @@
+"""What a schedd asks a negotiator for: one request for each group of jobs that are alike.
+
+Both ends: `list_requests` and `build_request` make the ads a schedd sends, `Request` is what a
+negotiator has read of one. Ids of groups come from `autoclusters.py`; the dialog that carries
+the ads is in the wire reference, NEGOTIATE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from kettle.classad import ClassAd
+
+RESOURCE_COUNT = "_condor_RESOURCE_COUNT"
+RESOURCE_CLUSTER = "_condor_RESOURCE_CLUSTER"
+RESOURCE_PROC = "_condor_RESOURCE_PROC"
+
+# What a request carries beside the significant attributes.
+IDENTITY_ATTRIBUTES = ("AutoClusterId", "ClusterId", "GlobalJobId", "Owner", "ProcId")
+# What a negotiator needs of a request, be it significant or not.
+_MATCHING_ATTRIBUTES = (
+    "AccountingGroup",
+    "AcctGroup",
+    "AcctGroupUser",
+    "ConcurrencyLimits",
+    "JobPrio",
+    "JobUniverse",
+    "NiceUser",
+    "Rank",
+    "Requirements",
+    "User",
+)
+
+JobT = TypeVar("JobT")
+
+# Limit: jobs that one request may stand for; a larger number is a mistake of the peer.
+MAX_COUNT = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class JobGroup(Generic[JobT]):
+    """Consecutive jobs of one submitter with one autocluster; the first speaks for all."""
+
+    autocluster_id: int
+    jobs: Sequence[JobT]
+
+
+def group_jobs(
+    jobs: Iterable[tuple[int, JobT]], *, limit: int | None = None
+) -> list[JobGroup[JobT]]:
+    """Gather jobs, given with their autocluster in order of priority, into groups.
+
+    Only neighbours are gathered: a job of higher priority in another autocluster must be asked
+    for before the lower ones of the first. `limit` bounds the number of groups.
+    """
+    groups: list[JobGroup[JobT]] = []
+    members: list[JobT] = []
+    current: int | None = None
+    for autocluster_id, job in jobs:
+        if autocluster_id != current:
+            if limit is not None and len(groups) + (1 if members else 0) >= limit:
+                break
+            if members and current is not None:
+                groups.append(JobGroup(current, members))
+            members, current = [], autocluster_id
+        members.append(job)
+    if members and current is not None:
+        groups.append(JobGroup(current, members))
+    return groups
+
+
+def build_request(
+    job: ClassAd, attributes: Iterable[str], *, autocluster_id: int, count: int
+) -> ClassAd:
+    """Return the request ad for a job and `count` - 1 more like it.
+
+    `attributes` are the significant ones. Match diagnostics are asked for, as the reference's
+    schedd does (daemon reference, NEGOTIATE).
+    """
+    request = ClassAd()
+    request[RESOURCE_COUNT] = count
+    for name in (*IDENTITY_ATTRIBUTES, *_MATCHING_ATTRIBUTES, *attributes):
+        if name in request:
+            continue
+        text = job.text(name)
+        if text is not None:
+            request.insert_text(name, text)
+    request["AutoClusterId"] = autocluster_id
+    if "Requirements" not in request:
+        request["Requirements"] = True
+    request["WantMatchDiagnostics"] = 3
+    request["WantPslotPreemption"] = True
+    return request
+
+
+@dataclass(slots=True)
+class Request:
+    """One request as the negotiator works on it; `left` goes down as matches are given."""
+
+    ad: ClassAd
+    # Who answers for it: the submitter's name and the schedd's address.
+    submitter: str
+    schedd: str
+    cluster: int
+    proc: int
+    autocluster_id: int
+    left: int
+    wants_diagnostics: bool = False
+    # Claims that one match may yield when the schedd knows how to divide a partitionable slot.
+    divides_slots: bool = False
+
+    @property
+    def group(self) -> Hashable:
+        """What requests share whose matching is the same."""
+        if self.autocluster_id < 0:
+            return (self.schedd, self.cluster, self.proc)
+        return (self.schedd, self.submitter, self.autocluster_id)
+
+
+def parse_request(ad: ClassAd, *, submitter: str, schedd: str) -> Request:
+    """Read a request ad; an old schedd's full job ad counts as a request for itself alone."""
+
+    def integer(name: str, default: int) -> int:
+        value = ad.integer(name)
+        return default if value is None else value
+
+    count = max(1, min(integer(RESOURCE_COUNT, 1), MAX_COUNT))
+    return Request(
+        ad=ad,
+        submitter=submitter,
+        schedd=schedd,
+        cluster=integer("ClusterId", -1),
+        proc=integer("ProcId", -1),
+        autocluster_id=integer("AutoClusterId", -1),
+        left=count,
+        wants_diagnostics=integer("WantMatchDiagnostics", 0) >= 3,
+    )
+
+
+def concurrency_limits(request: ClassAd) -> Iterator[tuple[str, float]]:
+    """Yield the limits that a job of this request counts against, and by how much.
+
+    The list is separated by commas; `name:2.5` counts more than one. Names are compared in
+    lower case. What does not read as a number counts one.
+    """
+    text = request.string("ConcurrencyLimits")
+    for item in (text or "").split(","):
+        name, _, amount = item.strip().partition(":")
+        if not name:
+            continue
+        try:
+            increment = float(amount) if amount else 1.0
+        except ValueError:
+            increment = 1.0
+        if not 0 < increment < float("inf"):
+            increment = 1.0
+        yield name.strip().lower(), increment

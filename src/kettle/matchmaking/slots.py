@@ -1,0 +1,189 @@
+"""The slots of a pool as one negotiation cycle sees them, and what is left of each.
+
+A `Slot` is a row: the ad as the startd sent it, what the cycle reads of it once, and what earlier
+matches of the same cycle have already taken. Rows are in the order of their names, so that no
+decision depends on the order in which ads arrived. A later column per attribute can stand beside
+`SlotTable.rows`; `version` says when a row's values have changed.
+
+Which slot a request gets is decided in `cycle.py`, how good it would be in `rank.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Expr
+
+# What a partitionable slot divides when its ad does not say.
+DEFAULT_RESOURCES = ("Cpus", "Memory", "Disk")
+
+# What a request without the attribute takes: a job always occupies a core.
+_LEAST = {"cpus": 1.0}
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """One slot on offer, or claimed and perhaps to be taken from its user."""
+
+    index: int
+    name: str
+    ad: ClassAd
+    # Where its startd is, and who holds the claim now; empty when unclaimed.
+    address: str = ""
+    remote_user: str = ""
+    # Secrets that let a schedd claim it; each match uses one up, the last stays.
+    claim_ids: list[str] = field(default_factory=list)
+    partitionable: bool = False
+    weight: float = 1.0
+    # What its current job is worth to it, for slots that may be preempted.
+    current_rank: float = 0.0
+    # No more matches in this cycle.
+    taken: bool = False
+    # Who has the single claim id of a partitionable slot that is being divided in this cycle.
+    divided_by: str | None = None
+    # Grows with each part that is cut off; an older evaluation of this slot is then worthless.
+    version: int = 0
+
+
+@dataclass(slots=True)
+class SlotTable:
+    """All slots of a cycle; `total_weight` is the pie that fair share divides."""
+
+    rows: list[Slot]
+    total_weight: float
+
+    def __iter__(self) -> Iterator[Slot]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def slot_weight(ad: ClassAd, *, use_weights: bool = True) -> float:
+    """Return what a slot counts in fair share; never negative.
+
+    SlotWeight is an expression in the slot ad; without it, or when it is no number, its cores
+    count. A partitionable slot weighs what is left of it.
+    """
+    if not use_weights:
+        return 1.0
+    weight = ad.real("SlotWeight")
+    if weight is None:
+        weight = ad.real("Cpus")
+    if weight is None or not 0 <= weight < float("inf"):
+        return 1.0 if weight is None else 0.0
+    return weight
+
+
+def claim_ids(private: ClassAd) -> list[str]:
+    """Return the claim ids of a private ad, first the one to use first."""
+    listed = private.string("ClaimIds")
+    if listed:
+        return [word for word in listed.replace(",", " ").split() if word]
+    single = private.string("ClaimId") or private.string("Capability")
+    return [single] if single else []
+
+
+def slot_key(ad: ClassAd) -> tuple[str, str]:
+    """Return what names a slot in one pool: its name and its startd's address."""
+    address = ad.string("MyAddress") or ad.string("StartdIpAddr") or ""
+    return (ad.string("Name") or "", address)
+
+
+def build_slot_table(
+    ads: Iterable[ClassAd],
+    private_ads: Iterable[ClassAd] = (),
+    *,
+    use_weights: bool = True,
+) -> SlotTable:
+    """Make the rows of a cycle from slot ads and the private ads that carry the claim ids.
+
+    Claim ids found in a slot ad itself count too (QUERY_MULTIPLE_PVT_ADS). Slots without a name
+    and second ads of one name are left out.
+    """
+    secrets = {slot_key(private): claim_ids(private) for private in private_ads}
+    known: dict[tuple[str, str], ClassAd] = {}
+    for ad in ads:
+        key = slot_key(ad)
+        if key[0]:
+            known.setdefault(key, ad)
+    rows = []
+    total = 0.0
+    for index, (key, ad) in enumerate(sorted(known.items(), key=lambda item: item[0])):
+        weight = slot_weight(ad, use_weights=use_weights)
+        total += weight
+        rows.append(
+            Slot(
+                index=index,
+                name=key[0],
+                ad=ad,
+                address=key[1],
+                remote_user=ad.string("RemoteUser") or ad.string("RemoteOwner") or "",
+                claim_ids=secrets.get(key) or claim_ids(ad),
+                partitionable=bool(ad.boolean("PartitionableSlot")),
+                weight=weight,
+                current_rank=ad.real("CurrentRank") or 0.0,
+            )
+        )
+    return SlotTable(rows, total)
+
+
+def resource_names(ad: ClassAd) -> tuple[str, ...]:
+    """Return what a partitionable slot divides, as its MachineResources says."""
+    text = ad.string("MachineResources")
+    names = tuple(text.replace(",", " ").split()) if text else DEFAULT_RESOURCES
+    # Disk is always divided; Swap is measured, not handed out.
+    if not any(name.lower() == "disk" for name in names):
+        names = (*names, "Disk")
+    return tuple(name for name in names if name.lower() != "swap")
+
+
+def requested_resources(
+    slot: ClassAd, request: ClassAd, rounding: Mapping[str, Expr]
+) -> dict[str, float]:
+    """Return how much of each of a slot's resources a request would take.
+
+    `rounding` maps resource names in lower case to the expressions with which startds round what
+    is requested (MODIFY_REQUEST_EXPR_*), so that a cycle does not give away what rounding eats.
+    """
+    amounts = {}
+    for name in resource_names(slot):
+        lower = name.lower()
+        modifier = rounding.get(lower)
+        if modifier is not None:
+            value = request.evaluate_expression(modifier, slot)
+        else:
+            value = request.evaluate(f"Request{name}", slot)
+        usable = isinstance(value, (int, float)) and 0 <= value < float("inf")
+        amounts[name] = float(value) if usable else _LEAST.get(lower, 0.0)
+    return amounts
+
+
+def carve(slot: Slot, amounts: Mapping[str, float], *, use_weights: bool = True) -> float:
+    """Take a part out of a partitionable slot; return the weight that went with it.
+
+    The row gets a new ad that shows what is left; the startd's own ad stays as it is.
+    """
+    left = ClassAd(parent=slot.ad)
+    for name, amount in amounts.items():
+        have = slot.ad.real(name)
+        if have is None:
+            continue
+        rest = max(0.0, have - amount)
+        left[name] = int(rest) if rest == int(rest) else rest
+    before = slot.weight
+    slot.ad = left
+    slot.version += 1
+    slot.weight = slot_weight(left, use_weights=use_weights) if use_weights else before
+    if not use_weights:
+        return 1.0
+    return max(0.0, before - slot.weight)
+
+
+def part_weight(slot: Slot, amounts: Mapping[str, float], *, use_weights: bool = True) -> float:
+    """Return what `carve` would take away, without doing it."""
+    if not use_weights:
+        return 1.0
+    trial = Slot(slot.index, slot.name, slot.ad, weight=slot.weight, partitionable=True)
+    return carve(trial, amounts, use_weights=True)

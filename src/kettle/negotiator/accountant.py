@@ -1,0 +1,382 @@
+"""Who uses how much of the pool, who used how much before, and what that makes their priority.
+
+`Accountant` owns the books: customers (submitters and groups) and the slots they hold. It decides
+what matches, the passing of time and an administrator's commands do to them. It neither reads the
+clock nor writes: after each change `table()` gives the attributes as the accounting log keeps them
+(`records/accounting_log.py`), and `service.py` appends the difference. The formula of priorities
+is `matchmaking/fair_share.py`; the reply ads are in `accounting_ads.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+from kettle.matchmaking import fair_share
+from kettle.matchmaking.fair_share import Bounds, PrioritySettings
+from kettle.matchmaking.groups import ROOT, group_of
+from kettle.matchmaking.slots import slot_weight
+from kettle.records.accounting_log import (
+    ACCOUNTANT,
+    AccountingTable,
+    customer_key,
+    resource_key,
+)
+
+# Limit: customers on the books; a pool has thousands of users, not millions.
+MAX_CUSTOMERS = 100_000
+
+
+@dataclass(slots=True)
+class Customer:
+    """A submitter or a group; times are epoch seconds, usage is seconds of slots."""
+
+    name: str
+    # The real priority; None for the factor means that none was set.
+    priority: float = fair_share.MINIMUM_PRIORITY
+    factor: float | None = None
+    accumulated: float = 0.0
+    weighted_accumulated: float = 0.0
+    begin_usage_at: int = 0
+    last_usage_at: int = 0
+    slots_in_use: int = 0
+    weight_in_use: float = 0.0
+    # With everything below it, for groups.
+    tree_weight_in_use: float = 0.0
+    # Usage that began and ended between two updates.
+    uncharged: float = 0.0
+    weighted_uncharged: float = 0.0
+    ceiling: int = -1
+    floor: int = 0
+
+
+@dataclass(slots=True)
+class Holding:
+    """A slot that a customer holds since a moment; `name` is slot@address."""
+
+    name: str
+    user: str
+    since: int
+    weight: float
+    limits: str = ""
+
+
+@dataclass(slots=True)
+class Accountant:
+    """The books of the pool; times come as arguments, in epoch seconds."""
+
+    settings: PrioritySettings = field(default_factory=PrioritySettings)
+    group_names: tuple[str, ...] = ()
+    use_slot_weights: bool = True
+    customers: dict[str, Customer] = field(default_factory=dict)
+    holdings: dict[str, Holding] = field(default_factory=dict)
+    last_update_at: int = 0
+    # Names whose records have changed since they were last written.
+    changed: set[str] = field(default_factory=set)
+
+    def customer(self, name: str) -> Customer:
+        """Return the books of a submitter or group, opened if they are not yet."""
+        found = self.customers.get(name)
+        if found is None:
+            found = self.customers[name] = Customer(name)
+        self.changed.add(customer_key(name))
+        return found
+
+    def factor(self, name: str) -> float:
+        """Return the priority factor of a submitter: its own, its group's, or the default."""
+        known = self.customers.get(name)
+        if known is not None and known.factor is not None:
+            return known.factor
+        group = group_of(name, self.group_names)
+        if group != ROOT:
+            books = self.customers.get(group)
+            if books is not None and books.factor is not None:
+                return books.factor
+        return fair_share.default_factor(name, self.settings)
+
+    def effective_priority(self, name: str) -> float:
+        """Return what shares are computed from; a new submitter has the best priority."""
+        known = self.customers.get(name)
+        real = known.priority if known is not None else fair_share.MINIMUM_PRIORITY
+        return fair_share.effective_priority(real, self.factor(name))
+
+    def bounds(self, name: str) -> Bounds | None:
+        """Return ceiling and floor of a submitter, None if neither was set."""
+        known = self.customers.get(name)
+        if known is None or (known.ceiling < 0 and known.floor <= 0):
+            return None
+        return Bounds(float(known.ceiling), float(known.floor))
+
+    def weight_in_use(self, name: str) -> float:
+        """Return the slot weight a submitter holds now."""
+        known = self.customers.get(name)
+        return known.weight_in_use if known is not None else 0.0
+
+    # --- what happens ------------------------------------------------------------------------
+
+    def age(self, now: int) -> None:
+        """Charge the time since the last update and let priorities follow usage."""
+        if self.last_update_at <= 0 or now < self.last_update_at:
+            # The first update, or a clock that was set back: nothing can be charged.
+            self.last_update_at = now
+            self.changed.add(ACCOUNTANT)
+            return
+        elapsed = now - self.last_update_at
+        if elapsed == 0:
+            return
+        for customer in list(self.customers.values()):
+            self._age_one(customer, elapsed, now)
+        self.last_update_at = now
+        self.changed.add(ACCOUNTANT)
+
+    def _age_one(self, customer: Customer, elapsed: int, now: int) -> None:
+        before = (customer.priority, customer.accumulated, customer.weighted_accumulated)
+        # What came and went in between counts as if it had lasted a part of the time.
+        recent = customer.weighted_uncharged / elapsed
+        customer.priority = fair_share.decay(
+            customer.priority,
+            customer.weight_in_use + recent,
+            elapsed,
+            self.settings.half_life_seconds,
+        )
+        customer.accumulated += customer.slots_in_use * elapsed + customer.uncharged
+        customer.weighted_accumulated += (
+            customer.weight_in_use * elapsed + customer.weighted_uncharged
+        )
+        if customer.slots_in_use > 0 or customer.uncharged > 0:
+            if customer.begin_usage_at == 0:
+                customer.begin_usage_at = now
+            customer.last_usage_at = now
+        customer.uncharged = customer.weighted_uncharged = 0.0
+        after = (customer.priority, customer.accumulated, customer.weighted_accumulated)
+        if after != before:
+            self.changed.add(customer_key(customer.name))
+
+    def add_match(self, user: str, slot: str, weight: float, now: int, limits: str = "") -> None:
+        """Enter a slot as held by a user from now on; a former holder loses it."""
+        if slot in self.holdings:
+            self.remove_match(slot, now)
+        self.holdings[slot] = Holding(slot, user, now, weight, limits)
+        self.changed.add(resource_key(slot))
+        for name in self._charged(user):
+            customer = self.customer(name)
+            customer.slots_in_use += 1
+            customer.weight_in_use += weight
+            # The time since the last update was not used: take it off what `age` will charge.
+            idle = now - self.last_update_at if self.last_update_at else 0
+            customer.uncharged -= idle
+            customer.weighted_uncharged -= weight * idle
+        self._sum_tree()
+
+    def remove_match(self, slot: str, now: int) -> None:
+        """Enter that a slot is no longer held; unknown slots are ignored."""
+        holding = self.holdings.pop(slot, None)
+        if holding is None:
+            return
+        self.changed.add(resource_key(slot))
+        for name in self._charged(holding.user):
+            customer = self.customer(name)
+            customer.slots_in_use = max(0, customer.slots_in_use - 1)
+            customer.weight_in_use = max(0.0, customer.weight_in_use - holding.weight)
+            used = now - self.last_update_at if self.last_update_at else 0
+            customer.uncharged += used
+            customer.weighted_uncharged += holding.weight * used
+        self._sum_tree()
+
+    def observe(self, slots: Iterable[ClassAd], now: int) -> None:
+        """Bring the books in line with what the slot ads say about who holds them.
+
+        What is charged follows the ads and not what was matched: a match may have been refused,
+        and a claim is reused without asking.
+        """
+        seen: dict[str, tuple[str, float, int, str]] = {}
+        for ad in slots:
+            user = ad.string("AccountingGroup") or ad.string("RemoteUser")
+            user = user or ad.string("RemoteOwner")
+            if not user or ad.string("State") not in ("Claimed", "Preempting", "Matched"):
+                continue
+            since = ad.integer("EnteredCurrentState") or now
+            weight = slot_weight(ad, use_weights=self.use_slot_weights)
+            limits = ad.string("ConcurrencyLimits") or ""
+            seen[holding_name(ad)] = (user, weight, min(since, now), limits)
+        for name, holding in list(self.holdings.items()):
+            found = seen.get(name)
+            if found is None or found[0] != holding.user or found[1] != holding.weight:
+                self.remove_match(name, now)
+        for name, (user, weight, since, limits) in seen.items():
+            if name not in self.holdings:
+                # Not earlier than the last update: until then its former holder was charged.
+                self.add_match(user, name, weight, max(since, self.last_update_at), limits)
+
+    def _charged(self, user: str) -> list[str]:
+        """Return who pays for a user's slots: the user, and the group it belongs to."""
+        return [user, group_of(user, self.group_names)]
+
+    def _sum_tree(self) -> None:
+        groups = [name for name in (ROOT, *self.group_names) if name in self.customers]
+        for name in groups:
+            self.customers[name].tree_weight_in_use = sum(
+                self.customers[other].weight_in_use
+                for other in groups
+                if name in (ROOT, other) or other.startswith(name + ".")
+            )
+
+    # --- an administrator's commands ------------------------------------------------------------
+
+    def set_priority(self, name: str, priority: float) -> None:
+        """Set a real priority (SET_PRIORITY)."""
+        self.customer(name).priority = max(priority, fair_share.MINIMUM_PRIORITY)
+
+    def set_factor(self, name: str, factor: float) -> None:
+        """Set a priority factor; below 1 it would make usage count for less than nothing."""
+        self.customer(name).factor = max(factor, 1.0)
+
+    def reset_usage(self, name: str, now: int) -> None:
+        """Forget what a customer used; its priority stays (RESET_USAGE)."""
+        customer = self.customers.get(name)
+        if customer is None:
+            return
+        customer.accumulated = customer.weighted_accumulated = 0.0
+        customer.begin_usage_at = now
+        self.changed.add(customer_key(name))
+
+    def reset_all_usage(self, now: int) -> None:
+        """Forget what everybody used."""
+        for name in list(self.customers):
+            self.reset_usage(name, now)
+
+    def delete(self, name: str) -> None:
+        """Close a customer's books, unless it holds slots (DELETE_USER)."""
+        customer = self.customers.get(name)
+        if customer is None or customer.slots_in_use > 0:
+            return
+        del self.customers[name]
+        self.changed.add(customer_key(name))
+
+    # --- on disk --------------------------------------------------------------------------------
+
+    def table(self) -> AccountingTable:
+        """Return everything as the accounting log keeps it."""
+        table = AccountingTable()
+        table.ads[ACCOUNTANT] = {"LastUpdateTime": str(self.last_update_at)}
+        for customer in self.customers.values():
+            table.ads[customer_key(customer.name)] = self._customer_texts(customer)
+        for holding in self.holdings.values():
+            table.ads[resource_key(holding.name)] = _holding_texts(holding)
+        return table
+
+    def _customer_texts(self, customer: Customer) -> dict[str, str]:
+        texts = {
+            name: format_(getattr(customer, attribute))
+            for name, (attribute, format_, _) in CUSTOMER_FIELDS.items()
+        }
+        factor = self.factor(customer.name) if customer.factor is None else customer.factor
+        texts["PriorityFactor"] = _real(factor)
+        return texts
+
+    @classmethod
+    def from_table(
+        cls,
+        table: AccountingTable,
+        settings: PrioritySettings,
+        *,
+        group_names: tuple[str, ...] = (),
+        use_slot_weights: bool = True,
+    ) -> Accountant:
+        """Open the books as a log left them; what does not read as a number counts as absent."""
+        accountant = cls(settings, group_names, use_slot_weights)
+        own = table.ads.get(ACCOUNTANT, {})
+        accountant.last_update_at = int(_number(own.get("LastUpdateTime")) or 0)
+        for name, texts in table.customers():
+            if len(accountant.customers) >= MAX_CUSTOMERS:
+                break
+            accountant.customers[name] = accountant._read_customer(name, texts)
+        for name, texts in table.resources():
+            user = texts.get("RemoteUser", "").strip().strip('"')
+            if user:
+                since = int(_number(texts.get("StartTime")) or 0)
+                weight = _number(texts.get("SlotWeight"))
+                accountant.holdings[name] = Holding(
+                    name,
+                    user,
+                    since,
+                    1.0 if weight is None else weight,
+                    texts.get("MatchedConcurrencyLimits", "").strip().strip('"'),
+                )
+        accountant._recount()
+        return accountant
+
+    def _read_customer(self, name: str, texts: Mapping[str, str]) -> Customer:
+        customer = Customer(name)
+        for attribute, (field_name, _, convert) in CUSTOMER_FIELDS.items():
+            value = _number(texts.get(attribute))
+            if value is not None:
+                setattr(customer, field_name, convert(value))
+        factor = _number(texts.get("PriorityFactor"))
+        # The default is written out too; it must go on following the configuration.
+        if factor is not None and factor != fair_share.default_factor(name, self.settings):
+            customer.factor = factor
+        customer.priority = max(customer.priority, fair_share.MINIMUM_PRIORITY)
+        return customer
+
+    def _recount(self) -> None:
+        """Make usage agree with the slots held, whatever the log says about it."""
+        for customer in self.customers.values():
+            customer.slots_in_use, customer.weight_in_use = 0, 0.0
+        for holding in self.holdings.values():
+            for name in self._charged(holding.user):
+                customer = self.customer(name)
+                customer.slots_in_use += 1
+                customer.weight_in_use += holding.weight
+        self._sum_tree()
+
+
+def holding_name(slot: ClassAd) -> str:
+    """Return slot@address, as the reference names a slot in its books and in GET_RESLIST."""
+    address = slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
+    return f"{slot.string('Name') or ''}@{address}"
+
+
+def _real(value: float) -> str:
+    return f"{value:.6f}"
+
+
+def _integer(value: float) -> str:
+    return str(int(value))
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text is not None else None
+    except ValueError:
+        return None
+    return value if value is not None and value == value and abs(value) < 1e300 else None
+
+
+def _holding_texts(holding: Holding) -> dict[str, str]:
+    texts = {
+        "RemoteUser": f'"{holding.user}"',
+        "SlotWeight": _real(holding.weight),
+        "StartTime": str(holding.since),
+    }
+    if holding.limits:
+        texts["MatchedConcurrencyLimits"] = f'"{holding.limits}"'
+    return texts
+
+
+# Attribute in the log: field of Customer, how it is written, what it is read into.
+CUSTOMER_FIELDS: Mapping[str, tuple[str, Callable[[float], str], Callable[[float], float]]] = {
+    "Priority": ("priority", _real, float),
+    "AccumulatedUsage": ("accumulated", _real, float),
+    "WeightedAccumulatedUsage": ("weighted_accumulated", _real, float),
+    "BeginUsageTime": ("begin_usage_at", _integer, int),
+    "LastUsageTime": ("last_usage_at", _integer, int),
+    "ResourcesUsed": ("slots_in_use", _integer, int),
+    "WeightedResourcesUsed": ("weight_in_use", _real, float),
+    "HierWeightedResourcesUsed": ("tree_weight_in_use", _real, float),
+    "UnchargedTime": ("uncharged", _integer, float),
+    "WeightedUnchargedTime": ("weighted_uncharged", _real, float),
+    "Ceiling": ("ceiling", _integer, int),
+    "Floor": ("floor", _integer, int),
+}
