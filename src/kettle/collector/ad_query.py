@@ -52,7 +52,9 @@ class Answer:
 
     ad: ClassAd
     names: tuple[str, ...] | None
+    # The secrets to send along, and whether the ad itself is such a private one.
     private: ClassAd | None = None
+    secret: bool = False
 
 
 def parse_query(
@@ -142,7 +144,8 @@ def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer]:
             left -= 1
             if query.private_only:
                 assert entry.private is not None
-                yield Answer(entry.private, _names(entry.private, query.projection))
+                names = _names(entry.private, query.projection)
+                yield Answer(entry.private, names, secret=True)
             else:
                 names = _names(entry.ad, query.projection)
                 yield Answer(entry.ad, names, entry.private if query.private else None)

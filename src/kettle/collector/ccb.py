@@ -1,0 +1,230 @@
+"""The connection broker's books: who listens behind which id, and who waits for whom (R089).
+
+A daemon that cannot be reached registers and keeps its connection; whoever wants it asks the
+broker, the daemon is told where to connect to, and reports how that went. `Broker` decides ids,
+cookies and answers; connections are opaque handles here, the sockets are `service_broker.py`'s.
+The listening side lives in the runtime.
+
+Format and sequence: wire reference, CCB (reversed connections).
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+
+CCB_REGISTER, CCB_REQUEST = 67, 68
+ALIVE = 441
+
+# Limit: connections waiting for one listener, and listeners; more is an attack or a loop.
+MAX_WAITING = 1_000
+MAX_LISTENERS = 200_000
+# Limit: seconds a requester waits for the listener's report.
+REQUEST_SECONDS = 300
+# How long the id of a listener that lost its connection is kept for its return.
+RECONNECT_SECONDS = 600
+
+
+@dataclass(slots=True)
+class Listener:
+    """A registered daemon."""
+
+    number: int
+    name: str
+    cookie: str
+    # None while its connection is lost.
+    connection: Hashable | None
+    lost_at: float | None = None
+    waiting: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Somebody who wants a listener to call back."""
+
+    number: int
+    listener: int
+    connection: Hashable
+    asked_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """An effect: send this ad on a connection; then close it if `last`."""
+
+    connection: Hashable
+    ad: ClassAd
+    last: bool = False
+
+
+@dataclass(slots=True)
+class BrokerCounts:
+    """What the collector's ad says about the broker."""
+
+    requests: int = 0
+    failed: int = 0
+    not_found: int = 0
+    succeeded: int = 0
+    reconnects: int = 0
+    registered_peak: int = 0
+
+
+@dataclass(slots=True)
+class Broker:
+    """All listeners and requests; `make_secret` gives unguessable cookies."""
+
+    address: str
+    make_secret: Callable[[], str]
+    counts: BrokerCounts = field(default_factory=BrokerCounts)
+    listeners: dict[int, Listener] = field(default_factory=dict)
+    _by_connection: dict[Hashable, int] = field(default_factory=dict)
+    _waiting: dict[int, Waiting] = field(default_factory=dict)
+    _next_listener: int = 1
+    _next_request: int = 1
+
+    @property
+    def connected(self) -> int:
+        """How many listeners can be reached now."""
+        return len(self._by_connection)
+
+    def register(self, connection: Hashable, ad: ClassAd) -> list[Tell]:
+        """Enter a listener; one that comes back with its id and cookie keeps the id."""
+        listener = self._returning(ad)
+        if listener is None:
+            if len(self.listeners) >= MAX_LISTENERS:
+                return [Tell(connection, _failure("the broker has no room left"), last=True)]
+            number = self._next_listener
+            self._next_listener += 1
+            listener = Listener(number, ad.string("Name") or "", self.make_secret(), connection)
+            self.listeners[number] = listener
+        else:
+            self.counts.reconnects += 1
+            if listener.connection is not None:
+                self._by_connection.pop(listener.connection, None)
+            listener.connection, listener.lost_at = connection, None
+        self._by_connection[connection] = listener.number
+        self.counts.registered_peak = max(self.counts.registered_peak, len(self.listeners))
+        reply = ClassAd(
+            {
+                "Command": CCB_REGISTER,
+                "CCBID": f"{self.address}#{listener.number}",
+                "ClaimId": listener.cookie,
+            }
+        )
+        return [Tell(connection, reply)]
+
+    def _returning(self, ad: ClassAd) -> Listener | None:
+        number = _number_of(ad.string("CCBID") or "")
+        listener = self.listeners.get(number) if number is not None else None
+        cookie = ad.string("ClaimId") or ""
+        if listener is None or not hmac.compare_digest(
+            listener.cookie.encode(), cookie.encode("utf-8", "surrogateescape")
+        ):
+            return None
+        return listener
+
+    def request(self, connection: Hashable, ad: ClassAd, now: float) -> list[Tell]:
+        """Pass a request on to the listener it names, or say why not."""
+        self.counts.requests += 1
+        number = _number_of(ad.string("CCBID") or str(ad.integer("CCBID") or ""))
+        listener = self.listeners.get(number) if number is not None else None
+        address, connect_id = ad.string("MyAddress"), ad.string("ClaimId")
+        if listener is None or listener.connection is None:
+            self.counts.not_found += 1
+            return [Tell(connection, _failure(f"no daemon listens behind id {number}"), last=True)]
+        if not address or not connect_id:
+            self.counts.failed += 1
+            return [Tell(connection, _failure("a request needs MyAddress and ClaimId"), last=True)]
+        if len(listener.waiting) >= MAX_WAITING:
+            self.counts.failed += 1
+            return [Tell(connection, _failure("too many requests for this daemon"), last=True)]
+        request = Waiting(self._next_request, listener.number, connection, now)
+        self._next_request += 1
+        self._waiting[request.number] = request
+        listener.waiting.add(request.number)
+        forward = ClassAd(
+            {
+                "Command": CCB_REQUEST,
+                "MyAddress": address,
+                "ClaimId": connect_id,
+                "RequestID": str(request.number),
+                "Name": ad.string("Name") or "",
+            }
+        )
+        return [Tell(listener.connection, forward)]
+
+    def hear(self, connection: Hashable, ad: ClassAd) -> list[Tell]:
+        """Take a listener's word: a report on a request, or a sign of life, which is returned."""
+        number = self._by_connection.get(connection)
+        if number is None:
+            return []
+        if ad.integer("Command") == ALIVE:
+            return [Tell(connection, ClassAd({"Command": ALIVE}))]
+        text = ad.string("RequestID") or str(ad.integer("RequestID") or "")
+        request = self._waiting.get(int(text)) if text.isdecimal() and len(text) < 19 else None
+        if request is None or request.listener != number:
+            return []
+        self._forget(request)
+        if ad.boolean("Result"):
+            self.counts.succeeded += 1
+            return [Tell(request.connection, ClassAd({"Result": True}), last=True)]
+        self.counts.failed += 1
+        reason = ad.string("ErrorString") or "the daemon could not connect back"
+        return [Tell(request.connection, _failure(reason), last=True)]
+
+    def lose(self, connection: Hashable, now: float) -> list[Tell]:
+        """Note that a connection ended, a listener's or a requester's."""
+        for request in [each for each in self._waiting.values() if each.connection == connection]:
+            self._forget(request)
+        number = self._by_connection.pop(connection, None)
+        if number is None:
+            return []
+        listener = self.listeners[number]
+        listener.connection, listener.lost_at = None, now
+        tells = []
+        for waiting in sorted(listener.waiting):
+            request = self._waiting.pop(waiting)
+            self.counts.failed += 1
+            why = _failure("the daemon's connection to the broker was lost")
+            tells.append(Tell(request.connection, why, last=True))
+        listener.waiting.clear()
+        return tells
+
+    def expire(self, now: float) -> list[Tell]:
+        """Give up on requests nobody answers, and on listeners that do not come back."""
+        tells = []
+        for request in list(self._waiting.values()):
+            if now - request.asked_at >= REQUEST_SECONDS:
+                self._forget(request)
+                self.counts.failed += 1
+                tells.append(
+                    Tell(request.connection, _failure("the daemon did not answer"), last=True)
+                )
+        for listener in list(self.listeners.values()):
+            if listener.lost_at is not None and now - listener.lost_at >= RECONNECT_SECONDS:
+                del self.listeners[listener.number]
+        return tells
+
+    def _forget(self, request: Waiting) -> None:
+        self._waiting.pop(request.number, None)
+        listener = self.listeners.get(request.listener)
+        if listener is not None:
+            listener.waiting.discard(request.number)
+
+
+def _failure(reason: str) -> ClassAd:
+    return ClassAd({"Result": False, "ErrorString": reason})
+
+
+def _number_of(ccb_id: str) -> int | None:
+    """Return the number in `<address>#<number>` or in a bare number."""
+    text = ccb_id.rpartition("#")[2].strip()
+    return int(text) if text.isdecimal() and len(text) < 19 else None
+
+
+def heartbeat() -> ClassAd:
+    """Return the ad either side sends to show that it is alive (CCB_HEARTBEAT_INTERVAL)."""
+    return ClassAd({"Command": ALIVE})

@@ -1,0 +1,117 @@
+"""One function for each kind of collector command: what it does to the store and what it answers.
+
+Decoded messages in, effects on the `AdStore` and reply messages out; the reading and sending is
+`service.py`. The meaning of tables and keys is `ad_kinds.py`, of queries `ad_query.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kettle.classad import ClassAd
+from kettle.collector.ad_kinds import (
+    MERGE_SLOT,
+    SLOT,
+    UPDATE_OWN_SUBMITTER,
+    UPDATE_WITH_ACK,
+    kind_of_invalidation,
+    kind_of_update,
+)
+from kettle.collector.ad_query import Answer, answer, parse_query
+from kettle.collector.ad_store import AdStore, Sender, StoredAd
+from kettle.errors import RefusedError
+from kettle.wire.codec import Writer
+from kettle.wire.messages.collector import Update
+
+
+def update(
+    store: AdStore, command: int, message: Update, *, now: float, sender: Sender
+) -> StoredAd | None:
+    """Perform one update; None if there was no ad to merge into.
+
+    An ad without a name, of no type, or refused by COLLECTOR_REQUIREMENTS costs its sender the
+    connection: RefusedError.
+    """
+    kind = kind_of_update(command, message.public)
+    if kind is None:
+        raise RefusedError(f"command {command} brought an ad without MyType")
+    if command == MERGE_SLOT:
+        return store.merge(kind, message.public)
+    if command == UPDATE_OWN_SUBMITTER and not _is_own(message.public, sender):
+        raise RefusedError(f"{sender.identity} may only advertise itself as a submitter")
+    entry = store.update(
+        kind,
+        message.public,
+        now=now,
+        private=message.private if kind is SLOT else None,
+        sender=sender,
+        asleep=command == UPDATE_WITH_ACK and _goes_to_sleep(message.public),
+    )
+    if entry is None:
+        raise RefusedError(f"an ad of type {kind.my_type} has no name, or is not wanted here")
+    return entry
+
+
+def _is_own(ad: ClassAd, sender: Sender) -> bool:
+    name = ad.string("Name") or ""
+    return name == sender.identity or name.partition("@")[0] == sender.identity.partition("@")[0]
+
+
+def _goes_to_sleep(ad: ClassAd) -> bool:
+    """Tell a machine's last word from an ordinary acknowledged update.
+
+    Compat: the reference takes every command 60 for a farewell. A startd that goes to sleep says
+    so in the ad, and one that only wants to know that its ad arrived (the first of a new pool)
+    must not be taken for gone; test_an_acknowledged_update_of_a_waking_machine_is_an_ordinary_one.
+    """
+    if ad.boolean("Offline"):
+        return True
+    level = ad.lookup("HibernationLevel")
+    return level is not None and (ad.integer("HibernationLevel") or 0) > 0
+
+
+def invalidate(store: AdStore, command: int, query: ClassAd, *, now: float) -> int:
+    """Withdraw ads; the number of those that went."""
+    kind = kind_of_invalidation(command, query)
+    if kind is None:
+        raise RefusedError(f"command {command} does not say what type of ads to withdraw")
+    return store.invalidate(kind, query, now=now)
+
+
+def find(
+    store: AdStore, command: int, query: ClassAd, *, may_see_private: bool
+) -> Iterator[Answer]:
+    """Yield what answers a query."""
+    return answer(store, parse_query(command, query, store, may_see_private=may_see_private))
+
+
+def write_answers(writer: Writer, answers: Iterable[Answer]) -> int:
+    """Write a whole reply, one message: each ad after a 1, a 0 at the end; return how many."""
+    count = 0
+    for found in answers:
+        writer.integer(1)
+        if found.private is None:
+            writer.ad(found.ad, private=found.secret, projection=found.names)
+        else:
+            writer.ad(_with_secrets(found), private=True, projection=_names_with_secrets(found))
+        count += 1
+    writer.integer(0)
+    return count
+
+
+def _with_secrets(found: Answer) -> ClassAd:
+    """Return a public ad together with the secrets of its private one."""
+    assert found.private is not None
+    whole = ClassAd(parent=found.ad)
+    for name in found.private.own_names():
+        if name not in found.ad:
+            text = found.private.text(name)
+            if text is not None:
+                whole.insert_text(name, text)
+    return whole
+
+
+def _names_with_secrets(found: Answer) -> tuple[str, ...] | None:
+    if found.names is None or found.private is None:
+        return found.names
+    return (*found.names, *found.private.own_names())
