@@ -35,7 +35,7 @@ def decay(priority: float, weight_in_use: float, elapsed_seconds: float, half_li
     """Return a real priority after some time during which the usage was constant."""
     if elapsed_seconds <= 0 or half_life <= 0:
         return max(priority, MINIMUM_PRIORITY)
-    aging = 0.5 ** (elapsed_seconds / half_life)
+    aging: float = 0.5 ** (elapsed_seconds / half_life)
     return max(priority * aging + weight_in_use * (1.0 - aging), MINIMUM_PRIORITY)
 
 

@@ -155,8 +155,10 @@ def requested_resources(
             value = request.evaluate_expression(modifier, slot)
         else:
             value = request.evaluate(f"Request{name}", slot)
-        usable = isinstance(value, (int, float)) and 0 <= value < float("inf")
-        amounts[name] = float(value) if usable else _LEAST.get(lower, 0.0)
+        if isinstance(value, (int, float)) and 0 <= value < float("inf"):
+            amounts[name] = float(value)
+        else:
+            amounts[name] = _LEAST.get(lower, 0.0)
     return amounts
 
 
