@@ -1,0 +1,156 @@
+"""What every event of a job event log has, and how an event class says its own part.
+
+An event is a small dataclass. Its class knows its number, its ClassAd type, its body as lines of
+text (`body` and `from_body`) and, in `ATTRIBUTES`, which field is which ClassAd attribute. The
+classes are in `event_kinds.py` and `event_grid.py`; headers, files and the other forms in
+`event_log.py` and `event_forms.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from kettle.records.event_usage import CpuTimes
+
+# (field, what it is called elsewhere) of an event class.
+Attributes = tuple[tuple[str, str], ...]
+# Limit: texts from users are cut to what the reference's readers take as one line.
+MAX_TEXT = 8191
+
+
+class BodyError(ValueError):
+    """An event's lines that do not have the form of its number."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Event:
+    """The header: which job, and when (`time` in epoch seconds, with a fraction)."""
+
+    cluster: int = 0
+    proc: int = 0
+    subproc: int = 0
+    time: float = 0.0
+    # Lines after the part this version knows; written back as they were.
+    extra: list[str] = field(default_factory=list)
+
+    number: ClassVar[int] = -1
+    type_name: ClassVar[str] = ""
+    # (field, ClassAd attribute); a field that is None or equals its default's None is left out.
+    ATTRIBUTES: ClassVar[Attributes] = ()
+
+    def body(self) -> list[str]:
+        """Return the lines of the event after its header; the first one continues the header."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Make the event from its lines; header fields are set by the caller.
+
+        Raises BodyError if the lines are not of this form.
+        """
+        raise NotImplementedError
+
+
+class Lines:
+    """The lines of an event's body while they are read."""
+
+    __slots__ = ("_lines", "_next")
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = lines
+        self._next = 0
+
+    def peek(self) -> str | None:
+        """Return the next line, None at the end."""
+        return self._lines[self._next] if self._next < len(self._lines) else None
+
+    def take(self) -> str:
+        """Return the next line and go on; BodyError at the end."""
+        line = self.peek()
+        if line is None:
+            raise BodyError("the event ends early")
+        self._next += 1
+        return line
+
+    def after(self, prefix: str) -> str:
+        """Take a line that begins with `prefix` and return the rest of it."""
+        line = self.take()
+        if not line.startswith(prefix):
+            raise BodyError(f"{line!r} does not begin with {prefix!r}")
+        return line[len(prefix) :]
+
+    def maybe_after(self, prefix: str) -> str | None:
+        """Like `after`, but None, and nothing taken, if the next line is another one."""
+        line = self.peek()
+        if line is None or not line.startswith(prefix):
+            return None
+        self._next += 1
+        return line[len(prefix) :]
+
+    def rest(self) -> list[str]:
+        """Take all that is left."""
+        lines = list(self._lines[self._next :])
+        self._next = len(self._lines)
+        return lines
+
+    def skip(self, count: int) -> None:
+        """Go on by `count` lines."""
+        self._next += count
+
+    def ahead(self) -> Sequence[str]:
+        """Return all that is left without taking it."""
+        return self._lines[self._next :]
+
+
+def one_line(text: str) -> str:
+    """Return a text that stays on its line, whatever a user or a peer put into it."""
+    if "\n" in text or "\r" in text:
+        text = " ".join(text.split())
+    return text[:MAX_TEXT]
+
+
+def number_in(text: str, prefix: str, suffix: str = "") -> int:
+    """Return the integer between `prefix` and `suffix`; BodyError if there is none."""
+    if not text.startswith(prefix) or not text.endswith(suffix):
+        raise BodyError(f"{text!r} is not of the form {prefix!r} number {suffix!r}")
+    middle = text[len(prefix) : len(text) - len(suffix) if suffix else None]
+    try:
+        return int(middle)
+    except ValueError:
+        raise BodyError(f"{middle!r} in {text!r} is no number") from None
+
+
+def render_times(times: CpuTimes, label: str) -> str:
+    """Return one line of CPU times, `label` like "Run Remote Usage"."""
+    return f"\t\t{times}  -  {label}"
+
+
+def parse_times(lines: Lines, label: str) -> CpuTimes:
+    """Read one line of CPU times."""
+    line = lines.after("\t\t")
+    text, separator, found = line.partition("  -  ")
+    if not separator or found.strip() != label:
+        raise BodyError(f"{line!r} is not the {label}")
+    try:
+        return CpuTimes.parse(text)
+    except ValueError as error:
+        raise BodyError(str(error)) from None
+
+
+def render_count(number: float, label: str) -> str:
+    """Return one counted line, `label` like "Run Bytes Sent By Job"."""
+    return f"\t{number:.0f}  -  {label}"
+
+
+def parse_count(lines: Lines, label: str) -> float:
+    """Read one counted line."""
+    line = lines.after("\t")
+    text, separator, found = line.partition("  -  ")
+    if not separator or found != label:
+        raise BodyError(f"{line!r} is not the {label}")
+    try:
+        return float(text)
+    except ValueError:
+        raise BodyError(f"{text!r} in {line!r} is no number") from None

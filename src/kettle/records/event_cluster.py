@@ -1,0 +1,331 @@
+"""Events 035-047: clusters and late materialization, file transfer, reuse of files.
+
+Formats: wire reference §7.3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in, one_line
+from kettle.records.event_grid import Prefixed
+from kettle.records.event_kinds import SubmitEvent
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterSubmitEvent(SubmitEvent):
+    """A cluster whose jobs come one after the other is in the queue."""
+
+    number: ClassVar[int] = 35
+    type_name: ClassVar[str] = "ClusterSubmitEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("host", "SubmitHost"),
+        ("log_notes", "LogNotes"),
+        ("user_notes", "UserNotes"),
+    )
+    _first: ClassVar[str] = "Cluster submitted from host: "
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterRemoveEvent(Event):
+    """A cluster made all its jobs, or will make no more.
+
+    `completion` is 2 complete, 1 paused, 0 incomplete, negative an error.
+    """
+
+    jobs: int = 0
+    items: int = 0
+    completion: int = 0
+    notes: str | None = None
+
+    number: ClassVar[int] = 36
+    type_name: ClassVar[str] = "ClusterRemoveEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("notes", "Notes"),
+        ("jobs", "NextProcId"),
+        ("items", "NextRow"),
+        ("completion", "Completion"),
+    )
+    _WORDS: ClassVar[dict[int, str]] = {0: "Incomplete", 1: "Paused", 2: "Complete"}
+
+    def body(self) -> list[str]:
+        """Return the counts, how it ended, and the notes."""
+        word = self._WORDS.get(self.completion, f"Error {self.completion}")
+        lines = [
+            "Cluster removed",
+            f"\tMaterialized {self.jobs} jobs from {self.items} items.\t{word}",
+        ]
+        return [*lines, f"\t{one_line(self.notes)}"] if self.notes else lines
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the counts, how it ended, and the notes."""
+        lines.after("Cluster removed")
+        counts, _, word = lines.after("\tMaterialized ").partition(" items.")
+        jobs, _, items = counts.partition(" jobs from ")
+        event = cls(jobs=number_in(jobs, ""), items=number_in(items, ""))
+        word = word.strip()
+        known = {text: number for number, text in cls._WORDS.items()}
+        event.completion = known[word] if word in known else number_in(word, "Error ")
+        event.notes = lines.maybe_after("\t")
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class FactoryPausedEvent(Event):
+    """No more jobs of a cluster are made for the time being."""
+
+    reason: str | None = None
+    pause_code: int = 0
+    hold_code: int = 0
+
+    number: ClassVar[int] = 37
+    type_name: ClassVar[str] = "FactoryPausedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("reason", "Reason"),
+        ("pause_code", "PauseCode"),
+        ("hold_code", "HoldCode"),
+    )
+
+    def body(self) -> list[str]:
+        """Return the reason and the codes that are not zero."""
+        lines = ["Job Materialization Paused"]
+        if self.reason or self.pause_code:
+            lines.append(f"\t{one_line(self.reason or '')}")
+        if self.pause_code:
+            lines.append(f"\tPauseCode {self.pause_code}")
+        if self.hold_code:
+            lines.append(f"\tHoldCode {self.hold_code}")
+        return lines
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the reason and the codes."""
+        lines.after("Job Materialization Paused")
+        event = cls()
+        line = lines.peek()
+        if line is not None and not line.startswith(("\tPauseCode ", "\tHoldCode ")):
+            event.reason = lines.after("\t")
+        event.pause_code = number_in(lines.maybe_after("\tPauseCode ") or "0", "")
+        event.hold_code = number_in(lines.maybe_after("\tHoldCode ") or "0", "")
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class FactoryResumedEvent(Prefixed):
+    """Jobs of a cluster are made again."""
+
+    reason: str | None = None
+
+    number: ClassVar[int] = 38
+    type_name: ClassVar[str] = "FactoryResumedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
+    SENTENCE: ClassVar[str] = "Job Materialization Resumed"
+    LINES: ClassVar[Attributes] = (("\t", "reason"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class NoneEvent(Prefixed):
+    """A placeholder that says nothing."""
+
+    number: ClassVar[int] = 39
+    type_name: ClassVar[str] = "NoneEvent"
+    SENTENCE: ClassVar[str] = "None"
+
+
+@dataclass(slots=True, kw_only=True)
+class FileTransferEvent(Event):
+    """A stage of a job's file transfer.
+
+    `kind`: 1 queued for input, 2 started, 3 finished; 4, 5 and 6 the same for output.
+    """
+
+    kind: int = 0
+    queue_seconds: int | None = None
+    host: str | None = None
+
+    number: ClassVar[int] = 40
+    type_name: ClassVar[str] = "FileTransferEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("kind", "Type"),
+        ("queue_seconds", "QueueingDelay"),
+        ("host", "Host"),
+    )
+    _SENTENCES: ClassVar[dict[int, str]] = {
+        1: "Entered queue to transfer input files",
+        2: "Started transferring input files",
+        3: "Finished transferring input files",
+        4: "Entered queue to transfer output files",
+        5: "Started transferring output files",
+        6: "Finished transferring output files",
+    }
+
+    def body(self) -> list[str]:
+        """Return the stage, the time in the queue, and the other side."""
+        lines = [self._SENTENCES[self.kind]]
+        if self.queue_seconds is not None:
+            lines.append(f"\tSeconds spent in queue: {self.queue_seconds}")
+        if self.host:
+            lines.append(f"\tTransferring to host: {one_line(self.host)}")
+        return lines
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the stage, the time in the queue, and the other side."""
+        first = lines.take()
+        kinds = [kind for kind, sentence in cls._SENTENCES.items() if sentence == first]
+        if not kinds:
+            raise BodyError(f"{first!r} is no stage of a file transfer")
+        event = cls(kind=kinds[0])
+        seconds = lines.maybe_after("\tSeconds spent in queue: ")
+        event.queue_seconds = None if seconds is None else number_in(seconds, "")
+        event.host = lines.maybe_after("\tTransferring to host: ")
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class ReserveSpaceEvent(Prefixed):
+    """Space for files that jobs share was set aside."""
+
+    size: int | None = None
+    expires_at: int | None = None
+    reservation: str | None = None
+    tag: str | None = None
+
+    number: ClassVar[int] = 41
+    type_name: ClassVar[str] = "ReserveSpaceEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("expires_at", "ExpirationTime"),
+        ("size", "ReservedSpace"),
+        ("reservation", "UUID"),
+        ("tag", "Tag"),
+    )
+    LINES: ClassVar[Attributes] = (
+        ("\tBytes reserved: ", "size"),
+        ("\tReservation Expiration: ", "expires_at"),
+        ("\tReservation UUID: ", "reservation"),
+        ("\tTag: ", "tag"),
+    )
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"size", "expires_at"})
+
+
+@dataclass(slots=True, kw_only=True)
+class ReleaseSpaceEvent(Prefixed):
+    """Space that was set aside is free again."""
+
+    reservation: str | None = None
+
+    number: ClassVar[int] = 42
+    type_name: ClassVar[str] = "ReleaseSpaceEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("reservation", "UUID"),)
+    LINES: ClassVar[Attributes] = (("\tReservation UUID: ", "reservation"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class FileCompleteEvent(Prefixed):
+    """A file that jobs share has arrived."""
+
+    size: int | None = None
+    checksum: str | None = None
+    checksum_type: str | None = None
+    reservation: str | None = None
+
+    number: ClassVar[int] = 43
+    type_name: ClassVar[str] = "FileCompleteEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("size", "Size"),
+        ("checksum", "Checksum"),
+        ("checksum_type", "ChecksumType"),
+        ("reservation", "UUID"),
+    )
+    LINES: ClassVar[Attributes] = (
+        ("\tBytes: ", "size"),
+        ("\tChecksum Value: ", "checksum"),
+        ("\tChecksum Type: ", "checksum_type"),
+        ("\tUUID: ", "reservation"),
+    )
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"size"})
+
+
+@dataclass(slots=True, kw_only=True)
+class FileUsedEvent(Prefixed):
+    """A file that jobs share was used."""
+
+    checksum: str | None = None
+    checksum_type: str | None = None
+    tag: str | None = None
+
+    number: ClassVar[int] = 44
+    type_name: ClassVar[str] = "FileUsedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("checksum", "Checksum"),
+        ("checksum_type", "ChecksumType"),
+        ("tag", "Tag"),
+    )
+    LINES: ClassVar[Attributes] = (
+        ("\tChecksum Value: ", "checksum"),
+        ("\tChecksum Type: ", "checksum_type"),
+        ("\tTag: ", "tag"),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class FileRemovedEvent(Prefixed):
+    """A file that jobs shared was deleted."""
+
+    size: int | None = None
+    checksum: str | None = None
+    checksum_type: str | None = None
+    tag: str | None = None
+
+    number: ClassVar[int] = 45
+    type_name: ClassVar[str] = "FileRemovedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("size", "Size"),
+        ("checksum", "Checksum"),
+        ("checksum_type", "ChecksumType"),
+        ("tag", "Tag"),
+    )
+    LINES: ClassVar[Attributes] = (
+        ("\tBytes: ", "size"),
+        ("\tChecksum Value: ", "checksum"),
+        ("\tChecksum Type: ", "checksum_type"),
+        ("\tTag: ", "tag"),
+    )
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"size"})
+
+
+@dataclass(slots=True, kw_only=True)
+class DataflowJobSkippedEvent(Prefixed):
+    """A job whose output is newer than its input did not have to run."""
+
+    reason: str | None = None
+
+    number: ClassVar[int] = 46
+    type_name: ClassVar[str] = "DataflowJobSkippedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
+    SENTENCE: ClassVar[str] = "Dataflow job was skipped."
+    LINES: ClassVar[Attributes] = (("\t", "reason"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class CommonFilesEvent(Event):
+    """Files that several jobs of a cluster share were moved."""
+
+    kind: str = ""
+    text: str | None = None
+
+    number: ClassVar[int] = 47
+    type_name: ClassVar[str] = "CommonFilesEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("kind", "Type"), ("text", "Text"))
+
+    def body(self) -> list[str]:
+        """Return what happened."""
+        first = f"Common files event: {one_line(self.kind)}"
+        return [first, f"\t{one_line(self.text)}"] if self.text else [first]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read what happened."""
+        return cls(kind=lines.after("Common files event: "), text=lines.maybe_after("\t"))

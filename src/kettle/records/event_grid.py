@@ -1,0 +1,415 @@
+"""Events 017-034: connections to execution points, grid systems, job attributes.
+
+Most are a sentence and a few lines with fixed beginnings, so `Prefixed` reads and writes them
+from a table. Formats: wire reference §7.3; 017-020 are old and only ever read or routed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Self
+
+from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in, one_line
+
+
+@dataclass(slots=True, kw_only=True)
+class Prefixed(Event):
+    """An event of one sentence and lines with fixed beginnings.
+
+    `LINES` has (beginning, field): a text field that is None has no line, a number always has one
+    unless it is None.
+    """
+
+    SENTENCE: ClassVar[str] = ""
+    LINES: ClassVar[Attributes] = ()
+    NUMBERS: ClassVar[frozenset[str]] = frozenset()
+
+    def body(self) -> list[str]:
+        """Return the sentence and the lines that have a value."""
+        lines = [self.SENTENCE]
+        for prefix, name in self.LINES:
+            value = getattr(self, name)
+            if value is not None:
+                lines.append(f"{prefix}{one_line(str(value))}")
+        return lines
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the sentence and the lines that are there."""
+        if lines.take().rstrip() != cls.SENTENCE.rstrip():
+            raise BodyError(f"not {cls.SENTENCE!r}")
+        event = cls()
+        for prefix, name in cls.LINES:
+            text = lines.maybe_after(prefix)
+            if text is not None:
+                setattr(event, name, number_in(text, "") if name in cls.NUMBERS else text)
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusSubmitEvent(Prefixed):
+    """A job went to a GRAM gatekeeper."""
+
+    rm_contact: str | None = None
+    jm_contact: str | None = None
+    restartable: int | None = None
+
+    number: ClassVar[int] = 17
+    type_name: ClassVar[str] = "GlobusSubmitEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("rm_contact", "RMContact"),
+        ("jm_contact", "JMContact"),
+        ("restartable", "RestartableJM"),
+    )
+    SENTENCE: ClassVar[str] = "Job submitted to Globus"
+    LINES: ClassVar[Attributes] = (
+        ("    RM-Contact: ", "rm_contact"),
+        ("    JM-Contact: ", "jm_contact"),
+        ("    Can-Restart-JM: ", "restartable"),
+    )
+    NUMBERS: ClassVar[frozenset[str]] = frozenset({"restartable"})
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusSubmitFailedEvent(Prefixed):
+    """A GRAM gatekeeper refused a job."""
+
+    reason: str | None = None
+
+    number: ClassVar[int] = 18
+    type_name: ClassVar[str] = "GlobusSubmitFailedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"),)
+    SENTENCE: ClassVar[str] = "Globus job submission failed!"
+    LINES: ClassVar[Attributes] = (("    Reason: ", "reason"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusResourceUpEvent(Prefixed):
+    """A GRAM gatekeeper answers again."""
+
+    rm_contact: str | None = None
+
+    number: ClassVar[int] = 19
+    type_name: ClassVar[str] = "GlobusResourceUpEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("rm_contact", "RMContact"),)
+    SENTENCE: ClassVar[str] = "Globus Resource Back Up"
+    LINES: ClassVar[Attributes] = (("    RM-Contact: ", "rm_contact"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class GlobusResourceDownEvent(Prefixed):
+    """A GRAM gatekeeper does not answer."""
+
+    rm_contact: str | None = None
+
+    number: ClassVar[int] = 20
+    type_name: ClassVar[str] = "GlobusResourceDownEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("rm_contact", "RMContact"),)
+    SENTENCE: ClassVar[str] = "Detected Down Globus Resource"
+    LINES: ClassVar[Attributes] = (("    RM-Contact: ", "rm_contact"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class RemoteErrorEvent(Event):
+    """A daemon at the execution point reports trouble with a job; critical trouble ends the run."""
+
+    daemon: str = ""
+    host: str = ""
+    message: str = ""
+    critical: bool = True
+    code: int | None = None
+    subcode: int | None = None
+
+    number: ClassVar[int] = 21
+    type_name: ClassVar[str] = "RemoteErrorEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("daemon", "Daemon"),
+        ("host", "ExecuteHost"),
+        ("message", "ErrorMsg"),
+        ("critical", "CriticalError"),
+        ("code", "HoldReasonCode"),
+        ("subcode", "HoldReasonSubCode"),
+    )
+
+    def body(self) -> list[str]:
+        """Return who reports, the message's lines, and the codes if there are any."""
+        kind = "Error" if self.critical else "Message"
+        lines = [f"{kind} from {one_line(self.daemon)} on {one_line(self.host)}:"]
+        lines += [f"\t{one_line(line)}" for line in self.message.split("\n")]
+        if self.code:
+            lines.append(f"\tCode {self.code} Subcode {self.subcode or 0}")
+        return lines
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read who reports, the message and the codes."""
+        kind, separator, rest = lines.take().partition(" from ")
+        daemon, second, host = rest.partition(" on ")
+        if not separator or not second or kind not in ("Error", "Message"):
+            raise BodyError("not a remote error")
+        event = cls(daemon=daemon, host=host.removesuffix(":"), critical=kind == "Error")
+        message: list[str] = []
+        while (line := lines.maybe_after("\t")) is not None:
+            code, found, subcode = line.removeprefix("Code ").partition(" Subcode ")
+            if line.startswith("Code ") and found and lines.peek() is None:
+                event.code, event.subcode = number_in(code, ""), number_in(subcode, "")
+            else:
+                message.append(line)
+        event.message = "\n".join(message)
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class JobDisconnectedEvent(Event):
+    """The shadow lost the starter and tries to find it again."""
+
+    reason: str = ""
+    startd_name: str = ""
+    startd_address: str = ""
+
+    number: ClassVar[int] = 22
+    type_name: ClassVar[str] = "JobDisconnectedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("reason", "DisconnectReason"),
+        ("startd_address", "StartdAddr"),
+        ("startd_name", "StartdName"),
+    )
+
+    def body(self) -> list[str]:
+        """Return the reason and what is being tried."""
+        return [
+            "Job disconnected, attempting to reconnect",
+            f"    {one_line(self.reason)}",
+            f"    Trying to reconnect to {self.startd_name} {self.startd_address}",
+        ]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the reason and what is being tried."""
+        lines.after("Job disconnected, attempting to reconnect")
+        reason = lines.after("    ")
+        name, _, address = lines.after("    Trying to reconnect to ").partition(" ")
+        return cls(reason=reason, startd_name=name, startd_address=address)
+
+
+@dataclass(slots=True, kw_only=True)
+class JobReconnectedEvent(Event):
+    """The shadow found the starter again; the job went on meanwhile."""
+
+    startd_name: str = ""
+    startd_address: str = ""
+    starter_address: str = ""
+
+    number: ClassVar[int] = 23
+    type_name: ClassVar[str] = "JobReconnectedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("startd_address", "StartdAddr"),
+        ("startd_name", "StartdName"),
+        ("starter_address", "StarterAddr"),
+    )
+
+    def body(self) -> list[str]:
+        """Return slot and addresses."""
+        return [
+            f"Job reconnected to {self.startd_name}",
+            f"    startd address: {self.startd_address}",
+            f"    starter address: {self.starter_address}",
+        ]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read slot and addresses."""
+        return cls(
+            startd_name=lines.after("Job reconnected to "),
+            startd_address=lines.after("    startd address: "),
+            starter_address=lines.after("    starter address: "),
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class JobReconnectFailedEvent(Event):
+    """The starter is lost; the job will start anew."""
+
+    reason: str = ""
+    startd_name: str = ""
+
+    number: ClassVar[int] = 24
+    type_name: ClassVar[str] = "JobReconnectFailedEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("reason", "Reason"), ("startd_name", "StartdName"))
+    _tail: ClassVar[str] = ", rescheduling job"
+
+    def body(self) -> list[str]:
+        """Return the reason and the slot."""
+        return [
+            "Job reconnection failed",
+            f"    {one_line(self.reason)}",
+            f"    Can not reconnect to {self.startd_name}{self._tail}",
+        ]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the reason and the slot."""
+        lines.after("Job reconnection failed")
+        reason = lines.after("    ")
+        name = lines.after("    Can not reconnect to ")
+        return cls(reason=reason, startd_name=name.removesuffix(cls._tail))
+
+
+@dataclass(slots=True, kw_only=True)
+class GridResourceUpEvent(Prefixed):
+    """A grid system answers again."""
+
+    resource: str | None = None
+
+    number: ClassVar[int] = 25
+    type_name: ClassVar[str] = "GridResourceUpEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"),)
+    SENTENCE: ClassVar[str] = "Grid Resource Back Up"
+    LINES: ClassVar[Attributes] = (("    GridResource: ", "resource"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class GridResourceDownEvent(Prefixed):
+    """A grid system does not answer."""
+
+    resource: str | None = None
+
+    number: ClassVar[int] = 26
+    type_name: ClassVar[str] = "GridResourceDownEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"),)
+    SENTENCE: ClassVar[str] = "Detected Down Grid Resource"
+    LINES: ClassVar[Attributes] = (("    GridResource: ", "resource"),)
+
+
+@dataclass(slots=True, kw_only=True)
+class GridSubmitEvent(Prefixed):
+    """A grid system accepted a job."""
+
+    resource: str | None = None
+    job_id: str | None = None
+
+    number: ClassVar[int] = 27
+    type_name: ClassVar[str] = "GridSubmitEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("resource", "GridResource"), ("job_id", "GridJobId"))
+    SENTENCE: ClassVar[str] = "Job submitted to grid resource"
+    LINES: ClassVar[Attributes] = (
+        ("    GridResource: ", "resource"),
+        ("    GridJobId: ", "job_id"),
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class JobAdInformationEvent(Event):
+    """What the job asked to be told with another event (`job_ad_information_attrs`).
+
+    `attributes` are ClassAd texts: those of the event that triggered this one, and the job's.
+    """
+
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    number: ClassVar[int] = 28
+    type_name: ClassVar[str] = "JobAdInformationEvent"
+
+    def body(self) -> list[str]:
+        """Return the sentence and the attributes in the order of their names."""
+        names = sorted(self.attributes, key=str.lower)
+        return [
+            "Job ad information event triggered.",
+            *(f"{name} = {one_line(self.attributes[name])}" for name in names),
+        ]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the attributes."""
+        lines.after("Job ad information event triggered.")
+        event = cls()
+        while (line := lines.peek()) is not None and " = " in line:
+            name, _, text = lines.take().partition(" = ")
+            event.attributes[name] = text
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class JobStatusUnknownEvent(Prefixed):
+    """Nobody knows how a grid job fares."""
+
+    number: ClassVar[int] = 29
+    type_name: ClassVar[str] = "JobStatusUnknownEvent"
+    SENTENCE: ClassVar[str] = "The job's remote status is unknown"
+
+
+@dataclass(slots=True, kw_only=True)
+class JobStatusKnownEvent(Prefixed):
+    """It is known again how a grid job fares."""
+
+    number: ClassVar[int] = 30
+    type_name: ClassVar[str] = "JobStatusKnownEvent"
+    SENTENCE: ClassVar[str] = "The job's remote status is known again"
+
+
+@dataclass(slots=True, kw_only=True)
+class JobStageInEvent(Prefixed):
+    """A grid job's input is being staged."""
+
+    number: ClassVar[int] = 31
+    type_name: ClassVar[str] = "JobStageInEvent"
+    SENTENCE: ClassVar[str] = "Job is performing stage-in of input files"
+
+
+@dataclass(slots=True, kw_only=True)
+class JobStageOutEvent(Prefixed):
+    """A grid job's output is being staged."""
+
+    number: ClassVar[int] = 32
+    type_name: ClassVar[str] = "JobStageOutEvent"
+    SENTENCE: ClassVar[str] = "Job is performing stage-out of output files"
+
+
+@dataclass(slots=True, kw_only=True)
+class AttributeUpdateEvent(Event):
+    """An attribute of the job changed; `old` None means that it was not there."""
+
+    name: str = ""
+    value: str = ""
+    old: str | None = None
+
+    number: ClassVar[int] = 33
+    type_name: ClassVar[str] = "AttributeUpdateEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (
+        ("name", "Attribute"),
+        ("value", "Value"),
+        ("old", "PriorValue"),
+    )
+
+    def body(self) -> list[str]:
+        """Return what changed."""
+        value = one_line(self.value)
+        if self.old is None:
+            return [f"Setting job attribute {self.name} to {value}"]
+        return [f"Changing job attribute {self.name} from {one_line(self.old)} to {value}"]
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read what changed."""
+        line = lines.take()
+        if line.startswith("Setting job attribute "):
+            name, _, value = line.removeprefix("Setting job attribute ").partition(" to ")
+            return cls(name=name, value=value)
+        name, separator, rest = line.removeprefix("Changing job attribute ").partition(" from ")
+        if not separator:
+            raise BodyError("not an attribute's change")
+        old, _, value = rest.partition(" to ")
+        return cls(name=name, value=value, old=old)
+
+
+@dataclass(slots=True, kw_only=True)
+class PreSkipEvent(Prefixed):
+    """A DAG node's PRE script said that the node is to be skipped."""
+
+    notes: str | None = None
+
+    number: ClassVar[int] = 34
+    type_name: ClassVar[str] = "PreSkipEvent"
+    ATTRIBUTES: ClassVar[Attributes] = (("notes", "SkipEventLogNotes"),)
+    SENTENCE: ClassVar[str] = "PRE script return value is PRE_SKIP value"
+    LINES: ClassVar[Attributes] = (("    ", "notes"),)

@@ -1,0 +1,302 @@
+"""The job event log: events as text, text as events, and the ways a log can be written.
+
+Bytes are the interface here: many programs read these files while they grow. One event is one
+`write`, ended by a line of three dots. What an event says is in `event_kinds.py`,
+`event_grid.py` and `event_cluster.py`; the ClassAd, XML and JSON forms in `event_forms.py`; who
+writes which event is up to schedd and shadow. Source: wire reference §7.3, R083.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+import time as clock
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import ClassVar, Self
+
+from kettle.records import event_cluster as c
+from kettle.records import event_grid as g
+from kettle.records import event_kinds as k
+from kettle.records.event_base import BodyError, Event, Lines
+
+END = "..."
+# Limit: an event longer than this is no event; a reader would otherwise keep all of a wrong file.
+MAX_EVENT_BYTES = 4 * 1024 * 1024
+_HEADER = re.compile(
+    r"(\d{3}) \((-?\d+)\.(-?\d+)\.(-?\d+)\) "
+    r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)) (\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)? ?"
+)
+GLOBAL_HEADER_WIDTH = 256
+
+
+@dataclass(slots=True, kw_only=True)
+class RawEvent(Event):
+    """An event of a number, or in a form, that this version does not know; kept as it is."""
+
+    kind: int = -1
+
+    type_name: ClassVar[str] = "FutureEvent"
+
+    def body(self) -> list[str]:
+        """Return nothing of its own: all lines are `extra`."""
+        return []
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Keep the lines."""
+        return cls(extra=lines.rest())
+
+
+# fmt: off
+EVENTS: dict[int, type[Event]] = {
+    event.number: event
+    for event in (
+        k.SubmitEvent, k.ExecuteEvent, k.ExecutableErrorEvent, k.CheckpointedEvent,
+        k.JobEvictedEvent, k.JobTerminatedEvent, k.JobImageSizeEvent, k.ShadowExceptionEvent,
+        k.GenericEvent, k.JobAbortedEvent, k.JobSuspendedEvent, k.JobUnsuspendedEvent,
+        k.JobHeldEvent, k.JobReleasedEvent, k.NodeExecuteEvent, k.NodeTerminatedEvent,
+        k.PostScriptTerminatedEvent,
+        g.GlobusSubmitEvent, g.GlobusSubmitFailedEvent, g.GlobusResourceUpEvent,
+        g.GlobusResourceDownEvent, g.RemoteErrorEvent, g.JobDisconnectedEvent,
+        g.JobReconnectedEvent, g.JobReconnectFailedEvent, g.GridResourceUpEvent,
+        g.GridResourceDownEvent, g.GridSubmitEvent, g.JobAdInformationEvent,
+        g.JobStatusUnknownEvent, g.JobStatusKnownEvent, g.JobStageInEvent, g.JobStageOutEvent,
+        g.AttributeUpdateEvent, g.PreSkipEvent,
+        c.ClusterSubmitEvent, c.ClusterRemoveEvent, c.FactoryPausedEvent, c.FactoryResumedEvent,
+        c.NoneEvent, c.FileTransferEvent, c.ReserveSpaceEvent, c.ReleaseSpaceEvent,
+        c.FileCompleteEvent, c.FileUsedEvent, c.FileRemovedEvent, c.DataflowJobSkippedEvent,
+        c.CommonFilesEvent,
+    )
+}
+# The names that TriggerEventTypeName and the Python bindings use, by number.
+ULOG_NAMES = (
+    "SUBMIT", "EXECUTE", "EXECUTABLE_ERROR", "CHECKPOINTED", "JOB_EVICTED", "JOB_TERMINATED",
+    "IMAGE_SIZE", "SHADOW_EXCEPTION", "GENERIC", "JOB_ABORTED", "JOB_SUSPENDED",
+    "JOB_UNSUSPENDED", "JOB_HELD", "JOB_RELEASED", "NODE_EXECUTE", "NODE_TERMINATED",
+    "POST_SCRIPT_TERMINATED", "GLOBUS_SUBMIT", "GLOBUS_SUBMIT_FAILED", "GLOBUS_RESOURCE_UP",
+    "GLOBUS_RESOURCE_DOWN", "REMOTE_ERROR", "JOB_DISCONNECTED", "JOB_RECONNECTED",
+    "JOB_RECONNECT_FAILED", "GRID_RESOURCE_UP", "GRID_RESOURCE_DOWN", "GRID_SUBMIT",
+    "JOB_AD_INFORMATION", "JOB_STATUS_UNKNOWN", "JOB_STATUS_KNOWN", "JOB_STAGE_IN",
+    "JOB_STAGE_OUT", "ATTRIBUTE_UPDATE", "PRESKIP", "CLUSTER_SUBMIT", "CLUSTER_REMOVE",
+    "FACTORY_PAUSED", "FACTORY_RESUMED", "NONE", "FILE_TRANSFER", "RESERVE_SPACE",
+    "RELEASE_SPACE", "FILE_COMPLETE", "FILE_USED", "FILE_REMOVED", "DATAFLOW_JOB_SKIPPED",
+    "COMMON_FILES",
+)
+# fmt: on
+
+
+class Form(Enum):
+    """How an event log is written."""
+
+    TEXT = "text"
+    XML = "xml"
+    JSON = "json"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The choices of DEFAULT_USERLOG_FORMAT_OPTIONS and EVENT_LOG_FORMAT_OPTIONS."""
+
+    form: Form = Form.TEXT
+    iso: bool = True
+    sub_second: bool = False
+    utc: bool = False
+
+    @classmethod
+    def parse(cls, options: str, *, xml: bool = False) -> Style:
+        """Read the words of a format option; unknown ones mean nothing, as in the reference."""
+        words = {word.upper() for word in re.split(r"[\s,|]+", options) if word}
+        form = Form.XML if xml or "XML" in words else Form.TEXT
+        if "JSON" in words:
+            form = Form.JSON
+        return cls(
+            form,
+            iso="LEGACY" not in words,
+            sub_second="SUB_SECOND" in words,
+            utc="UTC" in words,
+        )
+
+
+DEFAULT_STYLE = Style()
+
+
+@lru_cache(maxsize=64)
+def _second_text(second: int, iso: bool, utc: bool) -> str:
+    parts = clock.gmtime(second) if utc else clock.localtime(second)
+    hours = f"{parts.tm_hour:02}:{parts.tm_min:02}:{parts.tm_sec:02}"
+    if iso:
+        return f"{parts.tm_year:04}-{parts.tm_mon:02}-{parts.tm_mday:02} {hours}"
+    return f"{parts.tm_mon:02}/{parts.tm_mday:02} {hours}"
+
+
+def render_time(seconds: float, style: Style) -> str:
+    """Return a moment as the header of an event shows it."""
+    whole = int(seconds // 1)
+    text = _second_text(whole, style.iso, style.utc)
+    if style.sub_second:
+        text += f".{int((seconds - whole) * 1000):03}"
+    return text + "Z" if style.utc else text
+
+
+def render_header(event: Event, style: Style = DEFAULT_STYLE) -> str:
+    """Return the part of an event's first line that all events have, with its blank."""
+    number = event.kind if isinstance(event, RawEvent) else event.number
+    return (
+        f"{number:03} ({_id(event.cluster)}.{_id(event.proc)}.{_id(event.subproc)}) "
+        f"{render_time(event.time, style)} "
+    )
+
+
+def _id(number: int) -> str:
+    # A cluster's own event has the proc -1, which the reference pads to two digits: "-01".
+    return f"{number:03d}"
+
+
+def render_event(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
+    """Return an event in the text form, with its end, ready for one write."""
+    lines = event.body() + event.extra
+    text = "\n".join(lines) if lines else ""
+    return f"{render_header(event, style)}{text}\n{END}\n".encode("utf-8", "surrogateescape")
+
+
+def parse_event(text: str, *, year: int = 1970) -> Event | None:
+    """Read one event, without its end; None if the first line is no header.
+
+    `year` is assumed for the legacy date, which has none. A body that is not of its number's form
+    gives a RawEvent.
+    """
+    match = _HEADER.match(text)
+    if match is None:
+        return None
+    body = text[match.end() :].split("\n")
+    kind = EVENTS.get(int(match.group(1)))
+    lines = Lines(body)
+    event: Event
+    try:
+        event = (kind or RawEvent).from_body(lines)
+        event.extra += lines.rest()
+    except BodyError:
+        event = RawEvent(extra=body)
+    if isinstance(event, RawEvent):
+        event.kind = int(match.group(1))
+    event.cluster, event.proc, event.subproc = (int(match.group(i)) for i in (2, 3, 4))
+    event.time = _parse_time(match, year)
+    return event
+
+
+def _parse_time(match: re.Match[str], year: int) -> float:
+    if match.group(5):
+        year, month, day = (int(match.group(i)) for i in (5, 6, 7))
+    else:
+        month, day = int(match.group(8)), int(match.group(9))
+    hour, minute, second = (int(match.group(i)) for i in (10, 11, 12))
+    fraction = float(f"0.{match.group(13)}") if match.group(13) else 0.0
+    whole = _epoch(year, month, day, hour, minute, second, match.group(14) is not None)
+    return whole + fraction
+
+
+@lru_cache(maxsize=64)
+def _epoch(year: int, month: int, day: int, hour: int, minute: int, second: int, utc: bool) -> int:
+    parts = (year, month, day, hour, minute, second, 0, 0, -1)
+    try:
+        return calendar.timegm(parts) if utc else int(clock.mktime(parts))
+    except (OverflowError, ValueError):
+        return 0
+
+
+class EventReader:
+    """Reads a growing text log piece by piece.
+
+    A torn tail stays in the buffer until its end comes. What is no event between two ends is
+    skipped and counted in `skipped`.
+    """
+
+    def __init__(self, *, year: int = 1970) -> None:
+        self._buffer = b""
+        self._year = year
+        # Offset of the first byte that no returned event covers.
+        self.offset = 0
+        self.skipped = 0
+
+    def feed(self, data: bytes) -> Iterator[Event]:
+        """Take more bytes of the log and return the events that are now complete."""
+        self._buffer += data
+        start = 0
+        end = len(END) + 1
+        while True:
+            stop = self._find_end(start)
+            if stop < 0:
+                break
+            piece = self._buffer[start:stop].decode("utf-8", "surrogateescape")
+            start = stop + end
+            event = parse_event(piece.removesuffix("\n"), year=self._year)
+            if event is None:
+                self.skipped += 1
+                continue
+            yield event
+        self.offset += start
+        self._buffer = self._buffer[start:]
+        if len(self._buffer) > MAX_EVENT_BYTES:
+            self.skipped += 1
+            self.offset += len(self._buffer)
+            self._buffer = b""
+
+    def _find_end(self, start: int) -> int:
+        if self._buffer.startswith(b"...\n", start):
+            return start
+        found = self._buffer.find(b"\n...\n", start)
+        return -1 if found < 0 else found + 1
+
+
+def read_events(data: bytes, *, year: int = 1970) -> list[Event]:
+    """Return the complete events of a text log."""
+    return list(EventReader(year=year).feed(data))
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalHeader:
+    """The first event of a global event log (EVENT_LOG), which says where in all of it we are."""
+
+    created_at: int
+    identity: str
+    sequence: int = 1
+    size: int = 0
+    events: int = 0
+    offset: int = 0
+    event_offset: int = 0
+    max_rotation: int = -1
+    creator: str = ""
+
+    def event(self, now: float) -> k.GenericEvent:
+        """Return the header as the event that begins the file; its length never changes."""
+        info = (
+            f"Global JobLog: ctime={self.created_at} id={self.identity} "
+            f"sequence={self.sequence} size={self.size} events={self.events} "
+            f"offset={self.offset} event_off={self.event_offset} "
+            f"max_rotation={self.max_rotation} creator_name=<{self.creator}>"
+        )
+        return k.GenericEvent(info=info.ljust(GLOBAL_HEADER_WIDTH), time=now)
+
+    @classmethod
+    def parse(cls, event: Event) -> GlobalHeader | None:
+        """Read the header from a log's first event; None if it is an ordinary event."""
+        if not isinstance(event, k.GenericEvent) or not event.info.startswith("Global JobLog:"):
+            return None
+        found = dict(re.findall(r"(\w+)=(<[^>]*>|\S+)", event.info))
+        try:
+            return cls(
+                created_at=int(found["ctime"]),
+                identity=found["id"],
+                sequence=int(found.get("sequence", "1")),
+                size=int(found.get("size", "0")),
+                events=int(found.get("events", "0")),
+                offset=int(found.get("offset", "0")),
+                event_offset=int(found.get("event_off", "0")),
+                max_rotation=int(found.get("max_rotation", "-1")),
+                creator=found.get("creator_name", "<>").strip("<>"),
+            )
+        except (KeyError, ValueError):
+            return None

@@ -1,0 +1,174 @@
+"""CPU times and the table of resources, as they stand in events 003-005 and 015.
+
+Pure text: numbers in, lines out, and back. Which numbers belong into a job's table is decided by
+`kettle.shadow`; the attributes of the table (`Cpus`, `RequestCpus`, `CpusUsage`, `AssignedGPUs`,
+...) are the same in an event's ClassAd form. Format: wire reference §7.3.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+UsageValue = int | float | str
+UsageTable = Mapping[str, UsageValue]
+
+# What these resources are measured in, in the label of their row.
+_UNITS = {"memory": "MB", "disk": "KB", "timeexecute": "s", "timeslotbusy": "s"}
+_TIMES = re.compile(r"Usr (\d+) (\d+):(\d+):(\d+), Sys (\d+) (\d+):(\d+):(\d+)$")
+_HEADING = "Partitionable Resources"
+_LABEL = re.compile(r"\t   (\S+)(?: \(([A-Za-z]+)\))?\s+:(.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTimes:
+    """User and system seconds; whole seconds are all that the log keeps."""
+
+    user_seconds: float = 0.0
+    system_seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return f"Usr {_clock(self.user_seconds)}, Sys {_clock(self.system_seconds)}"
+
+    @classmethod
+    def parse(cls, text: str) -> CpuTimes:
+        """Read `Usr D HH:MM:SS, Sys D HH:MM:SS`; ValueError if it is something else."""
+        match = _TIMES.match(text.strip())
+        if match is None:
+            raise ValueError(f"not a usage: {text!r}")
+        days, hours, minutes, seconds = (int(part) for part in match.groups()[:4])
+        user = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+        days, hours, minutes, seconds = (int(part) for part in match.groups()[4:])
+        return cls(float(user), float(((days * 24 + hours) * 60 + minutes) * 60 + seconds))
+
+
+def _clock(seconds: float) -> str:
+    rest = max(0, int(seconds))
+    days, rest = divmod(rest, 86_400)
+    hours, rest = divmod(rest, 3_600)
+    minutes, rest = divmod(rest, 60)
+    return f"{days} {hours:02}:{minutes:02}:{rest:02}"
+
+
+NO_TIME = CpuTimes()
+
+
+def _resource_names(table: UsageTable) -> list[str]:
+    """Return the resources that a table of attributes speaks of, sorted, each once."""
+    names: dict[str, str] = {}
+    for attribute in table:
+        lower = attribute.lower()
+        if lower.startswith("request"):
+            name = attribute[len("request") :]
+        elif lower.startswith("assigned"):
+            continue
+        elif lower.endswith("averageusage"):
+            name = attribute[: -len("averageusage")]
+        elif lower.endswith("usage"):
+            name = attribute[: -len("usage")]
+        else:
+            name = attribute
+        names.setdefault(name.lower(), name)
+    return [names[key] for key in sorted(names)]
+
+
+def _column(values: Sequence[UsageValue | None]) -> list[str]:
+    """Return one column's texts: with a fraction anywhere, whole numbers make room for it."""
+    fractional = any(isinstance(value, float) and value != int(value) for value in values)
+    texts = []
+    for value in values:
+        if value is None:
+            texts.append("")
+        elif isinstance(value, float) and value != int(value):
+            texts.append(f"{value:.2f}")
+        elif isinstance(value, (int, float)):
+            texts.append(f"{int(value)}   " if fractional else str(int(value)))
+        else:
+            texts.append(value)
+    return texts
+
+
+def render_usage_table(table: UsageTable) -> list[str]:
+    """Return the lines of the table of resources, heading first; none for an empty table."""
+    names = _resource_names(table)
+    if not names:
+        return []
+    lower = {key.lower(): value for key, value in table.items()}
+    used = _column(
+        [lower.get(f"{n}usage".lower(), lower.get(f"{n}averageusage".lower())) for n in names]
+    )
+    requested = _column([lower.get(f"request{n}".lower()) for n in names])
+    allocated = _column([lower.get(n.lower()) for n in names])
+    assigned = [lower.get(f"assigned{n}".lower()) for n in names]
+    labels = [_label(name, averaged=f"{name}averageusage".lower() in lower) for name in names]
+    width = max(12, *(len(name) for name in names)) + 8
+    widths = (
+        max(8, *(len(text) for text in used)),
+        max(8, *(len(text) for text in requested)),
+        max(9, *(len(text) for text in allocated)),
+    )
+    some_assigned = any(value is not None for value in assigned)
+    heading = ("Usage", "Request", "Allocated", "Assigned" if some_assigned else "")
+    lines = [f"\t{_HEADING:<{width + 3}} : {_row(heading, widths)}"]
+    for label, *cells, names_given in zip(
+        labels, used, requested, allocated, assigned, strict=True
+    ):
+        quoted = "" if names_given is None else f'"{names_given}"'
+        lines.append(f"\t   {label:<{width}} : {_row((*cells, quoted), widths)}")
+    return lines
+
+
+def _label(name: str, *, averaged: bool) -> str:
+    if averaged:
+        return f"{name} (Average)"
+    unit = _UNITS.get(name.lower())
+    return name if unit is None else f"{name} ({unit})"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
+    used, requested, allocated, assigned = cells
+    return f"{used:>{widths[0]}} {requested:>{widths[1]}} {allocated:>{widths[2]}} {assigned}"
+
+
+def is_usage_heading(line: str) -> bool:
+    """Tell whether a line of an event begins the table of resources."""
+    return line.startswith(f"\t{_HEADING}")
+
+
+def parse_usage_table(lines: Sequence[str]) -> tuple[dict[str, UsageValue], int]:
+    """Read the table whose heading is `lines[0]`; return it and how many lines it took.
+
+    The cells are cut where the heading's words end, because any of them may be empty.
+    """
+    heading = lines[0]
+    ends = [heading.find(word) + len(word) for word in ("Usage", "Request", "Allocated")]
+    table: dict[str, UsageValue] = {}
+    taken = 1
+    for line in lines[1:]:
+        match = _LABEL.match(line)
+        if match is None:
+            break
+        taken += 1
+        name = match.group(1)
+        start = line.index(" :") + 2
+        cells = [line[start : ends[0]], line[ends[0] : ends[1]], line[ends[1] : ends[2]]]
+        assigned = line[ends[2] :].strip()
+        usage = f"{name}AverageUsage" if match.group(2) == "Average" else f"{name}Usage"
+        for attribute, cell in zip((usage, f"Request{name}", name), cells, strict=True):
+            if cell.strip():
+                table[attribute] = _number(cell.strip())
+        if assigned:
+            table[f"Assigned{name}"] = assigned.strip('"')
+    return table, taken
+
+
+def _number(text: str) -> UsageValue:
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        return text
