@@ -1,0 +1,1 @@
+"""The daemon that starts the others, watches them and stops them."""

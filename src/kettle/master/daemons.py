@@ -1,0 +1,122 @@
+"""Which daemons a master runs, in which order, and with which words on their command lines.
+
+Facts out of the configuration; nothing is started here.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from kettle.config import Config
+from kettle.errors import ConfigError
+from kettle.master.backoff import Backoff
+from kettle.master.child_machine import StopTimes
+
+# The daemons that are ours, and the module of each; anything else in DAEMON_LIST is a program.
+OWN_DAEMONS = {
+    "COLLECTOR": "kettle.collector",
+    "NEGOTIATOR": "kettle.negotiator",
+    "SCHEDD": "kettle.schedd",
+    "STARTD": "kettle.startd",
+    "SHARED_PORT": "kettle.shared_port",
+    "JOB_ROUTER": "kettle.job_router",
+}
+# These serve the others: first to come and last to go.
+_FIRST = ("SHARED_PORT", "COLLECTOR")
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonPlan:
+    """One daemon of DAEMON_LIST.
+
+    `module` is the package of a daemon of ours, empty for a program; `program` is its path.
+    `title` is what `ps` shows. `address_file` is where it says that it listens, or empty.
+    """
+
+    name: str
+    module: str
+    program: str
+    arguments: tuple[str, ...]
+    title: str
+    address_file: str
+    environment: tuple[tuple[str, str], ...]
+    backoff: Backoff
+    stop_times: StopTimes
+
+
+def plan_daemons(config: Config) -> list[DaemonPlan]:
+    """Read DAEMON_LIST; ConfigError if it names something that is neither ours nor a program.
+
+    The master itself is left out, duplicates count once, and shared_port and collector come first.
+    """
+    names: list[str] = []
+    for word in config.words("DAEMON_LIST"):
+        name = word.strip("+").upper()
+        if name and name != "MASTER" and name not in names:
+            names.append(name)
+    names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+    return [_plan(config, name) for name in names]
+
+
+def stop_times(config: Config, name: str = "") -> StopTimes:
+    """Read the shutdown timeouts, for one daemon or in general."""
+    own_graceful = config.real(f"{name}_SHUTDOWN_GRACEFUL_TIMEOUT") if name else None
+    own_fast = config.real(f"{name}_SHUTDOWN_FAST_TIMEOUT") if name else None
+    graceful = own_graceful or config.real("SHUTDOWN_GRACEFUL_TIMEOUT") or 1800.0
+    fast = own_fast or config.real("SHUTDOWN_FAST_TIMEOUT") or 300.0
+    return StopTimes(graceful, fast)
+
+
+def _plan(config: Config, name: str) -> DaemonPlan:
+    module = OWN_DAEMONS.get(name, "")
+    program = config.get(name) or ""
+    if not module and not program:
+        near = config.nearest(name)
+        raise ConfigError(
+            f"{config.origin('DAEMON_LIST')}: DAEMON_LIST names {name}, but {name} is not set to"
+            " a program",
+            hint=f"did you mean {near}?" if near else "",
+        )
+    # A path of the site's own beats the daemon of ours with that name.
+    if module and program and config.find_set(name) is not None:
+        module = ""
+    folder = config.get("LOG") or ""
+    address_file = config.get(f"{name}_ADDRESS_FILE") or (
+        f"{folder}/.{name.lower()}_address" if module and folder else ""
+    )
+    return DaemonPlan(
+        name=name,
+        module=module,
+        program=program,
+        arguments=tuple(shlex.split(config.get(f"{name}_ARGS") or "")),
+        title=f"condor_{name.lower()}",
+        address_file=address_file,
+        environment=_read_environment(config.get(f"{name}_ENVIRONMENT") or ""),
+        backoff=_read_backoff(config, name),
+        stop_times=stop_times(config, name),
+    )
+
+
+def _read_environment(text: str) -> tuple[tuple[str, str], ...]:
+    """Read `NAME=value` pairs between blanks or semicolons, quoted as a whole or not."""
+    text = text.strip()
+    if text.startswith('"') and text.endswith('"') and len(text) > 1:
+        text = text[1:-1]
+    words = shlex.split(text.replace(";", " "))
+    pairs = (word.partition("=") for word in words)
+    return tuple((name, value) for name, equals, value in pairs if equals)
+
+
+def _read_backoff(config: Config, name: str) -> Backoff:
+    def knob(word: str, default: float) -> float:
+        own = config.real(f"MASTER_{name}_{word}")
+        general = config.real(f"MASTER_{word}")
+        return own if own is not None else default if general is None else general
+
+    return Backoff(
+        constant=knob("BACKOFF_CONSTANT", 9.0),
+        factor=knob("BACKOFF_FACTOR", 2.0),
+        ceiling=knob("BACKOFF_CEILING", 3600.0),
+        recover_seconds=knob("RECOVER_FACTOR", 300.0),
+    )
