@@ -235,7 +235,15 @@ def _give_up(state: DaemonState, event: Event, now: float) -> Outcome:
 def _start(state: DaemonState, event: Event, now: float) -> Outcome:
     """Begin a new run; what an earlier run left behind is forgotten."""
     del event, now
-    state = replace(state, run=state.run + 1, pid=0, ready=False, how=None, start_again=False)
+    state = replace(
+        state,
+        run=state.run + 1,
+        timer=state.timer + 1,
+        pid=0,
+        ready=False,
+        how=None,
+        start_again=False,
+    )
     return state, [StartDaemon(state.name, state.run)]
 
 
@@ -246,9 +254,10 @@ def _started(state: DaemonState, event: Event, now: float) -> Outcome:
 
 
 def _started_too_late(state: DaemonState, event: Event, now: float) -> Outcome:
-    assert state.how is not None
+    how = state.how
+    assert how is not None
     state, effects = _started(state, event, now)
-    state, more = _ask_to_stop(state, state.how, now)
+    state, more = _ask_to_stop(state, how, now)
     return state, effects + more
 
 
@@ -283,8 +292,7 @@ def _ask_to_stop(state: DaemonState, how: How, now: float) -> Outcome:
 
 def _hurry(state: DaemonState, event: Event, now: float) -> Outcome:
     del event
-    how: How = How.FAST if state.how is How.GRACEFUL else How.KILL
-    state, effects = _ask_to_stop(state, how, now)
+    state, effects = _ask_to_stop(state, How.FAST if state.how is How.GRACEFUL else How.KILL, now)
     return state, [Tell(f"{state.name} (pid {state.pid}) did not stop in time"), *effects]
 
 
