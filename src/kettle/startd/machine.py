@@ -1,0 +1,290 @@
+"""The slots of one startd with everything that belongs to each: resources, claim, counters.
+
+The containers of `service.py` and the choices about them that need no I/O: how the configuration
+divides the machine, which slot a claim id means, which slots a drain waits for. Invariants are
+restated by `Machine.check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.errors import ConfigError
+from kettle.startd import slot_machine
+from kettle.startd.claim_machine import Claim, ClaimPhase
+from kettle.startd.facts import MachineFacts, Readings
+from kettle.startd.slot_machine import Phase, Slot
+from kettle.startd.slots import Bundle, Pool, SlotSpec, SlotType, plan_slots, whole
+
+
+@dataclass
+class SlotRecord:
+    """One slot and what is known of it. Times are epoch seconds."""
+
+    slot: Slot
+    slot_id: int
+    type_id: int
+    total: Bundle
+    pool: Pool | None = None
+    parent: SlotRecord | None = None
+    dynamic_id: int = 0
+    claim: Claim | None = None
+    waiting_claim: Claim | None = None
+    waiting_job: ClassAd | None = None
+    job: ClassAd | None = None
+    job_started_at: float = 0.0
+    suspended_seconds: float = 0.0
+    suspended_at: float = 0.0
+    usage: ClassAd | None = None
+    phase_seconds: dict[Phase, float] = field(default_factory=dict)
+    sequence: int = 0
+    sent_at: float = 0.0
+    accepted_while_draining: bool = False
+
+    @property
+    def name(self) -> str:
+        """The full name, slot1_1@host."""
+        return self.slot.name
+
+    @property
+    def short_name(self) -> str:
+        """The part before the @."""
+        return self.slot.name.partition("@")[0]
+
+    @property
+    def kind(self) -> str:
+        """The value of SlotType."""
+        if self.pool is not None:
+            return "Partitionable"
+        return "Dynamic" if self.parent is not None else "Static"
+
+    @property
+    def available(self) -> Bundle:
+        """What the slot advertises: of a partitionable one, what is left (A008)."""
+        return self.pool.free if self.pool is not None else self.total
+
+    def ran_seconds(self, now: float) -> float:
+        """Return how long the present job has run, without suspended time (B122)."""
+        if not self.job_started_at:
+            return 0.0
+        frozen = self.suspended_seconds + (now - self.suspended_at if self.suspended_at else 0.0)
+        return now - self.job_started_at - frozen
+
+
+@dataclass
+class Counters:
+    """What the startd counts over its life, as its ads publish it."""
+
+    claim_requests: int = 0
+    activation_requests: int = 0
+    job_starts: int = 0
+    job_preemptions: int = 0
+    rank_preemptions: int = 0
+    priority_preemptions: int = 0
+    slots_not_matching: int = 0
+
+
+@dataclass
+class Drain:
+    """A drain in progress (wire reference, Draining)."""
+
+    request_id: str
+    how_fast: int
+    on_completion: int
+    reason: str
+    started_at: float
+    start_expression: str = ""
+
+
+class Machine:
+    """All slots of a startd, by name."""
+
+    def __init__(self, facts: MachineFacts, name: str) -> None:
+        self.facts = facts
+        self.name = name
+        self.readings = Readings()
+        self.whole = Bundle()
+        self.slots: dict[str, SlotRecord] = {}
+        self.counters = Counters()
+        self.drain: Drain | None = None
+        self.last_drain_started_at = 0.0
+        self.last_drain_stopped_at = 0.0
+        self._by_claim: dict[str, SlotRecord] = {}
+
+    def __iter__(self) -> Iterator[SlotRecord]:
+        return iter(list(self.slots.values()))
+
+    def divide(self, specs: list[SlotSpec], whole_machine: Bundle, now: float) -> None:
+        """Make the configured slots, in Owner, as a machine starts."""
+        self.whole = whole_machine
+        for spec in specs:
+            name = f"slot{spec.slot_id}@{self.name}"
+            slot = Slot(name, entered_state_at=now, entered_activity_at=now)
+            pool = Pool.of(spec.total) if spec.partitionable else None
+            self.slots[name] = SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool)
+
+    def carve(self, parent: SlotRecord, wanted: Bundle, now: float) -> SlotRecord:
+        """Make a dynamic slot of a partitionable one; it is Unclaimed until claimed."""
+        assert parent.pool is not None
+        parent.pool, number = parent.pool.carve(wanted)
+        name = f"slot{parent.slot_id}_{number}@{self.name}"
+        slot = Slot(name, Phase.UNCLAIMED_IDLE, entered_state_at=now, entered_activity_at=now)
+        record = SlotRecord(
+            slot,
+            parent.slot_id,
+            parent.type_id,
+            parent.pool.children[number],
+            parent=parent,
+            dynamic_id=number,
+        )
+        self.slots[name] = record
+        return record
+
+    def destroy(self, record: SlotRecord) -> None:
+        """Remove a dynamic slot; its resources return to its parent (A012)."""
+        assert record.parent is not None
+        assert record.parent.pool is not None
+        record.parent.pool = record.parent.pool.join(record.dynamic_id)
+        del self.slots[record.name]
+        self.set_claim(record, None)
+
+    def set_claim(self, record: SlotRecord, claim: Claim | None) -> None:
+        """Make `claim` the one of the slot, and findable by its id."""
+        if record.claim is not None and (claim is None or claim.claim_id != record.claim.claim_id):
+            self._by_claim.pop(record.claim.claim_id, None)
+        record.claim = claim
+        if claim is not None:
+            self._by_claim[claim.claim_id] = record
+
+    def find_claim(self, claim_id: str) -> SlotRecord | None:
+        """Return the slot whose present claim this is."""
+        return self._by_claim.get(claim_id)
+
+    def children(self, parent: SlotRecord) -> list[SlotRecord]:
+        """Return the dynamic slots of a partitionable one, by number."""
+        found = [record for record in self.slots.values() if record.parent is parent]
+        return sorted(found, key=lambda record: record.dynamic_id)
+
+    def find(self, name: str) -> SlotRecord | None:
+        """Return a slot by its full or short name, in any case."""
+        wanted = name.lower()
+        for record in self.slots.values():
+            if wanted in {record.name.lower(), record.short_name.lower()}:
+                return record
+        return None
+
+    def is_drained(self) -> bool:
+        """Whether no slot is on its way to Drained any more."""
+        return all(
+            r.slot.phase in {Phase.DRAINED_RETIRING, Phase.DRAINED_IDLE}
+            for r in self.slots.values()
+        )
+
+    def note_phase(self, record: SlotRecord, before: Slot, now: float) -> None:
+        """Add the time spent in the phase that just ended."""
+        spent = now - before.entered_activity_at
+        record.phase_seconds[before.phase] = record.phase_seconds.get(before.phase, 0.0) + spent
+
+    def check(self) -> None:
+        """Restate what has to hold between slots, claims and resources."""
+        slot_machine.check([record.slot for record in self.slots.values()])
+        for record in self.slots.values():
+            if record.pool is not None:
+                record.pool.check()
+                numbers = {child.dynamic_id for child in self.children(record)}
+                assert numbers == set(record.pool.children), f"{record.name}: {numbers}"
+                assert record.slot.phase.state not in {"Claimed", "Preempting"}, record.name
+            if record.slot.phase.state == "Claimed":
+                assert record.claim is not None, record.name
+                assert record.claim.phase is not ClaimPhase.OFFERED, record.name
+        for claim_id, record in self._by_claim.items():
+            assert record.claim is not None, claim_id
+            assert record.claim.claim_id == claim_id, claim_id
+
+
+# ---- from the configuration -------------------------------------------------------------------
+
+
+def machine_resources(config: Config, facts: MachineFacts, readings: Readings) -> Bundle:
+    """Return everything the machine gives to jobs: NUM_CPUS, MEMORY, disk, custom resources."""
+    cpus = config.real("NUM_CPUS")
+    memory = config.real("MEMORY")
+    reserved = config.real("RESERVED_MEMORY") or 0
+    amounts: dict[str, float] = {
+        "Cpus": whole(cpus if cpus and cpus > 0 else facts.cores),
+        "Memory": int(memory) if memory else max(0, int(facts.memory_mib - reserved)),
+        "Disk": readings.disk_kib,
+        "Swap": readings.virtual_memory_kib,
+    }
+    assigned: dict[str, tuple[str, ...]] = {}
+    for name, amount, ids in custom_resources(config):
+        amounts[name] = amount
+        if ids:
+            assigned[name] = ids
+    # Peers ask for GPUs by this name on every machine; none is a number too.
+    if not any(name.lower() == "gpus" for name in amounts):
+        amounts["GPUs"] = 0
+    return Bundle(amounts, assigned)
+
+
+_PREFIX = "MACHINE_RESOURCE_"
+_NOT_RESOURCES = ("NAMES", "INVENTORY_")
+
+
+def custom_resources(config: Config) -> list[tuple[str, float, tuple[str, ...]]]:
+    """Return name, quantity and identifiers of every MACHINE_RESOURCE_<name> (A038-A040)."""
+    only = {name.lower() for name in config.words("MACHINE_RESOURCE_NAMES")}
+    found = []
+    for macro in config.entries():
+        tag = macro.name[len(_PREFIX) :]
+        if not macro.name.upper().startswith(_PREFIX) or tag.upper().startswith(_NOT_RESOURCES):
+            continue
+        if only and tag.lower() not in only:
+            continue
+        text = (config.get(macro.name) or "").strip()
+        try:
+            found.append((tag, whole(float(text)), ()))
+        except ValueError:
+            ids = tuple(text.replace(",", " ").split())
+            found.append((tag, len(ids), ids))
+    return found
+
+
+# What the reference divides without any configuration of slots (A006).
+_DEFAULT_TYPE = SlotType(0, "100%", 1, partitionable=True)
+
+
+def slot_types(config: Config) -> list[SlotType]:
+    """Return the configured slot types; without any, one slot for everything (A006, A020)."""
+    limit = config.integer("MAX_SLOT_TYPES") or 10
+    types = []
+    for number in range(1, limit + 1):
+        count = config.integer(f"NUM_SLOTS_TYPE_{number}")
+        if not count:
+            continue
+        text = config.get(f"SLOT_TYPE_{number}")
+        if text is None:
+            raise ConfigError(
+                f"NUM_SLOTS_TYPE_{number} is {count}, but SLOT_TYPE_{number} is not defined"
+            )
+        divides = config.boolean(f"SLOT_TYPE_{number}_PARTITIONABLE") is True
+        types.append(SlotType(number, text, count, partitionable=divides))
+    if types:
+        return types
+    count = config.integer("NUM_SLOTS") or 0
+    if count <= 0:
+        return [_DEFAULT_TYPE]
+    return [SlotType(0, "auto", count, partitionable=False)]
+
+
+def plan_layout(config: Config, resources: Bundle) -> list[SlotSpec]:
+    """Divide the machine as configured; ConfigError where that is impossible (A037)."""
+    types = slot_types(config)
+    if types[0].number == 0 and not types[0].partitionable:
+        # NUM_SLOTS cannot make more slots than there are cores (A020).
+        cores = max(1, int(resources.amount("Cpus")))
+        types = [replace(types[0], count=min(types[0].count, cores))]
+    return plan_slots(resources, types)
