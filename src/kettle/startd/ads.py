@@ -1,0 +1,466 @@
+"""The ads of an execution point: one per slot, one for the startd, and the private ones.
+
+Built from `Machine`, the facts and the configuration, attribute for attribute as observed at a
+25.14.1 startd. Sending them is `service.py`; the expressions in them are evaluated by
+`slot_policy.py` in the ad that `build_slot_ad` makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.startd.claim_machine import ClaimPhase
+from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
+from kettle.startd.machine import Drain, Machine, SlotRecord
+from kettle.startd.retirement import Grants, retirement_left
+from kettle.startd.slot_machine import Phase
+from kettle.startd.slots import Bundle, whole
+
+STARTER_ABILITIES: Mapping[str, object] = {
+    "HasVM": False,
+    "HasTDP": True,
+    "HasSshd": False,
+    "HasOsUser": True,
+    "HasIOProxy": True,
+    "HasReconnect": True,
+    "HasJobDeferral": True,
+    "HasFileTransfer": True,
+    "HasJICLocalStdin": True,
+    "HasJICLocalConfig": True,
+    "HasPerFileEncryption": True,
+    "HasSelfCheckpointTransfers": True,
+    "HasTransferInputRemaps": True,
+}
+"""What our starter can do, as jobs' Requirements ask for it."""
+
+POLICY_NAMES = ("SUSPEND", "CONTINUE", "PREEMPT", "KILL", "WANT_SUSPEND", "WANT_VACATE")
+"""Owner's expressions that a slot ad carries where policy is evaluated and claims are answered."""
+
+NEVER = 2147483647
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the ads say of the daemon itself."""
+
+    address: str
+    address_v1: str
+    version: str
+    platform: str
+    started_at: float
+    reconfigured_at: float
+
+
+def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bundle) -> ClassAd:
+    """Return what all ads of the startd share; changes only with the configuration."""
+    ad = ClassAd()
+    ad.update(ClassAd(_identity(config, facts, around)))
+    for flag, name in PUBLISHED_FLAGS.items():
+        if flag in facts.cpu_flags:
+            ad[name] = True
+    abilities = {**STARTER_ABILITIES, "HasSshd": facts.has_sshd}
+    for name, value in abilities.items():
+        ad[name] = value
+    ad["StarterAbilityList"] = ",".join(n for n in abilities if n != "HasIOProxy")
+    if facts.has_docker:
+        ad["HasDocker"] = True
+    if facts.has_singularity:
+        ad["HasSingularity"] = True
+    for name, amount in total.amounts.items():
+        if name in {"Disk", "Swap"}:
+            continue
+        ad[f"Total{name}"] = float(amount) if name == "Cpus" else amount
+        if name == "Cpus":
+            ad["DetectedCpus"] = facts.cores
+        elif name == "Memory":
+            ad["DetectedMemory"] = facts.memory_mib
+        else:
+            ad[f"Detected{name}"] = amount
+    ad["MachineResources"] = " ".join(total.amounts)
+    _publish_configured(ad, config, "")
+    return ad
+
+
+def _identity(config: Config, facts: MachineFacts, around: Surroundings) -> dict[str, object]:
+    return {
+        "Arch": facts.arch,
+        "OpSys": facts.operating_system,
+        "OpSysAndVer": f"{facts.os_name}{facts.os_major_version or ''}",
+        "OpSysLegacy": facts.operating_system,
+        "OpSysLongName": facts.os_long_name,
+        "OpSysMajorVer": facts.os_major_version,
+        "OpSysName": facts.os_name,
+        "OpSysShortName": facts.os_short_name,
+        "OpSysVer": facts.os_version,
+        "AddressV1": around.address_v1,
+        "MyAddress": around.address,
+        "StartdIpAddr": around.address,
+        "CondorPlatform": around.platform,
+        "CondorVersion": around.version,
+        "Machine": facts.host,
+        "UidDomain": config.get("UID_DOMAIN") or facts.host,
+        "FileSystemDomain": config.get("FILESYSTEM_DOMAIN") or facts.host,
+        "COLLECTOR_HOST_STRING": config.get("COLLECTOR_HOST") or "",
+        "CpuCacheSize": facts.cpu_cache_kib,
+        "CpuFamily": facts.cpu_family,
+        "CpuModelNumber": facts.cpu_model,
+        "Microarch": facts.microarchitecture,
+        "HardwareAddress": facts.hardware_address,
+        "SubnetMask": facts.subnet_mask,
+        "UtsnameMachine": facts.uname.get("machine", ""),
+        "UtsnameNodename": facts.uname.get("node", ""),
+        "UtsnameRelease": facts.uname.get("release", ""),
+        "UtsnameSysname": facts.uname.get("system", ""),
+        "UtsnameVersion": facts.uname.get("version", ""),
+        "CanHibernate": False,
+        "HibernationLevel": 0,
+        "HibernationState": "NONE",
+        "HibernationSupportedStates": "",
+        "IsLocalStartd": False,
+        "IsWakeAble": False,
+        "IsWakeOnLanEnabled": False,
+        "IsWakeOnLanSupported": False,
+        "WakeOnLanEnabledFlags": "NONE",
+        "WakeOnLanSupportedFlags": "NONE",
+        "LastBenchmark": 0,
+        "PrivateNetworkName": config.get("PRIVATE_NETWORK_NAME") or facts.host,
+        "DaemonStartTime": int(around.started_at),
+        "DaemonLastReconfigTime": int(around.reconfigured_at or around.started_at),
+        "TimeToLive": NEVER,
+        "TargetType": "Job",
+    }
+
+
+def _publish_configured(ad: ClassAd, config: Config, prefix: str) -> None:
+    """Put the attributes that STARTD_ATTRS names into the ad, `prefix` for a slot's own."""
+    names = [*config.words("STARTD_ATTRS"), *config.words("STARTD_EXPRS")]
+    names += ["DedicatedScheduler"] if not prefix else []
+    for name in names:
+        text = config.get(prefix + name)
+        if text is not None:
+            ad.insert_text(name, text)
+
+
+def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float) -> None:
+    """Put in what changes from poll to poll and is the same for all slots."""
+    readings, counters = machine.readings, machine.counters
+    ad["ClockDay"] = readings.clock_day
+    ad["ClockMin"] = readings.clock_minutes
+    ad["DetectedDisk"] = readings.disk_total_kib
+    ad["ExecuteVolume"] = readings.volume
+    ad["TotalDisk"] = machine.whole.amount("Disk")
+    ad["TotalVirtualMemory"] = readings.virtual_memory_kib
+    ad["TotalLoadAvg"] = round(readings.load, 2)
+    ad["TotalCondorLoadAvg"] = round(readings.jobs_load, 2)
+    ad["TotalSlots"] = len(machine.slots)
+    values = {
+        "ActivationRequests": counters.activation_requests,
+        "ClaimRequests": counters.claim_requests,
+        "JobPreemptions": counters.job_preemptions,
+        "JobRankPreemptions": counters.rank_preemptions,
+        "JobStarts": counters.job_starts,
+        "JobUserPrioPreemptions": counters.priority_preemptions,
+        "NewDSlotNotMatch": counters.slots_not_matching,
+    }
+    for name, value in values.items():
+        ad[name] = value
+    for name in ("Graceful", "Quick"):
+        ad[f"ExpectedMachine{name}DrainingBadput"] = 0
+        ad[f"ExpectedMachine{name}DrainingCompletion"] = int(now)
+    if drain is not None:
+        ad["Draining"] = True
+        ad["DrainingRequestId"] = drain.request_id
+        ad["DrainReason"] = drain.reason
+    if machine.last_drain_started_at:
+        ad["LastDrainStartTime"] = int(machine.last_drain_started_at)
+    if machine.last_drain_stopped_at:
+        ad["LastDrainStopTime"] = int(machine.last_drain_stopped_at)
+
+
+def within_limits(names: Iterable[str]) -> str:
+    """Return the expression that says whether a job's requests fit the slot."""
+    terms = []
+    for name in names:
+        if name in {"Cpus", "Memory", "Disk"}:
+            terms.append(f"MY.{name} > 0 && TARGET.Request{name} <= MY.{name}")
+        elif name != "Swap":
+            request = f"TARGET.Request{name}"
+            terms.append(f"({request} =?= undefined || MY.{name} >= {request})")
+    return " && ".join(terms)
+
+
+def build_slot_ad(
+    record: SlotRecord, machine: Machine, config: Config, base: ClassAd, now: float
+) -> ClassAd:
+    """Return a slot's ad, chained to what all slots share; policy is evaluated in it."""
+    ad = ClassAd(parent=base)
+    ad["MyType"] = "Machine"
+    ad["Name"] = record.name
+    ad["SlotID"] = record.slot_id
+    ad["SlotType"] = record.kind
+    ad["SlotTypeID"] = -record.type_id if record.parent is not None else record.type_id
+    _fill_resources(ad, record)
+    _fill_policy(ad, record, machine, config)
+    _fill_state(ad, record, machine, now)
+    if record.parent is not None:
+        ad["DynamicSlot"] = True
+        ad["DSlotId"] = record.dynamic_id
+        ad["ParentSlotId"] = record.slot_id
+    if record.pool is not None:
+        ad["PartitionableSlot"] = True
+        ad["NumDynamicSlots"] = len(record.pool.children)
+        ad["NumDynamicSlotsTime"] = int(now)
+        if config.boolean("ADVERTISE_PSLOT_ROLLUP_INFORMATION") is not False:
+            _fill_rollup(ad, record, machine, config, now)
+    _fill_claim(ad, record, now)
+    _fill_job(ad, record, config, now)
+    _publish_configured(ad, config, f"SLOT_TYPE_{record.type_id}_")
+    _publish_configured(ad, config, f"{record.short_name.partition('_')[0].upper()}_")
+    for other in config.words("STARTD_SLOT_ATTRS"):
+        for sibling in machine.slots.values():
+            value = _slot_attribute(sibling, other)
+            if value is not None:
+                ad[f"{sibling.short_name}_{other}"] = value
+    return ad
+
+
+def _slot_attribute(record: SlotRecord, name: str) -> object:
+    """Return one of the attributes that slots see of each other (STARTD_SLOT_ATTRS)."""
+    known: dict[str, object] = {
+        "state": record.slot.phase.state,
+        "activity": record.slot.phase.activity,
+        "enteredcurrentstate": int(record.slot.entered_state_at),
+        "enteredcurrentactivity": int(record.slot.entered_activity_at),
+        "name": record.name,
+        "cpus": record.available.amount("Cpus"),
+        "memory": record.available.amount("Memory"),
+    }
+    if name.lower() in known:
+        return known[name.lower()]
+    return record.job.lookup(name) if record.job is not None else None
+
+
+def _fill_resources(ad: ClassAd, record: SlotRecord) -> None:
+    for name, amount in record.available.amounts.items():
+        total = record.pool.total if record.pool is not None else record.total
+        if name == "Swap":
+            ad["VirtualMemory"] = amount
+            continue
+        ad[name] = amount
+        ad[f"TotalSlot{name}"] = (
+            float(total.amount(name)) if name == "Disk" else whole(total.amount(name))
+        )
+    for name, ids in record.available.assigned.items():
+        ad[f"Assigned{name}"] = ",".join(ids)
+    ad.insert_text("WithinResourceLimits", within_limits(record.available.amounts))
+
+
+def expression_text(config: Config, record: SlotRecord, name: str, default: str) -> str:
+    """Return a policy expression of this slot: vanilla's, the slot type's, or everybody's."""
+    vanilla = record.job is not None and record.job.integer("JobUniverse") == 5
+    for candidate in (f"{name}_VANILLA" if vanilla else "", f"SLOT_TYPE_{record.type_id}_{name}"):
+        text = config.get(candidate) if candidate else None
+        if text is not None:
+            return text
+    return config.get(name) or default
+
+
+def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:
+    phase = record.slot.phase
+    offered = phase.state in {"Unclaimed", "Claimed", "Backfill"}
+    if machine.drain is not None:
+        start = machine.drain.start_expression or "false"
+        ad.insert_text("Start", start if offered and phase.state != "Claimed" else "false")
+    else:
+        ad.insert_text("Start", expression_text(config, record, "START", "true"))
+    # A slot that cannot take a job pretends that its Requirements are false (B002, B113, B128).
+    ad.insert_text("Requirements", "Start && WithinResourceLimits" if offered else "false")
+    ad.insert_text("Rank", expression_text(config, record, "RANK", "0.0"))
+    ad.insert_text("SlotWeight", expression_text(config, record, "SLOT_WEIGHT", "Cpus"))
+    retirement = expression_text(config, record, "MAXJOBRETIREMENTTIME", "0")
+    ad.insert_text("MaxJobRetirementTime", retirement)
+    vacate = expression_text(config, record, "MachineMaxVacateTime", "10 * 60")
+    ad.insert_text("MachineMaxVacateTime", vacate)
+    ad.insert_text("IsOwner", expression_text(config, record, "IS_OWNER", "false"))
+    ad["CurrentRank"] = record.claim.rank if record.claim is not None else 0.0
+    ad["AcceptedWhileDraining"] = record.accepted_while_draining
+    ad["PslotRollupInformation"] = True
+    ad["HasStartDaemonAd"] = True
+    ad["NextFetchWorkDelay"] = -1
+
+
+def add_policy(ad: ClassAd, record: SlotRecord, config: Config) -> None:
+    """Add the owner's expressions that only the startd itself and its claimers see."""
+    defaults = {"CONTINUE": "true", "WANT_VACATE": "true"}
+    for name in POLICY_NAMES:
+        ad.insert_text(name, expression_text(config, record, name, defaults.get(name, "false")))
+    for name in ("RUNBENCHMARKS", "START_BACKFILL", "EVICT_BACKFILL", "WANT_HOLD"):
+        ad.insert_text(name, expression_text(config, record, name, "false"))
+    ad.insert_text("CLAIM_WORKLIFE", config.get("CLAIM_WORKLIFE") or "-1")
+
+
+def _fill_state(ad: ClassAd, record: SlotRecord, machine: Machine, now: float) -> None:
+    slot, readings = record.slot, machine.readings
+    ad["State"] = slot.phase.state
+    ad["Activity"] = slot.phase.activity
+    ad["EnteredCurrentState"] = int(slot.entered_state_at)
+    ad["EnteredCurrentActivity"] = int(slot.entered_activity_at)
+    ad["MyCurrentTime"] = int(now)
+    ad["LoadAvg"] = round(readings.load, 2)
+    running = slot.activation != 0
+    busy = slot.phase in {Phase.CLAIMED_BUSY, Phase.CLAIMED_RETIRING}
+    ad["CondorLoadAvg"] = min(1.0, round(readings.jobs_load, 2)) if busy else 0.0
+    ad["CpuBusy"] = readings.load - readings.jobs_load >= 0.5
+    ad["CpuIsBusy"] = readings.load - readings.jobs_load >= 0.5
+    ad["KeyboardIdle"] = readings.keyboard_idle
+    ad["ConsoleIdle"] = readings.console_idle
+    usage_pids = record.usage.integer("NumPids") if record.usage is not None else None
+    ad["NumPids"] = (usage_pids or 0) if running else 0
+    ad["RetirementTimeRemaining"] = _retirement_remaining(ad, record, now)
+    for phase, spent in record.phase_seconds.items():
+        extra = now - slot.entered_activity_at if phase is slot.phase else 0
+        ad[f"TotalTime{phase.state}{phase.activity}"] = int(spent + extra)
+    if slot.phase not in record.phase_seconds:
+        spent = now - slot.entered_activity_at
+        ad[f"TotalTime{slot.phase.state}{slot.phase.activity}"] = int(spent)
+
+
+def _retirement_remaining(ad: ClassAd, record: SlotRecord, now: float) -> int:
+    if not record.slot.activation or record.job is None:
+        return 0
+    machine_grant = ad.evaluate("MaxJobRetirementTime", record.job)
+    grants = Grants(
+        machine_grant if isinstance(machine_grant, (int, float)) else 0,
+        record.job.real("MaxJobRetirementTime"),
+    )
+    return max(0, int(retirement_left(grants, record.ran_seconds(now))))
+
+
+def _fill_rollup(
+    ad: ClassAd, record: SlotRecord, machine: Machine, config: Config, now: float
+) -> None:
+    """Say of every child what pslot preemption and tools want to know (A069)."""
+    children = machine.children(record)
+    grants = [_child_retirement(child, config, now) for child in children]
+    ad["ChildName"] = [c.name for c in children]
+    ad["ChildState"] = [c.slot.phase.state for c in children]
+    ad["ChildActivity"] = [c.slot.phase.activity for c in children]
+    ad["ChildEnteredCurrentState"] = [int(c.slot.entered_state_at) for c in children]
+    ad["ChildDSlotId"] = [c.dynamic_id for c in children]
+    ad["ChildCurrentRank"] = [c.claim.rank if c.claim else 0.0 for c in children]
+    ad["ChildRetirementTimeRemaining"] = grants
+    for name in record.total.amounts:
+        if name != "Swap":
+            ad[f"Child{name}"] = [c.total.amount(name) for c in children]
+    users = [c.claim.holder.user if c.claim else "" for c in children]
+    ad["ChildRemoteUser"] = users
+    ad["ChildRemoteOwner"] = users
+    ad.insert_text(
+        "ChildAccountingGroup",
+        "{ " + ", ".join(_group_text(child) for child in children) + " }" if children else "{ }",
+    )
+
+
+def _group_text(child: SlotRecord) -> str:
+    text = child.job.text("AcctGroup") if child.job is not None else None
+    return text or "undefined"
+
+
+def _child_retirement(child: SlotRecord, config: Config, now: float) -> int:
+    expression = expression_text(config, child, "MAXJOBRETIREMENTTIME", "0")
+    if not child.slot.activation or expression.strip() == "0":
+        return 0
+    ad = ClassAd()
+    ad.insert_text("MaxJobRetirementTime", expression)
+    return _retirement_remaining(ad, child, now)
+
+
+def _fill_claim(ad: ClassAd, record: SlotRecord, now: float) -> None:
+    claim = record.claim
+    if claim is None or claim.phase in {ClaimPhase.OFFERED, ClaimPhase.GONE}:
+        return
+    holder = claim.holder
+    ad["ClientMachine"] = holder.client_machine
+    ad["RemoteOwner"] = holder.user
+    ad["RemoteUser"] = holder.user
+    ad["RemoteScheddName"] = holder.schedd_name
+    ad["RemoteAutoregroup"] = False
+    ad["RemoteNegotiatingGroup"] = "<none>"
+    ad["PublicClaimId"] = public_claim_id(claim.claim_id)
+    ad["ClaimEndTime"] = 0
+    ad["IsSplittable"] = record.parent is not None
+    ad["TotalClaimRunTime"] = int(now - claim.claimed_at)
+    if record.waiting_claim is not None:
+        ad["PreemptingRank"] = record.waiting_claim.rank
+        ad["PreemptingOwner"] = record.waiting_claim.holder.user
+        ad["PreemptingUser"] = record.waiting_claim.holder.user
+
+
+def public_claim_id(claim_id: str) -> str:
+    """Return a claim id without its secret, as logs and ads may show it."""
+    return claim_id.rpartition("#")[0] + "#..."
+
+
+_JOB_ATTRIBUTES = (
+    "JobId",
+    "GlobalJobId",
+    "JobUniverse",
+    "ImageSize",
+    "DiskUsage",
+    "ExecutableSize",
+    "AccountingGroup",
+)
+_USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage", "CpusUsage")
+
+
+def _fill_job(ad: ClassAd, record: SlotRecord, config: Config, now: float) -> None:
+    job = record.job
+    if job is None or record.claim is None or record.claim.phase is ClaimPhase.OFFERED:
+        return
+    for name in (*_JOB_ATTRIBUTES, *config.words("STARTD_JOB_ATTRS")):
+        expression = job.lookup(name)
+        if expression is not None:
+            ad.insert_text(name, job.text(name) or "undefined")
+    if not record.slot.activation:
+        return
+    ad["JobId"] = f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
+    ad["JobStart"] = int(record.job_started_at)
+    ad["TotalJobRunTime"] = int(now - record.job_started_at)
+    if record.usage is not None:
+        for name in (*_USAGE_ATTRIBUTES, "StarterPid", "StarterIpAddr"):
+            text = record.usage.text(name)
+            if text is not None:
+                ad.insert_text(name, text)
+
+
+def private_ad(record: SlotRecord) -> ClassAd | None:
+    """Return the second ad of an update: the claim id a schedd needs to claim the slot."""
+    claim = record.claim
+    if claim is None or claim.phase is not ClaimPhase.OFFERED:
+        claim = record.waiting_claim
+    if claim is None or claim.phase is not ClaimPhase.OFFERED:
+        return None
+    return ClassAd({"ClaimId": claim.claim_id, "Capability": claim.claim_id})
+
+
+def startd_ad(machine: Machine, base: ClassAd, now: float) -> ClassAd:
+    """Return the daemon's own ad, MyType StartD."""
+    ad = ClassAd(parent=base)
+    ad["MyType"] = "StartD"
+    ad["Name"] = machine.name
+    ad["MyCurrentTime"] = int(now)
+    ad["ExecuteVolumes"] = [machine.readings.volume]
+    used: dict[str, float] = {}
+    for record in machine.slots.values():
+        if record.pool is None and record.slot.activation:
+            for name, amount in record.total.amounts.items():
+                used[name] = used.get(name, 0) + amount
+    for name in ("Cpus", "Memory", "Disk"):
+        amount = used.get(name, 0)
+        ad[f"TotalInUse{name}"] = float(amount) if name == "Cpus" else amount
+        ad[f"TotalBackfillInUse{name}"] = 0.0 if name == "Cpus" else 0
+        ad[f"ExcessBackfill{name}"] = 0.0 if name == "Cpus" else 0
+    return ad
