@@ -237,7 +237,7 @@ _NOT_RESOURCES = ("NAMES", "INVENTORY_")
 def custom_resources(config: Config) -> list[tuple[str, float, tuple[str, ...]]]:
     """Return name, quantity and identifiers of every MACHINE_RESOURCE_<name> (A038-A040)."""
     only = {name.lower() for name in config.words("MACHINE_RESOURCE_NAMES")}
-    found = []
+    found: list[tuple[str, float, tuple[str, ...]]] = []
     for macro in config.entries():
         tag = macro.name[len(_PREFIX) :]
         if not macro.name.upper().startswith(_PREFIX) or tag.upper().startswith(_NOT_RESOURCES):

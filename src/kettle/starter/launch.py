@@ -147,7 +147,7 @@ def plan_launch(
         program = argv[0]
     if around.wrapper:
         argv = (around.wrapper, *argv)
-    soft = kill_signal(job.lookup("KillSig") and _signal_value(job, "KillSig"), signal.SIGTERM)
+    soft = kill_signal(_signal_value(job, "KillSig"), signal.SIGTERM)
     return LaunchPlan(
         argv=argv,
         environment=plan_environment(slot, sandbox, around, wanted, cwd),

@@ -1,0 +1,72 @@
+"""How a job's end is told: exit reasons, exit attributes, errors that hold or requeue it.
+
+Pure: from the wait status and what was asked of the starter to the words of the shadow protocol
+(wire reference, Life of a vanilla job; Errors, holds).
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from kettle.attributes.codes import ShadowExit, VacateReasonCode
+from kettle.classad import ClassAd
+
+
+@dataclass(frozen=True)
+class Vacate:
+    """Why the job was told to leave before its end."""
+
+    reason: str
+    code: int = VacateReasonCode.ClaimDeactivated
+    subcode: int = 0
+
+
+def exit_attributes(status: int, *, core_dumped: bool = False) -> dict[str, object]:
+    """Return the attributes that say how a process ended, from its wait status."""
+    if os.WIFSIGNALED(status):
+        return {
+            "ExitBySignal": True,
+            "ExitSignal": os.WTERMSIG(status),
+            "JobCoreDumped": core_dumped or os.WCOREDUMP(status),
+        }
+    return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
+
+
+def exit_reason(status: int | None, vacate: Vacate | None, *, core_dumped: bool = False) -> int:
+    """Return the reason of job_exit.
+
+    A job that was told to leave goes back to the queue even if it ended by itself meanwhile,
+    unless it ended before it was told.
+    """
+    if vacate is not None:
+        return ShadowExit.SHOULD_REQUEUE
+    if status is None:
+        return ShadowExit.NOT_STARTED
+    if os.WIFSIGNALED(status) and (core_dumped or os.WCOREDUMP(status)):
+        return ShadowExit.CORED
+    return ShadowExit.EXITED
+
+
+def vacate_attributes(vacate: Vacate | None) -> dict[str, object]:
+    """Return why the job was evicted; empty if it was not."""
+    if vacate is None:
+        return {}
+    return {
+        "VacateReason": vacate.reason,
+        "VacateReasonCode": vacate.code,
+        "VacateReasonSubCode": vacate.subcode,
+    }
+
+
+def remote_error(host: str, message: str, code: int, subcode: int, *, critical: bool) -> ClassAd:
+    """Return the event that tells the shadow of an error here; critical ones end the run."""
+    ad = ClassAd({"MyType": "RemoteErrorEvent", "EventTypeNumber": 21})
+    ad["Daemon"] = "starter"
+    ad["ExecuteHost"] = host
+    ad["ErrorMsg"] = message
+    ad["CriticalError"] = critical
+    if code:
+        ad["HoldReasonCode"] = code
+        ad["HoldReasonSubCode"] = subcode
+    return ad

@@ -1,0 +1,136 @@
+"""What a starter has to know of the configuration, as its startd hands it over.
+
+A starter is forked for one job and reads no files of the configuration: the startd makes this
+once after each reconfiguration and gives it to every starter it forks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from kettle.config import Config
+
+
+@dataclass(frozen=True)
+class StarterSettings:
+    """The knobs of a starter, as plain values. Times are seconds."""
+
+    execute: str = "/tmp/execute"  # noqa: S108 - replaced by EXECUTE of the configuration
+    log: str = ""
+    host: str = "localhost"
+    startd_name: str = "localhost"
+    uid_domain: str = ""
+    file_system_domain: str = ""
+    network_interface: str = "127.0.0.1"
+    starter_address: str = ""
+    condor_ids: str = ""
+    bin_directory: str = ""
+    wrapper: str = ""
+    renice_expression: str = "0"
+    initial_update_interval: int = 8
+    update_interval: int = 300
+    enable_chirp: bool = True
+    chirp_io: bool = True
+    chirp_updates: bool = True
+    chirp_delayed: bool = True
+    chirp_prefix: str = "Chirp*"
+    chirp_max_attributes: int = 100
+    sets_home: bool = True
+    inherits_environment: str = ""
+    job_environment: str = ""
+    slot_users: Mapping[str, str] = field(default_factory=dict)
+    allow_run_as_owner: bool = True
+    trust_uid_domain: bool = False
+    ssh_to_job: bool = True
+    sshd: str = "/usr/sbin/sshd"
+    ssh_keygen: str = "/usr/bin/ssh-keygen"
+    lib: str = ""
+    starter_user_log: str = ""
+    full_debug: bool = False
+    max_lease: int = 2400
+    job_hook_keyword: str = ""
+    hooks: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    platform: str = ""
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return plain values, as marshal and JSON can carry them."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> StarterSettings:
+        """Build from what `to_plain` gave; unknown names are left out."""
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})
+
+
+def read_settings(config: Config, *, host: str, startd_name: str) -> StarterSettings:
+    """Take from the configuration what starters need."""
+
+    def text(name: str, default: str = "") -> str:
+        return config.get(name) or default
+
+    def flag(name: str, *, default: bool) -> bool:
+        value = config.boolean(name)
+        return default if value is None else value
+
+    def number(name: str, default: int) -> int:
+        value = config.integer(name)
+        return default if value is None else value
+
+    users = {}
+    for macro in config.entries():
+        upper = macro.name.upper()
+        if upper.startswith("SLOT") and upper.endswith("_USER"):
+            users[upper[: -len("_USER")].lower()] = config.get(macro.name) or ""
+    return StarterSettings(
+        execute=text("EXECUTE", "/tmp/execute"),  # noqa: S108
+        log=text("LOG"),
+        host=host,
+        startd_name=startd_name,
+        uid_domain=text("UID_DOMAIN", host),
+        file_system_domain=text("FILESYSTEM_DOMAIN", host),
+        network_interface=text("NETWORK_INTERFACE", "127.0.0.1"),
+        condor_ids=text("CONDOR_IDS"),
+        bin_directory=text("BIN"),
+        wrapper=text("USER_JOB_WRAPPER"),
+        renice_expression=text("JOB_RENICE_INCREMENT", "0"),
+        initial_update_interval=number("STARTER_INITIAL_UPDATE_INTERVAL", 8),
+        update_interval=number("STARTER_UPDATE_INTERVAL", 300),
+        enable_chirp=flag("ENABLE_CHIRP", default=True),
+        chirp_io=flag("ENABLE_CHIRP_IO", default=True),
+        chirp_updates=flag("ENABLE_CHIRP_UPDATES", default=True),
+        chirp_delayed=flag("ENABLE_CHIRP_DELAYED", default=True),
+        chirp_prefix=text("CHIRP_DELAYED_UPDATE_PREFIX", "Chirp*"),
+        chirp_max_attributes=number("CHIRP_DELAYED_UPDATE_MAX_ATTRS", 100),
+        sets_home=flag("STARTER_SETS_HOME_ENV", default=True),
+        inherits_environment=text("JOB_INHERITS_STARTER_ENVIRONMENT"),
+        job_environment=text("STARTER_JOB_ENVIRONMENT"),
+        slot_users=users,
+        allow_run_as_owner=flag("STARTER_ALLOW_RUNAS_OWNER", default=True),
+        trust_uid_domain=flag("TRUST_UID_DOMAIN", default=False),
+        ssh_to_job=flag("ENABLE_SSH_TO_JOB", default=True),
+        sshd=text("SSHD", "/usr/sbin/sshd"),
+        ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
+        starter_user_log=text("STARTER_USER_LOG"),
+        full_debug="D_FULLDEBUG" in text("STARTER_DEBUG").upper(),
+        job_hook_keyword=text("STARTER_JOB_HOOK_KEYWORD"),
+    )
+
+
+def choose_owner(
+    settings: StarterSettings, job_owner: str, job_uid_domain: str, slot: str, *, as_owner: bool
+) -> tuple[str, str]:
+    """Return the account a job should run as, and the one to fall back to (R087).
+
+    The owner itself only where both sides share the UID domain; else the slot's user.
+    """
+    slot_user = settings.slot_users.get(slot.partition("_")[0].lower(), "") or "nobody"
+    shared = settings.trust_uid_domain or (
+        bool(job_uid_domain) and job_uid_domain.lower() == settings.uid_domain.lower()
+    )
+    if as_owner and shared and settings.allow_run_as_owner and job_owner:
+        return job_owner, slot_user
+    return slot_user, "nobody"

@@ -1,0 +1,70 @@
+"""The starter's calls to its shadow, as dialogs over the syscall socket.
+
+One call at a time: number and arguments, then the reply (wire reference, Shadow and starter).
+What the answers mean for the job is decided by the callers; the table of calls is
+`wire.messages.syscalls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
+from kettle.wire.codec import Reader
+from kettle.wire.dialog import Dialog, Receive, Send
+from kettle.wire.messages import syscalls
+from kettle.wire.messages.rpc import Call, Reply, Shape
+
+# Limit: how long a shadow may take for one call; a file server of its own may be slow.
+CALL_SECONDS = 300.0
+
+
+def invoke(call: Call) -> Dialog[Reply]:
+    """Make one call and return its reply; ConnectionLost if the shadow is gone."""
+    yield Send(call)
+    if call.reply is Shape.NOTHING:
+        return Reply(Shape.NOTHING)
+    reader: Reader = yield Receive(CALL_SECONDS)
+    return call.read_answer(reader)
+
+
+def must(call: Call) -> Dialog[Reply]:
+    """Make a call that has to succeed; RefusedError with the errno where it does not."""
+    reply = yield from invoke(call)
+    if reply.value < 0:
+        name = type(call).__name__
+        raise RefusedError(f"the shadow refused {name}: errno {reply.errno}", code=reply.errno)
+    return reply
+
+
+def get_job_info() -> Dialog[ClassAd]:
+    """Return the job ad with the shadow's additions."""
+    reply = yield from must(syscalls.GetJobInfo())
+    ad: ClassAd = reply.result
+    return ad
+
+
+def request_guidance(request_type: str, extra: Mapping[str, object] | None = None) -> Dialog[str]:
+    """Ask what to do next; return the command's word and leave details to the caller."""
+    answer = yield from guidance_ad(request_type, extra)
+    return answer.string("Command") or "CarryOn"
+
+
+def guidance_ad(request_type: str, extra: Mapping[str, object] | None = None) -> Dialog[ClassAd]:
+    """Ask what to do next and return the whole answer; an error of the shadow is CarryOn."""
+    request = ClassAd({**(extra or {}), "RequestType": request_type})
+    reply = yield from invoke(syscalls.RequestGuidance(request))
+    if reply.value != 0 or reply.result is None:
+        return ClassAd({"Command": "CarryOn"})
+    ad: ClassAd = reply.result
+    return ad
+
+
+def transfer_session(reconnect_info: str, transfer_info: str) -> Dialog[list[str]]:
+    """Get the sessions for reconnecting and for file transfer: id, info, key of each."""
+    reply = yield from must(syscalls.GetSecSessionInfo(reconnect_info, transfer_info))
+    strings: list[str] = reply.result
+    if len(strings) != 6:
+        raise RefusedError("the shadow sent no sessions for reconnecting and file transfer")
+    return strings

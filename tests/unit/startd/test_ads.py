@@ -1,0 +1,152 @@
+"""The ads of slots and of the startd."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.startd import ads
+from kettle.startd.facts import MachineFacts, Readings, microarchitecture
+from kettle.startd.machine import Machine, machine_resources, plan_layout
+from kettle.startd.slots import Bundle
+
+AROUND = ads.Surroundings("<127.0.0.1:9>", "{}", "v", "p", 10.0, 0.0)
+
+
+def make(text: str = "", cores: int = 4, memory: int = 4000) -> tuple[Machine, Config, ClassAd]:
+    config = Config.from_text(text, subsystem="STARTD")
+    facts = MachineFacts(host="h", cores=cores, memory_mib=memory)
+    machine = Machine(facts, "h")
+    machine.readings = Readings(disk_kib=100000, virtual_memory_kib=5000)
+    resources = machine_resources(config, facts, machine.readings)
+    machine.divide(plan_layout(config, resources), resources, 100.0)
+    machine.check()
+    return machine, config, ads.base_ad(config, facts, AROUND, resources)
+
+
+def slot_ad(made: tuple[Machine, Config, ClassAd], name: str) -> ClassAd:
+    machine, config, base = made
+    record = machine.find(name)
+    assert record is not None
+    return ads.build_slot_ad(record, machine, config, base, 200.0)
+
+
+def test_out_of_the_box_there_is_one_partitionable_slot_with_everything() -> None:
+    # A006
+    made = make()
+    ad = slot_ad(made, "slot1")
+    assert len(made[0].slots) == 1
+    values = [ad.string("Name"), ad.string("SlotType"), ad.integer("Cpus"), ad.integer("Memory")]
+    assert values == ["slot1@h", "Partitionable", 4, 4000]
+    assert ad.boolean("PartitionableSlot") is True
+    assert "PartionableSlot" not in ad
+
+
+def test_a_dynamic_slot_takes_its_part_and_says_so() -> None:
+    # A003, A007, A008, A013
+    made = make()
+    machine = made[0]
+    parent = machine.find("slot1")
+    assert parent is not None
+    wanted = Bundle({"Cpus": 3, "Memory": 1024, "Disk": 10240})
+    child = machine.carve(parent, wanted, 150.0)
+    machine.check()
+    ad, left = slot_ad(made, child.short_name), slot_ad(made, "slot1")
+    assert ad.string("Name") == "slot1_1@h"
+    assert (ad.integer("SlotID"), ad.integer("DSlotId")) == (1, 1)
+    assert (ad.boolean("DynamicSlot"), ad.string("SlotType")) == (True, "Dynamic")
+    assert (ad.integer("Cpus"), ad.integer("Memory"), ad.integer("Disk")) == (3, 1024, 10240)
+    assert (left.integer("Cpus"), left.integer("TotalSlotCpus")) == (1, 4)
+    assert left["ChildName"] == ["slot1_1@h"]
+    machine.destroy(child)
+    machine.check()
+    assert slot_ad(made, "slot1").integer("Cpus") == 4
+
+
+def test_custom_resources_have_four_attributes() -> None:
+    # A038, A046
+    ad = slot_ad(make("MACHINE_RESOURCE_Cogs = 16\n"), "slot1")
+    names = ("Cogs", "TotalCogs", "DetectedCogs", "TotalSlotCogs")
+    assert [ad.integer(name) for name in names] == [16, 16, 16, 16]
+
+
+def test_custom_resources_may_be_a_list_of_identifiers() -> None:
+    # A039
+    ad = slot_ad(make("MACHINE_RESOURCE_Fpga = f0, f1\n"), "slot1")
+    assert (ad.integer("Fpga"), ad.string("AssignedFpga")) == (2, "f0,f1")
+
+
+def test_resource_names_enable_only_what_they_name() -> None:
+    # A040
+    text = "MACHINE_RESOURCE_Cogs = 16\nMACHINE_RESOURCE_actuator = 8\n"
+    assert "actuator" in slot_ad(make(text), "slot1")
+    assert "actuator" not in slot_ad(make(text + "MACHINE_RESOURCE_NAMES = Cogs\n"), "slot1")
+
+
+def test_num_slots_cannot_exceed_the_cores() -> None:
+    # A020
+    assert [r.total.amount("Cpus") for r in make("NUM_SLOTS = 2\n")[0]] == [2, 2]
+    assert len(make("NUM_SLOTS = 8\n")[0].slots) == 4
+
+
+def test_the_four_line_form_gives_the_same_slot_as_no_lines() -> None:
+    # A057
+    text = "NUM_SLOTS = 1\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = 100%\n"
+    ad = slot_ad(make(text + "SLOT_TYPE_1_PARTITIONABLE = TRUE\n"), "slot1")
+    assert (ad.string("SlotType"), ad.integer("Cpus"), ad.integer("Memory")) == (
+        "Partitionable",
+        4,
+        4000,
+    )
+
+
+def test_a_type_without_a_count_makes_no_slot() -> None:
+    # A022
+    text = "SLOT_TYPE_1 = 25%\nSLOT_TYPE_2 = 25%\nNUM_SLOTS_TYPE_2 = 2\n"
+    assert [record.type_id for record in make(text)[0]] == [2, 2]
+
+
+def test_memory_may_be_stated_or_reserved() -> None:
+    # A088
+    assert slot_ad(make("MEMORY = 4096\n"), "slot1").integer("Memory") == 4096
+    assert slot_ad(make("RESERVED_MEMORY = 1000\n"), "slot1").integer("Memory") == 3000
+
+
+@pytest.mark.parametrize(
+    ("request_", "fits"), [(4, True), (5, False)], ids=["as much as there is", "too much"]
+)
+def test_requirements_hold_for_jobs_that_fit(request_: int, fits: bool) -> None:
+    from dataclasses import replace
+
+    from kettle.startd.slot_machine import Phase
+
+    made = make()
+    record = made[0].find("slot1")
+    assert record is not None
+    job = ClassAd({"RequestCpus": request_, "RequestMemory": 1, "RequestDisk": 1})
+    assert slot_ad(made, "slot1").evaluate("Requirements", job) is False
+    record.slot = replace(record.slot, phase=Phase.UNCLAIMED_IDLE)
+    assert slot_ad(made, "slot1").evaluate("Requirements", job) is fits
+
+
+def test_configured_attributes_are_published_and_a_slot_may_have_its_own() -> None:
+    # B176
+    text = "STARTD_ATTRS = IsDesktop\nIsDesktop = True\nSLOT1_IsDesktop = False\n"
+    made = make(text + "NUM_SLOTS = 2\n")
+    assert slot_ad(made, "slot1").boolean("IsDesktop") is False
+    assert slot_ad(made, "slot2").boolean("IsDesktop") is True
+
+
+def test_slots_see_each_others_state() -> None:
+    # B191
+    made = make("STARTD_SLOT_ATTRS = State\nNUM_SLOTS = 2\n")
+    assert slot_ad(made, "slot1").string("slot2_State") == "Owner"
+
+
+def test_processor_levels_include_the_ones_below() -> None:
+    v2 = {"cx16", "popcnt", "sse4_1", "sse4_2", "ssse3"}
+    v3 = v2 | {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"}
+    assert microarchitecture(frozenset(v2)) == "x86_64-v2"
+    assert microarchitecture(frozenset(v3)) == "x86_64-v3"
+    assert microarchitecture(frozenset(v3 - v2)) == "x86_64-v1"

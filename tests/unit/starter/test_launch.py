@@ -1,0 +1,142 @@
+"""From job ad to what is started."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import LanguageError
+from kettle.starter.argument_syntax import (
+    parse_arguments,
+    parse_environment,
+    render_new_syntax,
+    split_new_syntax,
+)
+from kettle.starter.launch import (
+    CannotLaunch,
+    Surroundings,
+    kill_signal,
+    plan_launch,
+    uses_file_transfer,
+)
+from kettle.starter.sandbox import Sandbox
+
+BOX = Sandbox("/x/dir_7")
+
+
+def job(**attributes: object) -> ClassAd:
+    return ClassAd({"Cmd": "/home/u/run.sh", "Iwd": "/home/u", "JobUniverse": 5, **attributes})
+
+
+def plan(ad: ClassAd, *, transfers: bool = True, **around: object) -> object:
+    return plan_launch(
+        ad, ClassAd({"Cpus": 2}), BOX, Surroundings(starter_pid=7, **around), transfers=transfers
+    )
+
+
+def test_new_syntax_groups_with_single_quotes() -> None:
+    assert split_new_syntax("3 simple 'a b' 'it''s' ''") == ["3", "simple", "a b", "it's", ""]
+
+
+def test_old_syntax_knows_no_quotes() -> None:
+    assert parse_arguments(None, "a 'b c'") == ["a", "'b", "c'"]
+
+
+def test_an_open_quote_is_an_error() -> None:
+    with pytest.raises(LanguageError, match="unbalanced"):
+        split_new_syntax("'abc")
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)))
+def test_rendered_arguments_split_into_the_same(words: list[str]) -> None:
+    assert split_new_syntax(render_new_syntax(words)) == words
+
+
+def test_both_environment_syntaxes() -> None:
+    assert parse_environment("A=1 B='x y'", "C=3") == {"A": "1", "B": "x y"}
+    assert parse_environment(None, "A=1;B=x y") == {"A": "1", "B": "x y"}
+    assert parse_environment(None, "A=1|B=2", "|") == {"A": "1", "B": "2"}
+
+
+def test_a_transferred_program_runs_from_the_scratch_directory() -> None:
+    made = plan(job(Arguments="1 'two words'"))
+    assert made.argv == ("/x/dir_7/scratch/run.sh", "1", "two words")
+    assert made.cwd == "/x/dir_7/scratch"
+
+
+def test_a_program_that_is_not_transferred_keeps_its_path() -> None:
+    assert plan(job(TransferExecutable=False)).argv[0] == "/home/u/run.sh"
+    assert plan(job(Cmd="bin/x"), transfers=False).argv[0] == "/home/u/bin/x"
+
+
+def test_output_has_the_special_name_only_where_streaming_is_refused_outright() -> None:
+    # wire reference, Names and lists
+    assert plan(job(Out="o", StreamOut=False)).stdout.path == "/x/dir_7/scratch/_condor_stdout"
+    assert plan(job(Out="logs/o")).stdout.path == "/x/dir_7/scratch/o"
+    streamed = plan(job(Out="logs/o", StreamOut=True)).stdout
+    assert (streamed.path, streamed.stream) == ("logs/o", True)
+    assert plan(job(Out="/dev/null", StreamOut=False)).stdout.path == "/dev/null"
+
+
+def test_without_transfer_standard_files_are_in_the_initial_directory() -> None:
+    made = plan(job(In="in", Out="o", StreamOut=False), transfers=False)
+    assert (made.stdin.path, made.stdout.path) == ("/home/u/in", "/home/u/o")
+
+
+def test_the_environment_names_the_sandbox_and_limits_threads() -> None:
+    environment = plan(job(Environment="A=1 OMP_NUM_THREADS=9 _CONDOR_SLOT=fake")).environment
+    assert environment["A"] == "1"
+    assert environment["OMP_NUM_THREADS"] == "9"
+    assert environment["MKL_NUM_THREADS"] == "2"
+    assert environment["_CONDOR_SLOT"] == "slot1"
+    assert environment["_CONDOR_SCRATCH_DIR"] == "/x/dir_7/scratch"
+    assert environment["_CONDOR_CHIRP_CONFIG"] == "/x/dir_7/user/.chirp.config"
+    assert environment["CUDA_VISIBLE_DEVICES"] == "10000"
+    assert "PATH" not in environment
+
+
+def test_a_wrapper_gets_program_and_arguments() -> None:
+    # R090
+    made = plan(job(Args="1 2"), wrapper="/etc/wrap")
+    assert made.argv == ("/etc/wrap", "/x/dir_7/scratch/run.sh", "1", "2")
+
+
+def test_signals_are_numbers_or_names() -> None:
+    assert kill_signal("SIGUSR1", 15) == signal.SIGUSR1
+    assert kill_signal("usr2", 15) == signal.SIGUSR2
+    assert kill_signal("9", 15) == 9
+    assert kill_signal(2, 15) == 2
+    assert kill_signal("NOPE", 15) == 15
+    made = plan(job(KillSig="SIGINT", RemoveKillSig="SIGUSR1"))
+    assert (made.soft_kill_signal, made.remove_signal, made.hold_signal) == (2, 10, 2)
+
+
+def test_core_files_are_off_unless_asked_for() -> None:
+    assert plan(job()).core_bytes == 0
+    assert plan(job(CoreSize=-1)).core_bytes is None
+    assert plan(job(CoreSize=4096)).core_bytes == 4096
+
+
+def test_bad_arguments_hold_the_job() -> None:
+    with pytest.raises(CannotLaunch) as failure:
+        plan(job(Arguments="'open"))
+    assert failure.value.code == HoldReasonCode.FailedToCreateProcess
+
+
+def test_a_relative_initial_directory_holds_the_job() -> None:
+    with pytest.raises(CannotLaunch) as failure:
+        plan(job(Iwd="home"), transfers=False)
+    assert failure.value.code == HoldReasonCode.IwdError
+
+
+def test_if_needed_looks_at_the_file_system_domain() -> None:
+    ad = job(ShouldTransferFiles="IF_NEEDED", FileSystemDomain="ap.example")
+    assert uses_file_transfer(ad, "ep.example")
+    assert not uses_file_transfer(ad, "AP.example")
+    assert uses_file_transfer(job(ShouldTransferFiles="YES"), "x")
+    assert not uses_file_transfer(job(ShouldTransferFiles="NO"), "x")
