@@ -1,0 +1,315 @@
+"""What the functions of the `$FUNCTION(arguments)` kind compute, for configuration and submit.
+
+The arguments are the text up to the first closing bracket. A function that cannot be computed
+tells `on_problem` and gives the text that the reference gives (vectors `config/cases.json`,
+topics "function …"); nothing here raises.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from random import Random
+
+INTEGER_FORMAT = re.compile(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?(?:ll|l)?[dixXouc](?:[^%]|%%)*")
+REAL_FORMAT = re.compile(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?[eEfFgGaA](?:[^%]|%%)*")
+STRING_FORMAT = re.compile(r"[^%]*%-?\d*(?:\.\d+)?s(?:[^%]|%%)*")
+SMALLEST_INTEGER = -(1 << 63)
+LARGEST_INTEGER = (1 << 63) - 1
+
+
+class Call(NamedTuple):
+    """One use of a function: its name, the text in its brackets, and what it may ask."""
+
+    function: str
+    body: str
+    lookup: Callable[[str], str | None]
+    random: Callable[[], Random]
+    on_problem: Callable[[str], None]
+    absolute: Callable[[str], str] | None
+
+    def problem(self, text: str) -> None:
+        """Report that the function cannot be computed."""
+        self.on_problem(f'ERROR "{text}"')
+
+    def arguments(self) -> list[str]:
+        """Split the body at its commas."""
+        return self.body.split(",")
+
+    def value_or_text(self, name: str) -> str:
+        """Return the value of a macro of this name, else the name itself."""
+        value = self.lookup(name)
+        return name if value is None else value
+
+
+def compute(call: Call) -> str:
+    """Return the text that stands for the call."""
+    if call.function in FUNCTIONS:
+        return FUNCTIONS[call.function](call)
+    return compute_file_name(call)
+
+
+def compute_integer(call: Call) -> str:
+    """`$INT(name-or-expression[,format])`: a whole number, cut towards zero."""
+    name, comma, format_text = call.body.partition(",")
+    if comma and not INTEGER_FORMAT.fullmatch(format_text):
+        call.problem(f"$INT() macro: '{format_text}' is not a valid format specifier!")
+        return format_text
+    text = call.value_or_text(name)
+    value = evaluate_number(text) if text == text.strip() else None
+    if value is None:
+        call.problem(f"$INT() macro: {text} does not evaluate to an integer!")
+        return ""
+    if isinstance(value, float) and not SMALLEST_INTEGER <= value <= LARGEST_INTEGER:
+        value = SMALLEST_INTEGER
+    return render(format_text, int(value)) if comma else str(int(value))
+
+
+def compute_real(call: Call) -> str:
+    """`$REAL(name-or-expression[,format])`: a number with a fraction, 16 digits by default."""
+    name, comma, format_text = call.body.partition(",")
+    if comma and not REAL_FORMAT.fullmatch(format_text):
+        call.problem(f"$REAL() macro: '{format_text}' is not a valid format specifier!")
+        return format_text
+    text = call.value_or_text(name)
+    value = evaluate_number(text) if text == text.strip() else None
+    if value is None:
+        call.problem(f"$REAL() macro: {text} does not evaluate to an real!")
+        return ""
+    return render(format_text if comma else "%.16G", float(value))
+
+
+def compute_string(call: Call) -> str:
+    """`$STRING(name-or-expression[,format])`: a ClassAd string without quotes, else the text."""
+    name, comma, format_text = call.body.partition(",")
+    if comma and not STRING_FORMAT.fullmatch(format_text):
+        call.problem(f"$STRING macro: '{format_text}' is not a valid format specifier!")
+        return format_text
+    text = call.value_or_text(name)
+    value = evaluate(text)
+    shown = value if isinstance(value, str) else text
+    return format_text % shown if comma else shown
+
+
+def compute_evaluation(call: Call) -> str:
+    """`$EVAL(name-or-expression)`: the value as ClassAd text, strings without quotes."""
+    text = call.value_or_text(call.body)
+    if not text.strip():
+        return ""
+    from kettle.classad import ClassAd, parse_expression, unparse
+    from kettle.errors import ClassAdSyntaxError
+
+    try:
+        tree = parse_expression(text)
+    except ClassAdSyntaxError:
+        return ""
+    value = ClassAd().evaluate_expression(tree)
+    return value if isinstance(value, str) else unparse(value)
+
+
+def compute_substring(call: Call) -> str:
+    """`$SUBSTR(name,start[,length])`: negative numbers count from the end."""
+    parts = call.arguments()
+    if len(parts) < 2:
+        call.problem("$SUBSTR() macro: no length specified!")
+        return ""
+    start = whole_number(call, parts[1])
+    if start is None:
+        call.problem(f"$SUBSTR() macro: {parts[1]} is invalid start index!")
+        return ""
+    text = call.lookup(parts[0]) or ""
+    rest = text[start:] if start >= 0 or -start <= len(text) else text
+    if len(parts) == 2:
+        return rest
+    length = whole_number(call, parts[2])
+    if length is None:
+        call.problem(f"$SUBSTR() macro: {parts[2]} is invalid length !")
+        return ""
+    return rest[:length] if length else ""
+
+
+def compute_choice(call: Call) -> str:
+    """`$CHOICE(index,name-of-a-list)` or `$CHOICE(index,item,…)`, counted from 0."""
+    parts = call.arguments()
+    index = whole_number(call, parts[0])
+    if index is None or index < 0:
+        call.problem(f"$CHOICE() error: '{parts[0]}' is invalid index")
+        index = 0
+    items = parts[1:]
+    if not items:
+        call.problem("$CHOICE() error: no list")
+        return ""
+    if len(items) == 1:
+        listed = call.lookup(items[0].strip())
+        if listed is None:
+            call.problem(f'$CHOICE() macro: no list named "{items[0]}"!')
+            return ""
+        items = listed.split(",") if listed else []
+        if not items:
+            return ""
+    if index >= len(items):
+        call.problem(f"$CHOICE() config macro: index {index} is out of range!")
+        return ""
+    return items[index].strip()
+
+
+def compute_random_choice(call: Call) -> str:
+    """`$RANDOM_CHOICE(item,…)` or `$RANDOM_CHOICE(name-of-a-list)`."""
+    items = call.arguments()
+    if len(items) == 1:
+        listed = call.lookup(items[0].strip())
+        if listed is not None:
+            items = listed.split(",")
+    items = [item.strip() for item in items if item.strip()]
+    if not items:
+        call.problem("$RANDOM_CHOICE() macro is empty!")
+        return ""
+    return call.random().choice(items)
+
+
+def compute_random_integer(call: Call) -> str:
+    """`$RANDOM_INTEGER(least,most[,step])`."""
+    parts = [part.strip() for part in call.arguments()]
+    numbers = []
+    for position, word in enumerate(("min", "max", "step")):
+        text = parts[position] if position < len(parts) else ("1" if word == "step" else "")
+        number = parse_whole(text)
+        if number is None or (word == "step" and number < 1):
+            call.problem(f"$RANDOM_INTEGER() config macro: invalid {word}!")
+            number = 1 if word == "step" else 0
+        numbers.append(number)
+    least, most, step = numbers
+    if least > most:
+        if len(parts) > 1:
+            call.problem("$RANDOM_INTEGER() config macro: min > max!")
+            return str(most)
+        return str(least)
+    return str(least + step * call.random().randint(0, (most - least) // step))
+
+
+def compute_directory_name(call: Call) -> str:
+    """`$DIRNAME(path-or-name)`: everything up to the last slash, with it."""
+    return file_name_parts(call.value_or_text(call.body)).directory
+
+
+def compute_base_name(call: Call) -> str:
+    """`$BASENAME(path-or-name[,suffix])`: what follows the last slash."""
+    path, _, suffix = call.body.partition(",")
+    parts = file_name_parts(call.value_or_text(path))
+    name = parts.name + parts.extension
+    suffix = suffix.strip()
+    return name[: -len(suffix)] if suffix and name.endswith(suffix) else name
+
+
+def compute_file_name(call: Call) -> str:
+    """`$F…(path-or-name)`: the parts of a path that the letters after F ask for.
+
+    p directory, d last directory, n name, x extension, q in double quotes, a in single quotes,
+    b without the slash or dot at the edge, w and u other slashes, f made absolute first.
+    """
+    letters = call.function[1:]
+    path = call.value_or_text(call.body)
+    if not path:
+        return ""
+    if "f" in letters and call.absolute is not None:
+        path = call.absolute(path)
+    if "w" in letters:
+        path = path.replace("/", "\\")
+    elif "u" in letters:
+        path = path.replace("\\", "/")
+    if not set(letters) & set("pdnx"):
+        return quoted(path, letters)
+    parts = file_name_parts(path)
+    directory = parts.last_directory if "d" in letters and "p" not in letters else parts.directory
+    wants_directory = bool(set(letters) & set("pd")) and bool(directory)
+    text = directory if wants_directory else ""
+    if "n" in letters or (wants_directory and "x" in letters):
+        text += parts.name
+    if "x" in letters:
+        text += parts.extension
+    if "b" in letters:
+        text = text.removesuffix("/") if "n" not in letters and "x" not in letters else text
+        text = text.removeprefix(".") if not set(letters) & set("pdn") else text
+    return quoted(text, letters)
+
+
+class FileNameParts(NamedTuple):
+    """A path taken apart; directories keep their slash, the extension its dot."""
+
+    directory: str
+    last_directory: str
+    name: str
+    extension: str
+
+
+def file_name_parts(path: str) -> FileNameParts:
+    """Take a path apart at its last slash and the last dot of what follows."""
+    cut = path.rfind("/") + 1
+    directory, name = path[:cut], path[cut:]
+    last = directory[directory.rstrip("/").rfind("/") + 1 :]
+    dot = name.rfind(".")
+    if dot <= 0:
+        return FileNameParts(directory, last, name, "")
+    return FileNameParts(directory, last, name[:dot], name[dot:])
+
+
+def quoted(text: str, letters: str) -> str:
+    """Put a text in the quotes that the letters of `$F…()` ask for."""
+    if "q" not in letters:
+        return text
+    return f"'{text}'" if "a" in letters else f'"{text}"'
+
+
+def whole_number(call: Call, text: str) -> int | None:
+    """Read an index: digits, or the name of a macro that holds them."""
+    number = parse_whole(text.strip())
+    if number is not None:
+        return number
+    value = call.lookup(text.strip()) if text.strip() else None
+    return None if value is None else parse_whole(value.strip())
+
+
+def parse_whole(text: str) -> int | None:
+    """Read digits with an optional sign; None for anything else."""
+    return int(text) if re.fullmatch(r"[-+]?\d+", text) else None
+
+
+def evaluate(text: str) -> object:
+    """Evaluate a text as a ClassAd expression without any ad; None where it does not parse."""
+    from kettle.config.knob import evaluate_text
+
+    return evaluate_text(text)
+
+
+def evaluate_number(text: str) -> int | float | None:
+    """Evaluate a text to a number; truth values count as 0 and 1."""
+    number = parse_whole(text)
+    if number is not None:
+        return number
+    value = evaluate(text)
+    if isinstance(value, bool):
+        return int(value)
+    return value if isinstance(value, (int, float)) else None
+
+
+def render(format_text: str, value: float) -> str:
+    """Format a number as C would with a format that has exactly one conversion."""
+    text = re.sub(r"(%[-+ #0]*\d*(?:\.\d+)?)(?:ll|l)([dixXouc])", r"\1\2", format_text)
+    return re.sub(r"(%[-+ #0]*\d*(?:\.\d+)?)[aA]", r"\1e", text) % value
+
+
+FUNCTIONS: dict[str, Callable[[Call], str]] = {
+    "BASENAME": compute_base_name,
+    "CHOICE": compute_choice,
+    "DIRNAME": compute_directory_name,
+    "EVAL": compute_evaluation,
+    "INT": compute_integer,
+    "RANDOM_CHOICE": compute_random_choice,
+    "RANDOM_INTEGER": compute_random_integer,
+    "REAL": compute_real,
+    "STRING": compute_string,
+    "SUBSTR": compute_substring,
+}
