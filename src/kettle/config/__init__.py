@@ -2,7 +2,8 @@
 
 from kettle.config.knob import Family, Knob
 from kettle.config.loading import load_config
+from kettle.config.origin import Origin
 from kettle.config.sources import MemorySources, Sources
-from kettle.config.store import Config, Origin
+from kettle.config.store import Config
 
 __all__ = ["Config", "Family", "Knob", "MemorySources", "Origin", "Sources", "load_config"]

@@ -1,17 +1,32 @@
-"""Which texts make up a configuration, in which order."""
+"""Which texts make up a configuration, in which order.
+
+The root file, the folders of LOCAL_CONFIG_DIR, the files of LOCAL_CONFIG_FILE, the user's own
+file, then the environment; later settings win (R024, R025). How a text is read is `reader.py`.
+"""
 
 from __future__ import annotations
 
+import os.path
+import re
+import shlex
 from typing import TYPE_CHECKING
 
-from kettle.config.reader import read_text
-from kettle.config.store import ENVIRONMENT_SOURCE, Config, Origin
+from kettle.config import knob
+from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
+from kettle.config.reader import StatementReader
+from kettle.config.store import Config
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kettle.config.sources import Sources
+
+ROOT_FILES = ("/etc/condor/condor_config", "/usr/local/etc/condor_config")
+# Programs that people run read the person's own file; daemons do not, nor does root.
+PERSONAL_SUBSYSTEMS = frozenset({"TOOL", "SUBMIT", "DAGMAN"})
+# Limit: local files may name further local files, but not for ever.
+MOST_LOCAL_FILES = 1000
 
 
 def load_config(
@@ -20,18 +35,146 @@ def load_config(
     *,
     subsystem: str = "TOOL",
     local_name: str | None = None,
+    root: str | None = None,
 ) -> Config:
-    """Read everything that makes up the configuration of one program; raise ConfigError."""
+    """Read everything that makes up the configuration of one program; raise ConfigError.
+
+    `root` names the first file; without it CONDOR_CONFIG does, which may be ONLY_ENV.
+    """
     config = Config(sources, environment, subsystem=subsystem, local_name=local_name)
-    root = environment.get("CONDOR_CONFIG", "/etc/condor/condor_config")
-    if root != "ONLY_ENV":
-        try:
-            text = sources.read_text(root)
-        except OSError as error:
-            raise ConfigError(f"Can't read global config source {root}: {error}") from None
-        config.files.append(root)
-        read_text(config, text, root)
-    for name, value in environment.items():
-        if name.lower().startswith("_condor_"):
-            config.set(name[8:], value, Origin(ENVIRONMENT_SOURCE))
+    reader = StatementReader(config, sources)
+    path = root if root is not None else find_root(sources, environment)
+    if path is not None:
+        config.own_facts["CONFIG_ROOT"] = os.path.dirname(path) or "."
+        text = read_source(sources, path, "global config source")
+        config.files.append(path)
+        reader.read_root(text, path, "global config source")
+        read_local_folders(config, reader)
+        read_local_files(config, reader)
+        read_personal_file(config, reader)
+    read_environment(config, environment)
+    apply_automatic_templates(config, reader)
     return config
+
+
+def find_root(sources: Sources, environment: Mapping[str, str]) -> str | None:
+    """Return the first file to read, None if only the environment counts; raise ConfigError."""
+    named = environment.get("CONDOR_CONFIG")
+    if named is not None:
+        if named == "ONLY_ENV":
+            return None
+        if not sources.exists(named):
+            raise ConfigError(
+                f'File specified in CONDOR_CONFIG environment variable:\n"{named}" does not exist.',
+                source=named,
+            )
+        return named
+    home = sources.home_directory("condor")
+    candidates = [*ROOT_FILES, *([f"{home}/condor_config"] if home else [])]
+    for path in candidates:
+        if sources.exists(path):
+            return path
+    raise ConfigError(
+        "No configuration: the environment variable CONDOR_CONFIG is not set and there is no "
+        + " and no ".join(candidates),
+        hint="set CONDOR_CONFIG to a file, or to ONLY_ENV; kettle env prints it for a pool",
+    )
+
+
+def read_source(sources: Sources, path: str, what: str) -> str:
+    """Return the text of a file, or of a command if the path ends in `|`; raise ConfigError."""
+    try:
+        if path.endswith("|"):
+            return sources.run_command(shlex.split(path[:-1]))[1]
+        return sources.read_text(path)
+    except (OSError, ValueError):
+        raise ConfigError(f"ERROR: Can't read {what} {path}", source=path) from None
+
+
+def read_local_folders(config: Config, reader: StatementReader) -> None:
+    """Read the files of the folders in LOCAL_CONFIG_DIR in lexical order."""
+    for folder in config.words("LOCAL_CONFIG_DIR"):
+        pattern = config.get("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP") or ""
+        try:
+            excluded = re.compile(pattern) if pattern else None
+        except re.error as error:
+            origin = config.origin("LOCAL_CONFIG_DIR_EXCLUDE_REGEXP")
+            raise ConfigError(
+                f"{origin}: LOCAL_CONFIG_DIR_EXCLUDE_REGEXP is no regular expression: {error}"
+            ) from None
+        try:
+            names = sorted(reader.sources.list_directory(folder))
+        except OSError:
+            # Compat: a folder that is not there counts as empty, as in the reference.
+            continue
+        for name in names:
+            path = f"{folder.rstrip('/')}/{name}"
+            if excluded is None or not excluded.search(name):
+                read_local_file(config, reader, path)
+
+
+def read_local_files(config: Config, reader: StatementReader) -> None:
+    """Read the files of LOCAL_CONFIG_FILE; one that changes the list adds to it."""
+    done: list[str] = []
+    while len(done) < MOST_LOCAL_FILES:
+        value = (config.get("LOCAL_CONFIG_FILE") or "").strip()
+        wanted = [value] if value.endswith("|") else list(knob.split_list(value))
+        path = next((path for path in wanted if path not in done), None)
+        if path is None:
+            return
+        done.append(path)
+        required = config.boolean("REQUIRE_LOCAL_CONFIG_FILE")
+        read_local_file(config, reader, path, required=required is not False)
+
+
+def read_local_file(
+    config: Config, reader: StatementReader, path: str, *, required: bool = True
+) -> None:
+    """Read one more file; raise ConfigError if it cannot be read and is required."""
+    try:
+        text = read_source(reader.sources, path, "config source")
+    except ConfigError:
+        if required and not _is_folder(reader.sources, path):
+            raise
+        return
+    config.files.append(path)
+    reader.read_root(text, path, "config source")
+
+
+def _is_folder(sources: Sources, path: str) -> bool:
+    try:
+        sources.list_directory(path)
+    except OSError:
+        return False
+    return True
+
+
+def read_personal_file(config: Config, reader: StatementReader) -> None:
+    """Read `~/.condor/user_config` for programs that a person other than root runs."""
+    if config.subsystem not in PERSONAL_SUBSYSTEMS or config.raw("REAL_UID") == "0":
+        return
+    name = config.get("USER_CONFIG_FILE")
+    home = config.environment.get("HOME") or config.sources.home_directory("")
+    if not name or (not home and not name.startswith("/")):
+        return
+    path = name if name.startswith("/") else f"{home}/.condor/{name}"
+    if config.sources.exists(path):
+        read_local_file(config, reader, path)
+
+
+def read_environment(config: Config, environment: Mapping[str, str]) -> None:
+    """Enter the variables that begin with `_CONDOR_` in any case."""
+    for name, value in environment.items():
+        if name[:8].upper() == "_CONDOR_" and len(name) > 8:
+            config.assign(name[8:], value.lstrip(), Origin(ENVIRONMENT_SOURCE))
+
+
+def apply_automatic_templates(config: Config, reader: StatementReader) -> None:
+    """Carry out `use CATEGORY:NAME` for every AUTO_USE_<CATEGORY>_<NAME> that is true."""
+    names = ["AUTO_USE_FEATURE_PelicanRetryPolicy"]
+    names += [entry.name for entry in config.entries() if entry.name.upper()[:9] == "AUTO_USE_"]
+    for name in names:
+        if config.boolean(name):
+            category, _, template = name[9:].partition("_")
+            statement = f"use {category}:{template}"
+            reader.read_root(statement, "<Default>", "the automatic template")

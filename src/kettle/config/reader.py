@@ -1,32 +1,304 @@
-"""From configuration text to entries of the macro table (first version: assignments only)."""
+"""From the text of a file to statements that are carried out one after the other.
+
+Assignments, `if`, `include`, `use`, `error` and `warning`. The submit language is read by the
+same class with another table. What is set goes to a `Table`; which files are read first is
+`loading.py`. Messages have the reference's words and places, and where those say too little one
+line more (vectors, topics "message", "include", "if structure").
+"""
 
 from __future__ import annotations
 
+import difflib
 import re
-from typing import TYPE_CHECKING
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
-from kettle.config.store import Origin
+from kettle.config import metaknobs
+from kettle.config.conditions import Branches
+from kettle.config.lines import LineReader
+from kettle.config.origin import Origin
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kettle.config.store import Config
+    from kettle.config.sources import Sources
 
-ASSIGNMENT = re.compile(r"\s*([A-Za-z0-9_./]+)\s*[=:]\s*(.*?)\s*$", re.DOTALL)
+STATEMENT = re.compile(r"@?(use|include|error|warning)(?=[\s:]|$)\s*(?!\s*=)(.*)$", re.IGNORECASE)
+IDENTIFIER = re.compile(r"[A-Za-z0-9_./]+")
+INCLUDE = re.compile(r"([^:]*?)\s*:\s*(.*)$", re.DOTALL)
+KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
+
+# Limit: files that include each other have to stop somewhere; the reference's bound.
+DEEPEST_INCLUDE = 20
 
 
-def read_text(config: Config, text: str, source: str) -> None:
-    """Enter what a text assigns; raise ConfigError with file and line."""
-    pending = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        line = pending + line.strip()
-        if line.endswith("\\"):
-            pending = line[:-1]
-            continue
-        pending = ""
-        if not line or line.startswith("#"):
-            continue
-        match = ASSIGNMENT.match(line)
+class Table(Protocol):
+    """What statements act on."""
+
+    warnings: list[str]
+    files: list[str]
+
+    def expand(self, text: str) -> str:
+        """Return the text with its macros replaced."""
+
+    def is_defined(self, name: str) -> bool:
+        """Tell whether a name has a value that is not empty."""
+
+    def has_template(self, text: str) -> bool:
+        """Tell whether `CATEGORY:NAME` names a template of `use`."""
+
+    def assign(self, name: str, text: str, origin: Origin) -> None:
+        """Set a name; mentions of itself are replaced at once."""
+
+
+class Trouble(Exception):  # noqa: N818 - an error on its way to becoming a ConfigError
+    """A statement that cannot be carried out.
+
+    `before` are lines that come before the one that names the place, `tail` what follows it.
+    """
+
+    def __init__(self, *before: str, tail: str = "") -> None:
+        super().__init__(tail)
+        self.before = before
+        self.tail = tail
+
+
+@dataclass
+class Place:
+    """Where the reader is: the file, how deep in includes, and which `use` it is carrying out."""
+
+    source: str
+    depth: int = 0
+    template: str = ""
+    line: int = 0
+
+    def origin(self, number: int) -> Origin:
+        """Return the origin for something read at this place."""
+        if self.template:
+            return Origin(self.source, self.line, f"{self.template}+{number - 1}")
+        return Origin(self.source, number)
+
+    def shown_line(self, number: int) -> int:
+        """The line in the file, also while a template is carried out."""
+        return self.line if self.template else number
+
+
+class StatementReader:
+    """Reads texts into a table."""
+
+    def __init__(self, table: Table, sources: Sources) -> None:
+        self.table = table
+        self.sources = sources
+
+    def read_root(self, text: str, source: str, what: str) -> None:
+        """Read a file that nobody includes; raise ConfigError with file and line."""
+        place = Place(source)
+        lines = LineReader(text)
+        try:
+            self.read_lines(lines, place)
+        except Trouble as trouble:
+            first = f"Configuration Error Line {lines.number} while reading {what} {source}"
+            message = "\n".join(part for part in (*trouble.before, first, trouble.tail) if part)
+            raise ConfigError(message, source=source, line=lines.number) from None
+
+    def read_lines(self, lines: LineReader, place: Place) -> None:
+        """Carry out all statements of a text; raise Trouble."""
+        branches = Branches()
+        while (line := lines.next_line()) is not None:
+            try:
+                if branches.read(line, self.table):
+                    continue
+                if branches.enabled:
+                    self.read_statement(line, lines, place)
+            except ConfigError as error:
+                raise Trouble(tail=error.message) from None
+        if branches.depth:
+            raise Trouble(
+                f"{self._at(place, lines.number)}: ", tail="endif(s) not found before end-of-file"
+            )
+
+    def read_statement(self, line: str, lines: LineReader, place: Place) -> None:
+        """Carry out one statement; raise Trouble or ConfigError."""
+        match = STATEMENT.match(line)
+        if match is not None:
+            word, rest = match.group(1).lower(), match.group(2).strip()
+            if word == "use":
+                self.use(rest, lines.number, place)
+            elif word == "include":
+                self.include(rest, lines.number, place)
+            else:
+                self.say(word, rest.removeprefix(":").strip(), lines.number, place)
+        elif not line.startswith("["):
+            self.assign(line, lines, place)
+
+    def assign(self, line: str, lines: LineReader, place: Place) -> None:
+        """Carry out an assignment, or hand over what is none."""
+        name = re.match(r"[^\s=:]*", line)
+        rest = line[name.end() :].lstrip() if name else line
+        written = name.group() if name else ""
+        if rest.startswith("@="):
+            self.assign_here_document(written, rest[2:].strip(), lines, place)
+            return
+        operator = re.search(r"[=:]", rest)
+        if operator is None:
+            self.read_other(line, lines, place)
+            return
+        value = rest[operator.end() :].strip()
+        self.check_name(written, lines.number, place)
+        if operator.group() == ":":
+            self.table.warnings.append(
+                f"{self._at(place, lines.number, 'Warning')}: obsolete use of ':' for parameter "
+                f"assignment at {written} : {value}"
+            )
+        self.table.assign(self.table.expand(written), value, place.origin(lines.number))
+
+    def assign_here_document(self, name: str, tag: str, lines: LineReader, place: Place) -> None:
+        """Carry out `NAME @=tag`, whose value ends at a line `@tag`."""
+        self.check_name(name, lines.number, place)
+        text = lines.here_document(tag)
+        if text is None:
+            raise Trouble(
+                f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
+            )
+        self.table.assign(self.table.expand(name), text, place.origin(lines.number))
+
+    def check_name(self, name: str, number: int, place: Place) -> None:
+        """Raise Trouble where a name has characters that no name has."""
+        if not IDENTIFIER.fullmatch(self.table.expand(name)):
+            raise Trouble(f"{self._at(place, number)}: Illegal Identifier: <{name}>")
+
+    def read_other(self, line: str, lines: LineReader, place: Place) -> None:
+        """Refuse a line that is neither statement nor assignment."""
+        del lines, place
+        word = line.split()[0]
+        close = difflib.get_close_matches(word.lower(), KEYWORDS, n=1)
+        hint = f'; did you mean "{close[0]}"?' if close else ""
+        raise Trouble(tail=f'"{line}" is neither an assignment nor a statement{hint}')
+
+    def say(self, word: str, text: str, number: int, place: Place) -> None:
+        """Carry out `error : text` or `warning : text`."""
+        text = self.table.expand(text)
+        if place.template:
+            said = f" {word.capitalize()} : {text}"
+        else:
+            said = f"{self._at(place, number, word.capitalize())}: {text}"
+        if word == "error":
+            raise Trouble(said)
+        self.table.warnings.append(said)
+
+    def use(self, rest: str, number: int, place: Place) -> None:
+        """Carry out `use CATEGORY:NAME…`."""
+        category, colon, items = rest.partition(":")
+        category, items = category.strip(), items.strip()
+        if not colon or not category:
+            raise Trouble(tail="use needs CATEGORY:NAME, such as ROLE:Personal")
+        if metaknobs.find_category(category) is None:
+            known = ", ".join(metaknobs.TEMPLATES)
+            raise Trouble(
+                f"Error: use {category}: does not recognise {category}",
+                f"{self._at(place, number)}: at use {rest}",
+                tail=f"the categories are {known}",
+            )
+        shown = f"{category}:{self.table.expand(items)}"
+        for item in metaknobs.parse_items(items):
+            self._use_item(category, item, shown, items, number, place)
+
+    def _use_item(
+        self, category: str, item: metaknobs.Item, shown: str, items: str, number: int, place: Place
+    ) -> None:
+        where = f"{self._at(place, number)}: at use {shown}:{items}"
+        text = metaknobs.find_template(category, item.name)
+        if text is None:
+            nearest = metaknobs.nearest_template(category, item.name)
+            raise Trouble(
+                f"Error: use {shown}: does not recognise {item.name}",
+                where,
+                tail=f"did you mean use {category}:{nearest}?" if nearest else "",
+            )
+        if place.depth >= DEEPEST_INCLUDE:
+            raise Trouble(where, tail="templates use each other without end")
+        name = f"use {metaknobs.find_category(category)}:"
+        name += metaknobs.template_name(category, item.name)
+        inner = Place(place.source, place.depth + 1, name, place.shown_line(number))
+        try:
+            self.read_lines(LineReader(metaknobs.apply_arguments(text, item.arguments)), inner)
+        except Trouble as trouble:
+            if place.template:
+                raise
+            said = [line for line in trouble.before if line.startswith(" Error")]
+            if not said:
+                said = [f"Internal Configuration Error: use {shown}: {item.name} is invalid"]
+            raise Trouble(*said, where, tail=trouble.tail) from None
+
+    def include(self, rest: str, number: int, place: Place) -> None:
+        """Carry out `include [ifexist] [command [into FILE]] : PATH`."""
+        match = INCLUDE.match(rest)
         if match is None:
-            raise ConfigError(f"{source}, line {number}: {line}", source=source, line=number)
-        name, value = match.groups()
-        config.set(name, value, Origin(source, number))
+            raise Trouble(tail="include needs a colon before the file: include : PATH")
+        words, target = match.group(1).split(), self.table.expand(match.group(2)).strip()
+        if_exists = "ifexist" in words[:1]
+        words = words[1:] if if_exists else words
+        is_command = "command" in words[:1]
+        words = words[1:] if is_command else words
+        cache = ""
+        if is_command and words[:1] == ["into"] and len(words) == 2:
+            cache, words = self.table.expand(words[1]), []
+        if words:
+            raise Trouble(
+                f"{self._at(place, number)}: unexpected keyword(s) '{' '.join(words)}' "
+                "after include "
+            )
+        if target.endswith("|"):
+            is_command, target = True, target[:-1].strip()
+        inner = Place(target, place.depth + 1)
+        if inner.depth >= DEEPEST_INCLUDE:
+            raise Trouble(f"{self._in(inner, 0)}: includes nested too deep")
+        text = self._included_text(target, inner, is_command, if_exists, cache)
+        if text is not None:
+            self._read_included(text, inner)
+
+    def _read_included(self, text: str, inner: Place) -> None:
+        self.table.files.append(inner.source)
+        lines = LineReader(text)
+        try:
+            self.read_lines(lines, inner)
+        except Trouble as trouble:
+            raise Trouble(
+                *trouble.before, f"{self._in(inner, lines.number)}: {trouble.tail}"
+            ) from None
+
+    def _included_text(
+        self, target: str, inner: Place, is_command: bool, if_exists: bool, cache: str
+    ) -> str | None:
+        if cache and self.sources.exists(cache):
+            inner.source = cache
+            return self.sources.read_text(cache)
+        try:
+            if not is_command:
+                return self.sources.read_text(target)
+            status, text = self.sources.run_command(shlex.split(target))
+        except IsADirectoryError:
+            return ""
+        except (OSError, ValueError) as error:
+            if if_exists:
+                return None
+            code = getattr(error, "errno", None) or 0
+            why = getattr(error, "strerror", None) or str(error)
+            what = (
+                f"not a valid command, errno={code} : {why}"
+                if is_command
+                else f"can't open file {target}: {why}"
+            )
+            raise Trouble(f"{self._in(inner, 0)}: {what}") from None
+        if cache and status == 0:
+            self.sources.write_text(cache, text)
+        elif cache:
+            raise Trouble(f"{self._in(inner, 0)}: {target} exited with status {status}")
+        return text
+
+    def _at(self, place: Place, number: int, kind: str = "Error") -> str:
+        return f'Config source {kind} "{place.source}", Line {place.shown_line(number)}'
+
+    def _in(self, place: Place, number: int) -> str:
+        where = f"Line {number}, Include Depth {place.depth}"
+        return f'Config source Error "{place.source}", {where}'

@@ -11,7 +11,9 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from kettle.config import expander, knob
+from kettle.attributes.version import VERSION
+from kettle.config import expander, knob, metaknobs
+from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, Origin
 from kettle.config.sources import MemorySources, Sources
 from kettle.errors import ConfigError
 
@@ -22,20 +24,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DEFAULT_SOURCE = "<Default>"
-DETECTED_SOURCE = "<Detected>"
-ENVIRONMENT_SOURCE = "<Environment>"
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a text was set: a file name or a word in angle brackets, and the line, 0 for none."""
-
-    source: str
-    line: int = 0
-
-    def __str__(self) -> str:
-        return f"{self.source}, line {self.line}" if self.line else self.source
+# Facts that no file may change: whoever asks gets what was detected.
+FIXED_FACTS = frozenset(
+    {
+        "DETECTED_CPUS",
+        "FULL_HOSTNAME",
+        "HOSTNAME",
+        "IPV4_ADDRESS",
+        "IPV6_ADDRESS",
+        "IP_ADDRESS",
+        "IP_ADDRESS_IS_IPV6",
+        "LOCALNAME",
+        "PID",
+        "PPID",
+        "REAL_GID",
+        "REAL_UID",
+        "SUBSYSTEM",
+        "TILDE",
+        "USERNAME",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +74,8 @@ class Config:
         self.warnings: list[str] = []
         self.problems: list[str] = []
         self._macros: dict[str, Macro] = {}
-        self._facts: dict[str, str] | None = None
+        self.own_facts: dict[str, str] = {}
+        self._facts: dict[str, tuple[str, str]] | None = None
         self._expander = expander.Expander(
             self.raw, environment.get, sources.random, on_problem=self.problems.append
         )
@@ -174,37 +183,62 @@ class Config:
         return self._macros.get(name.upper())
 
     def find_default(self, name: str) -> Macro | None:
-        """Return the built-in default or the detected fact for a name."""
+        """Return the detected fact or the built-in default for a name."""
         key = name.upper()
-        fixed = {"SUBSYSTEM": self.subsystem, "LOCALNAME": self.local_name or self.subsystem}
-        if key in fixed:
-            return Macro(key, fixed[key], Origin(DETECTED_SOURCE))
         fact = self.facts().get(key)
         if fact is not None:
-            return Macro(key, fact, Origin(DETECTED_SOURCE))
+            return Macro(fact[0], fact[1], Origin(DETECTED_SOURCE))
         # Loaded on the first name that no file sets: many tools never ask for one.
         from kettle.config.default_texts import find_default_text
 
         row = find_default_text(key, self.subsystem)
         return None if row is None else Macro(row[0], row[1], Origin(DEFAULT_SOURCE))
 
-    def set(self, name: str, text: str, origin: Origin) -> None:
-        """Enter a text, replacing an earlier one; the first spelling of the name stays."""
+    def assign(self, name: str, text: str, origin: Origin) -> None:
+        """Set a name; mentions of itself are replaced by what it was before (R027).
+
+        A text that is the default in other letters is the default.
+        """
         key = name.upper()
+        if key in FIXED_FACTS and key in self.facts():
+            return
+        if "$" in text:
+            text = self._expander.expand_only(text, lambda mentioned: self._is_self(mentioned, key))
+        default = self.find_default(name)
+        if default is not None and default.text.lower() == text.lower():
+            self._macros[key] = default
+            return
         earlier = self._macros.get(key)
         self._macros[key] = Macro(earlier.name if earlier else name, text, origin)
+
+    def is_defined(self, name: str) -> bool:
+        """Tell whether a name has a text that is not empty."""
+        return bool(self.raw(name))
+
+    def has_template(self, text: str) -> bool:
+        """Tell whether `CATEGORY:NAME` names a template of `use`."""
+        category, _, name = text.partition(":")
+        if not name:
+            return False
+        return metaknobs.find_template(category, name.partition("(")[0]) is not None
 
     def entries(self) -> Iterator[Macro]:
         """Yield what files and environment set, ordered by name in any case."""
         for key in sorted(self._macros, key=str.lower):
             yield self._macros[key]
 
-    def facts(self) -> Mapping[str, str]:
-        """Return the detected macros by upper-case name."""
+    def facts(self) -> Mapping[str, tuple[str, str]]:
+        """Return spelling and text of the detected macros by upper-case name."""
         if self._facts is None:
-            self._facts = {
-                name.upper(): value for name, value in self.sources.machine_facts().items()
+            facts = {
+                "SUBSYSTEM": self.subsystem,
+                "LOCALNAME": self.local_name or self.subsystem,
+                "CONDOR_VERSION": VERSION,
+                **self.sources.machine_facts(),
+                **self.own_facts,
             }
+            facts.setdefault("DETECTED_CPUS_LIMIT", facts.get("DETECTED_CPUS", "1"))
+            self._facts = {name.upper(): (name, value) for name, value in facts.items()}
         return self._facts
 
     def nearest(self, name: str) -> str:
@@ -221,6 +255,12 @@ class Config:
             yield f"{self.subsystem}.{local}.{key}"
             yield f"{local}.{key}"
         yield f"{self.subsystem}.{key}"
+
+    def _is_self(self, mentioned: str, key: str) -> bool:
+        mentioned = mentioned.upper()
+        if mentioned == key:
+            return True
+        return any(prefixed == key for prefixed in self._prefixed(mentioned))
 
     def _default_for(self, which: knob.Knob[T]) -> str:
         # A name that a file sets to nothing, and a default that is empty, both mean "unset".

@@ -1,0 +1,62 @@
+"""From the lines of a file to the statements' lines: continuations, comments, here-documents.
+
+Shared by the configuration and the submit language. What a line means is `reader.py`.
+"""
+
+from __future__ import annotations
+
+
+class LineReader:
+    """The logical lines of one text; `number` is the physical line that was read last."""
+
+    def __init__(self, text: str, *, first_line: int = 1) -> None:
+        self._lines = text.split("\n")
+        # The end of the last line is not another line.
+        if self._lines and not self._lines[-1]:
+            self._lines.pop()
+        self._next = 0
+        self._offset = first_line - 1
+
+    @property
+    def number(self) -> int:
+        """The physical line that was read last, counted from 1."""
+        return self._next + self._offset
+
+    def next_line(self) -> str | None:
+        """Return the next line that is neither blank nor a comment, joined; None at the end."""
+        joined = ""
+        continued = False
+        while self._next < len(self._lines):
+            line = self._lines[self._next].strip()
+            self._next += 1
+            if line.startswith("#"):
+                # Compat: a comment inside a continued value is skipped, as the seed says; the
+                # reference ends the value there unless the comment itself ends in a backslash
+                # (test_a_comment_inside_a_continued_value_is_skipped).
+                continue
+            if line.endswith("\\"):
+                joined += line[:-1]
+                continued = True
+                continue
+            joined += line
+            if joined or continued:
+                if joined.strip():
+                    return joined
+                joined, continued = "", False
+        return joined if joined.strip() else None
+
+    def rest(self) -> list[str]:
+        """Return the physical lines not read yet, and read them."""
+        lines = self._lines[self._next :]
+        self._next = len(self._lines)
+        return lines
+
+    def here_document(self, tag: str) -> str | None:
+        """Return the lines up to `@tag`, joined by newlines; None if the tag never comes."""
+        end = "@" + tag
+        collected = []
+        while (line := self.next_line()) is not None:
+            if line == end:
+                return "\n".join(collected)
+            collected.append(line)
+        return None

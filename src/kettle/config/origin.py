@@ -1,0 +1,23 @@
+"""Where a text was set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_SOURCE = "<Default>"
+DETECTED_SOURCE = "<Detected>"
+ENVIRONMENT_SOURCE = "<Environment>"
+COMMAND_LINE_SOURCE = "<Command line>"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A file name or a word in angle brackets, the line (0 for none), and the template used."""
+
+    source: str
+    line: int = 0
+    template: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.source}, line {self.line}" if self.line else self.source
+        return f"{text}, {self.template}" if self.template else text
