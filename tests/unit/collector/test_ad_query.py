@@ -1,0 +1,120 @@
+"""What a query sees of the collector's tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.collector.ad_kinds import SCHEDD, SLOT, START, kind_of_type
+from kettle.collector.ad_query import answer, parse_query
+from kettle.collector.ad_store import AdStore
+
+
+@pytest.fixture
+def store() -> AdStore:
+    store = AdStore()
+    for number in range(3):
+        ad = ClassAd({"MyType": "Machine", "Name": f"slot{number}", "HasStartDaemonAd": True})
+        ad["Memory"] = number * 100
+        store.update(SLOT, ad, now=0.0, private=ClassAd({"ClaimId": f"c{number}"}))
+    store.update(START, ClassAd({"MyType": "StartD", "Name": "m"}), now=0.0)
+    schedd = ClassAd({"MyType": "Scheduler", "Name": "s", "MyAddress": "<1>", "NumUsers": 0})
+    store.update(SCHEDD, schedd, now=0.0)
+    return store
+
+
+def ask(store: AdStore, command: int, *, may: bool = False, **texts: str) -> list[str]:
+    query = ClassAd()
+    for name, text in texts.items():
+        query.insert_text(name, text)
+    questions = parse_query(command, query, store, may_see_private=may)
+    return [found.ad.string("Name") or "" for found in answer(store, questions)]
+
+
+def test_an_empty_query_returns_all_ads_of_the_command(store: AdStore) -> None:
+    assert ask(store, 5) == ["slot0", "slot1", "slot2"]
+
+
+def test_the_constraint_is_evaluated_in_the_ad(store: AdStore) -> None:
+    assert ask(store, 5, Requirements="Memory >= 100") == ["slot1", "slot2"]
+    assert ask(store, 5, Requirements="NoSuchName > 1") == []
+
+
+def test_a_limit_cuts_and_a_limit_of_nothing_does_not(store: AdStore) -> None:
+    assert ask(store, 5, LimitResults="2") == ["slot0", "slot1"]
+    assert ask(store, 5, LimitResults="0") == ["slot0", "slot1", "slot2"]
+
+
+def test_command_5_for_the_startd_type_reads_the_daemons(store: AdStore) -> None:
+    assert ask(store, 5, TargetType='"StartD"') == ["m"]
+
+
+def test_one_query_reads_several_tables_each_with_its_own_terms(store: AdStore) -> None:
+    found = ask(
+        store,
+        53,
+        TargetType='"Scheduler,Machine"',
+        Requirements="true",
+        MachineRequirements="Memory > 0",
+        MachineLimitResults="1",
+    )
+    assert found == ["s", "slot1"]
+
+
+def test_any_reads_every_table(store: AdStore) -> None:
+    assert sorted(ask(store, 48)) == ["m", "s", "slot0", "slot1", "slot2"]
+
+
+def test_private_ads_are_answered_to_command_10(store: AdStore) -> None:
+    questions = parse_query(10, ClassAd(), store, may_see_private=True)
+    found = list(answer(store, questions))
+    assert [each.ad.string("ClaimId") for each in found] == ["c0", "c1", "c2"]
+    assert all(each.secret for each in found)
+
+
+def test_secrets_come_along_only_for_those_who_may(store: AdStore) -> None:
+    query = ClassAd({"TargetType": "Machine", "SendPrivateAttributes": True})
+    for may, expected in ((True, "c0"), (False, None)):
+        questions = parse_query(54, query, store, may_see_private=may)
+        first = next(iter(answer(store, questions)))
+        private = first.private.string("ClaimId") if first.private is not None else None
+        assert private == expected
+
+
+def test_a_projection_brings_what_its_attributes_refer_to() -> None:
+    store = AdStore()
+    ad = ClassAd({"Name": "x", "MyAddress": "<1>", "Base": 1, "Other": 2})
+    ad.insert_text("START", "Base > 0")
+    ad.insert_text("Requirements", "START")
+    store.update(SLOT, ad, now=0.0)
+    query = ClassAd({"Projection": "Name, Requirements Memory/1024.0"})
+    (found,) = answer(store, parse_query(5, query, store, may_see_private=False))
+    assert found.names is not None
+    names = {name.lower() for name in found.names}
+    assert {"name", "requirements", "start", "base"} <= names
+    assert "other" not in names
+
+
+def test_a_projection_may_be_an_expression(store: AdStore) -> None:
+    query = ClassAd()
+    query.insert_text("Projection", 'Memory > 0 ? "Name Memory" : "Name"')
+    found = list(answer(store, parse_query(5, query, store, may_see_private=False)))
+    assert [sorted(each.names or ()) for each in found] == [
+        ["Name"],
+        ["Memory", "Name"],
+        ["Memory", "Name"],
+    ]
+
+
+def test_absent_ads_show_only_to_those_who_ask_for_them() -> None:
+    store = AdStore()
+    store.update(SLOT, ClassAd({"Name": "gone", "Absent": True}), now=0.0)
+    assert ask(store, 5, Requirements="true") == []
+    assert ask(store, 5, Requirements="Absent") == ["gone"]
+
+
+def test_a_generic_query_names_its_type() -> None:
+    store = AdStore()
+    store.update(kind_of_type("Defrag"), ClassAd({"MyType": "Defrag", "Name": "d"}), now=0.0)
+    assert ask(store, 74, TargetType='"Defrag"') == ["d"]
+    assert ask(store, 74, TargetType='"Other"') == []

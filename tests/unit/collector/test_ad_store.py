@@ -1,0 +1,206 @@
+"""What the collector keeps, replaces, drops and counts."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.collector.ad_kinds import (
+    ACCOUNTING,
+    NEGOTIATOR,
+    SCHEDD,
+    SLOT,
+    START,
+    kind_of_type,
+    kind_of_update,
+)
+from kettle.collector.ad_store import AdStore, Sender, StoreSettings
+
+
+def slot(name: str = "slot1@a", **more: object) -> ClassAd:
+    return ClassAd(
+        {"MyType": "Machine", "Name": name, "Machine": "a", "HasStartDaemonAd": True, **more}
+    )
+
+
+def test_an_update_replaces_the_ad_of_the_same_name_and_signs_it() -> None:
+    store = AdStore()
+    store.update(SLOT, slot(Memory=1), now=10.0)
+    entry = store.update(SLOT, slot(Memory=2), now=20.5, sender=Sender("u@d", "FS"))
+    assert entry is not None
+    assert len(store.table(SLOT)) == 1
+    assert entry.ad.integer("Memory") == 2
+    assert entry.ad.integer("LastHeardFrom") == 20
+    assert entry.ad.string("AuthenticatedIdentity") == "u@d"
+    assert entry.ad.string("AuthenticationMethod") == "FS"
+    assert entry.ad.integer("UpdatesTotal") == 2
+
+
+def test_a_sender_cannot_claim_an_identity_in_its_ad() -> None:
+    store = AdStore()
+    entry = store.update(
+        SLOT, slot(AuthenticatedIdentity="root@x", AuthenticationMethod="SSL"), now=1.0
+    )
+    assert entry is not None
+    assert entry.ad.string("AuthenticatedIdentity") == "unauthenticated@unmapped"
+    assert "AuthenticationMethod" not in entry.ad
+
+
+def test_names_are_compared_with_case() -> None:
+    store = AdStore()
+    store.update(SLOT, slot("A"), now=1.0)
+    store.update(SLOT, slot("a"), now=1.0)
+    assert len(store.table(SLOT)) == 2
+
+
+def test_a_slot_without_a_name_is_known_by_machine_and_number() -> None:
+    assert SLOT.key(ClassAd({"Machine": "m", "SlotID": 2})) == ("m:2",)
+    assert SLOT.key(ClassAd({"Machine": "m"})) == ("m",)
+    assert SLOT.key(ClassAd({"SlotID": 2})) is None
+
+
+def test_a_schedd_needs_an_address_and_a_submitter_its_schedd() -> None:
+    assert SCHEDD.key(ClassAd({"Name": "s"})) is None
+    assert SCHEDD.key(ClassAd({"Name": "s", "MyAddress": "<1>"})) == ("s", "")
+    submitter = ClassAd({"Name": "u@d", "ScheddName": "s", "ScheddIpAddr": "<1>"})
+    assert kind_of_type("Submitter").key(submitter) == ("u@d", "s")
+
+
+def test_accounting_ads_of_two_negotiators_stand_side_by_side() -> None:
+    assert ACCOUNTING.key(ClassAd({"Name": "u", "NegotiatorName": "n"})) == ("u", "n")
+
+
+def test_the_type_of_the_ad_tells_a_startd_from_its_slots() -> None:
+    assert kind_of_update(0, slot()) is SLOT
+    assert kind_of_update(60, ClassAd({"MyType": "StartD", "Name": "a"})) is START
+    generic = kind_of_update(58, ClassAd({"MyType": "Defrag", "Name": "d"}))
+    assert generic is not None
+    assert generic.my_type == "Defrag"
+    assert kind_of_update(58, ClassAd({"Name": "d"})) is None
+
+
+def test_secrets_in_a_public_ad_move_to_the_private_one() -> None:
+    store = AdStore()
+    entry = store.update(SLOT, slot(ClaimId="<1>#2#3", _condor_priv_x=1), now=1.0)
+    assert entry is not None
+    assert entry.private is not None
+    assert "ClaimId" not in entry.ad
+    assert "_condor_priv_x" not in entry.ad
+    assert entry.private.string("ClaimId") == "<1>#2#3"
+    assert entry.private.string("Name") == "slot1@a"
+
+
+def test_claim_ids_stay_when_the_next_update_brings_none() -> None:
+    store = AdStore()
+    store.update(SLOT, slot(), now=1.0, private=ClassAd({"ClaimId": "x"}))
+    entry = store.update(SLOT, slot(), now=2.0)
+    assert entry is not None
+    assert entry.private is not None
+    assert entry.private.string("ClaimId") == "x"
+
+
+def test_a_gap_in_the_sequence_is_counted_as_lost_updates() -> None:
+    store = AdStore()
+    for number in (1, 2, 5):
+        entry = store.update(SLOT, slot(DaemonStartTime=7, UpdateSequenceNumber=number), now=1.0)
+    assert entry is not None
+    assert entry.ad.integer("UpdatesLost") == 2
+    assert entry.ad.integer("UpdatesSequenced") == 2
+    assert (entry.ad.string("UpdatesHistory") or "")[-1] == "6"  # 0b110: two lost before this one
+    assert store.counts["Slot"].lost == 2
+
+
+def test_a_restarted_daemon_loses_nothing() -> None:
+    store = AdStore()
+    store.update(SLOT, slot(DaemonStartTime=7, UpdateSequenceNumber=9), now=1.0)
+    entry = store.update(SLOT, slot(DaemonStartTime=8, UpdateSequenceNumber=1), now=2.0)
+    assert entry is not None
+    assert entry.ad.integer("UpdatesLost") == 0
+
+
+def test_an_ad_goes_when_its_own_lifetime_or_the_default_is_over() -> None:
+    store = AdStore(StoreSettings(lifetime_seconds=100))
+    store.update(SLOT, slot("long", ClassAdLifetime=1000), now=0.0)
+    store.update(SLOT, slot("short"), now=0.0)
+    assert store.expire(99.9) == []
+    assert [entry.key for entry in store.expire(100.0)] == [("short",)]
+    assert [entry.key for entry in store.expire(1000.0)] == [("long",)]
+
+
+def test_an_expiring_slot_that_should_be_kept_is_marked_absent() -> None:
+    settings = StoreSettings(
+        lifetime_seconds=10,
+        absent_requirements=parse_expression('Name == "keep"'),
+        absent_lifetime_seconds=1000,
+    )
+    store = AdStore(settings)
+    store.update(SLOT, slot("keep"), now=0.0)
+    store.update(SLOT, slot("drop"), now=0.0)
+    store.expire(10.0)
+    assert list(store.table(SLOT)) == [("keep",)]
+    assert store.table(SLOT)["keep",].ad.boolean("Absent")
+    assert [entry.key for entry in store.expire(1010.0)] == [("keep",)]
+
+
+def test_the_last_word_of_a_sleeping_machine_makes_an_offline_ad() -> None:
+    store = AdStore(StoreSettings(lifetime_seconds=10, offline_lifetime_seconds=500))
+    store.update(SLOT, slot(State="Owner", Activity="Busy", LoadAvg=2.5), now=0.0, asleep=True)
+    ad = store.table(SLOT)["slot1@a",].ad
+    assert ad.boolean("Offline")
+    assert ad.string("State") == "Unclaimed"
+    assert ad.real("LoadAvg") == 0.0
+    assert store.expire(499.0) == []
+    store.update(SLOT, slot(State="Owner"), now=499.0)
+    assert "Offline" not in store.table(SLOT)["slot1@a",].ad
+
+
+def test_invalidation_by_name_takes_exactly_that_ad() -> None:
+    store = AdStore()
+    store.update(SLOT, slot("a"), now=0.0)
+    store.update(SLOT, slot("b"), now=0.0)
+    query = ClassAd({"MyType": "Query", "TargetType": "Machine", "Name": "a"})
+    query.insert_text("Requirements", "true")
+    assert store.invalidate(SLOT, query, now=1.0) == 1
+    assert list(store.table(SLOT)) == [("b",)]
+
+
+def test_invalidation_without_a_name_takes_all_that_satisfy_it() -> None:
+    store = AdStore()
+    store.update(SLOT, slot("a", Memory=1), now=0.0)
+    store.update(SLOT, slot("b", Memory=9), now=0.0)
+    query = ClassAd({"TargetType": "Machine"})
+    assert store.invalidate(SLOT, query, now=1.0) == 0
+    query.insert_text("Requirements", "Memory > 5")
+    assert store.invalidate(SLOT, query, now=1.0) == 1
+    assert list(store.table(SLOT)) == [("a",)]
+
+
+def test_merging_changes_an_ad_but_makes_none() -> None:
+    store = AdStore()
+    assert store.merge(SLOT, slot("a", Extra=1)) is None
+    store.update(SLOT, slot("a", Memory=5), now=0.0)
+    store.merge(SLOT, ClassAd({"Name": "a", "Extra": 1, "LastHeardFrom": 0}))
+    ad = store.table(SLOT)["a",].ad
+    assert ad.integer("Extra") == 1
+    assert ad.integer("Memory") == 5
+    assert ad.integer("LastHeardFrom") == 0  # as stored at 0.0, not touched by the merge
+
+
+def test_only_one_negotiator_if_so_configured() -> None:
+    store = AdStore(StoreSettings(one_negotiator=True))
+    store.update(NEGOTIATOR, ClassAd({"Name": "first"}), now=0.0)
+    store.update(NEGOTIATOR, ClassAd({"Name": "second"}), now=0.0)
+    assert list(store.table(NEGOTIATOR)) == [("second",)]
+
+
+def test_ads_that_the_site_does_not_want_are_not_taken() -> None:
+    store = AdStore(StoreSettings(requirements=parse_expression("Memory > 5")))
+    assert store.update(SLOT, slot(Memory=1), now=0.0) is None
+    assert store.update(SLOT, slot(Memory=6), now=0.0) is not None
+
+
+def test_an_old_startd_gets_a_daemon_ad_made_from_its_first_slot() -> None:
+    store = AdStore()
+    ad = ClassAd({"Name": "slot1@a", "Machine": "a", "SlotID": 1, "MyAddress": "<1>"})
+    store.update(SLOT, ad, now=0.0)
+    assert list(store.table(START)) == [("a",)]
+    store.invalidate(SLOT, ClassAd({"Name": "slot1@a"}), now=1.0)
+    assert not store.table(START)

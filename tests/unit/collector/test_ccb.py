@@ -1,0 +1,98 @@
+"""Who listens behind which id, and who is told what."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.collector.ccb import REQUEST_SECONDS, Broker
+
+
+@pytest.fixture
+def broker() -> Broker:
+    numbers = count(1)
+    return Broker("127.0.0.1:9618", lambda: f"cookie{next(numbers)}")
+
+
+def ask(number: int = 1) -> ClassAd:
+    return ClassAd({"CCBID": str(number), "ClaimId": "c", "MyAddress": "<2>", "Name": "tool"})
+
+
+def test_a_listener_gets_an_id_and_a_cookie(broker: Broker) -> None:
+    (tell,) = broker.register("L", ClassAd({"Command": 67, "Name": "startd"}))
+    assert tell.connection == "L"
+    assert tell.ad.string("CCBID") == "127.0.0.1:9618#1"
+    assert tell.ad.string("ClaimId") == "cookie1"
+
+
+def test_a_request_reaches_the_listener_and_its_report_the_requester(broker: Broker) -> None:
+    broker.register("L", ClassAd({"Name": "startd"}))
+    (forward,) = broker.request("R", ask(), 0.0)
+    assert forward.connection == "L"
+    assert forward.ad.string("MyAddress") == "<2>"
+    report = forward.ad.copy()
+    report["Result"] = True
+    (answer,) = broker.hear("L", report)
+    assert answer.connection == "R"
+    assert answer.ad.boolean("Result") is True
+    assert answer.last
+
+
+def test_a_failed_call_back_is_told_with_its_reason(broker: Broker) -> None:
+    broker.register("L", ClassAd())
+    (forward,) = broker.request("R", ask(), 0.0)
+    forward.ad["Result"] = False
+    forward.ad["ErrorString"] = "refused"
+    (answer,) = broker.hear("L", forward.ad)
+    assert answer.ad.string("ErrorString") == "refused"
+
+
+def test_only_the_listener_that_was_asked_may_report(broker: Broker) -> None:
+    broker.register("L", ClassAd())
+    broker.register("M", ClassAd())
+    (forward,) = broker.request("R", ask(1), 0.0)
+    forward.ad["Result"] = True
+    assert broker.hear("M", forward.ad) == []
+    assert broker.hear("stranger", forward.ad) == []
+    assert len(broker.hear("L", forward.ad)) == 1
+
+
+def test_nobody_behind_an_id_is_an_answer_at_once(broker: Broker) -> None:
+    (answer,) = broker.request("R", ask(7), 0.0)
+    assert answer.ad.boolean("Result") is False
+    assert answer.last
+
+
+def test_a_listener_that_returns_with_its_cookie_keeps_its_id(broker: Broker) -> None:
+    (first,) = broker.register("L", ClassAd())
+    broker.lose("L", 1.0)
+    again = ClassAd({"CCBID": first.ad.string("CCBID"), "ClaimId": first.ad.string("ClaimId")})
+    (second,) = broker.register("L2", again)
+    assert second.ad.string("CCBID") == first.ad.string("CCBID")
+    again["ClaimId"] = "guessed"
+    (third,) = broker.register("L3", again)
+    assert third.ad.string("CCBID") != first.ad.string("CCBID")
+
+
+def test_a_lost_listener_frees_those_who_wait(broker: Broker) -> None:
+    broker.register("L", ClassAd())
+    broker.request("R", ask(), 0.0)
+    (answer,) = broker.lose("L", 1.0)
+    assert answer.connection == "R"
+    assert answer.ad.boolean("Result") is False
+
+
+def test_a_request_nobody_answers_is_given_up(broker: Broker) -> None:
+    broker.register("L", ClassAd())
+    broker.request("R", ask(), 0.0)
+    assert broker.expire(REQUEST_SECONDS - 1) == []
+    (answer,) = broker.expire(REQUEST_SECONDS)
+    assert answer.connection == "R"
+
+
+def test_a_sign_of_life_is_returned(broker: Broker) -> None:
+    broker.register("L", ClassAd())
+    (answer,) = broker.hear("L", ClassAd({"Command": 441}))
+    assert answer.ad.integer("Command") == 441

@@ -1,0 +1,66 @@
+"""Which jobs are alike to matchmaking."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.matchmaking.autoclusters import AutoClusters, significant_for_slots
+
+
+def job(requirements: str = "true", **more: object) -> ClassAd:
+    ad = ClassAd({"RequestCpus": 1, "RequestMemory": 10, **more})
+    ad.insert_text("Requirements", requirements)
+    return ad
+
+
+def test_jobs_that_differ_only_in_what_does_not_matter_are_alike() -> None:
+    clusters = AutoClusters()
+    assert clusters.assign(job(ProcId=1)) == clusters.assign(job(ProcId=2))
+    assert clusters.assign(job(RequestMemory=11)) != clusters.assign(job())
+
+
+def test_what_requirements_look_at_in_the_job_matters() -> None:
+    clusters = AutoClusters()
+    first = clusters.assign(job("TARGET.X == Wanted", Wanted=1))
+    second = clusters.assign(job("TARGET.X == Wanted", Wanted=2))
+    assert first != second
+    assert "Wanted" in clusters.attributes
+
+
+def test_ids_stay_while_the_significant_attributes_do() -> None:
+    clusters = AutoClusters()
+    first = clusters.assign(job())
+    generation = clusters.generation
+    clusters.assign(job(RequestCpus=2))
+    assert clusters.assign(job()) == first
+    assert clusters.generation == generation
+
+
+def test_a_negotiator_that_asks_for_more_voids_the_ids() -> None:
+    clusters = AutoClusters()
+    clusters.assign(job())
+    generation = clusters.generation
+    assert clusters.request(["RequestCpus", "requestmemory"]) is False
+    assert clusters.generation == generation
+    assert clusters.request(["Flavour"]) is True
+    assert clusters.generation > generation
+    assert clusters.assign(job(Flavour="a")) != clusters.assign(job(Flavour="b"))
+
+
+def test_the_published_list_begins_with_what_negotiators_want() -> None:
+    clusters = AutoClusters(("B", "A"))
+    assert clusters.attributes_text == "B,A,ConcurrencyLimits,FlockTo,Rank,Requirements"
+
+
+def test_what_slots_look_at_in_jobs_is_significant() -> None:
+    slot = ClassAd({"Memory": 1})
+    slot.insert_text("START", "TARGET.Flavour =?= Kind && WithinLimits")
+    slot.insert_text("WithinLimits", "TARGET.RequestMemory <= MY.Memory")
+    slot["Kind"] = "x"
+    slot.insert_text("Requirements", "START")
+    assert significant_for_slots([slot, slot], ["Requirements", "Rank"]) == (
+        "Flavour",
+        "RequestCpus",
+        "RequestDisk",
+        "RequestGPUs",
+        "RequestMemory",
+    )

@@ -1,0 +1,267 @@
+"""Who gets which slot in one cycle, and what the others are told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.matchmaking.cycle import CycleSettings, limits_in_use
+from kettle.matchmaking.fair_share import Bounds
+from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
+from kettle.matchmaking.rank import Eviction
+from unit.matchmaking.pools import RANKS, SETTINGS, given, plan, pslot, request, slot, submitter
+
+
+def test_one_job_gets_one_slot_with_its_claim_id() -> None:
+    found = plan([slot("a")], submitter("u@d", request()))
+    (match,) = found.matches
+    assert match.slot_name == "a"
+    assert match.claim_id == "<a>#1#1#secret"
+    assert match.cost == 1.0
+    assert match.eviction is Eviction.NOBODY
+
+
+def test_a_request_for_several_jobs_gets_several_slots_and_then_a_reason() -> None:
+    found = plan([slot("a"), slot("b")], submitter("u@d", request(count=3)))
+    assert given(found) == [("u@d", "a"), ("u@d", "b")]
+    (rejection,) = found.rejections
+    assert rejection.reason == "no match found"
+
+
+def test_job_rank_chooses_the_larger_machine_every_time() -> None:
+    # R054; the negotiator's own rank is out of the way, as its default prefers small slots.
+    settings = replace(SETTINGS, ranks=replace(RANKS, pre_job_rank=None))
+    ads = [slot("a", memory=1000), slot("b", memory=2000)]
+    for order in (ads, ads[::-1]):
+        found = plan(order, submitter("u@d", request(rank="TARGET.Memory")), settings=settings)
+        assert given(found) == [("u@d", "b")]
+
+
+def test_the_default_pre_job_rank_packs_jobs_into_small_slots() -> None:
+    ads = [slot("big", cpus=4), slot("small", cpus=1)]
+    assert given(plan(ads, submitter("u@d", request()))) == [("u@d", "small")]
+
+
+def test_two_equal_users_share_the_pool_evenly() -> None:
+    ads = [slot(f"s{number}") for number in range(8)]
+    found = plan(
+        ads, submitter("a@d", request("a@d", count=9)), submitter("b@d", request("b@d", count=9))
+    )
+    assert len(found.matches) == 8
+    assert sum(name == "a@d" for name, _ in given(found)) == 4
+
+
+def test_what_one_user_already_holds_counts() -> None:
+    free = [slot(f"s{number}") for number in range(4)]
+    held = [slot(f"h{number}", RemoteUser="a@d", State="Claimed") for number in range(4)]
+    found = plan(
+        free + held,
+        submitter("a@d", request("a@d", count=9), usage=4.0),
+        submitter("b@d", request("b@d", count=9)),
+    )
+    assert {name for name, _ in given(found)} == {"b@d"}
+    assert len(found.matches) == 4
+
+
+def test_nothing_stays_idle_while_anybody_wants_it() -> None:
+    ads = [slot(f"s{number}") for number in range(7)]
+    found = plan(
+        ads,
+        submitter("a@d", request("a@d", count=1), priority=1.0),
+        submitter("b@d", request("b@d", count=100), priority=1000.0),
+    )
+    assert sum(name == "b@d" for name, _ in given(found)) == 6
+
+
+def test_a_nice_user_waits_until_nobody_else_wants_the_slot() -> None:
+    # R060
+    nice = submitter("nice-user.a@d", request("nice-user.a@d"), priority=0.5e10)
+    normal = submitter("a@d", request("a@d"), priority=500.0)
+    assert given(plan([slot("s")], nice, normal)) == [("a@d", "s")]
+    assert given(plan([slot("s")], submitter("nice-user.a@d", request("nice-user.a@d")))) == [
+        ("nice-user.a@d", "s")
+    ]
+
+
+def test_one_slot_for_two_users_goes_to_the_better_priority() -> None:
+    found = plan(
+        [slot("s")],
+        submitter("a@d", request("a@d"), priority=600.0),
+        submitter("b@d", request("b@d"), priority=500.0),
+    )
+    assert given(found) == [("b@d", "s")]
+
+
+def test_a_slot_that_does_not_want_the_job_is_not_given() -> None:
+    ads = [slot("s", Requirements="=TARGET.RequestMemory < 5")]
+    found = plan(ads, submitter("u@d", request(memory=10)))
+    assert not found.matches
+    assert [each.reason for each in found.rejections] == ["no match found"]
+
+
+def test_a_slot_without_a_claim_id_is_not_offered() -> None:
+    ad = slot("s")
+    del ad["ClaimId"]
+    assert not plan([ad], submitter("u@d", request())).matches
+
+
+def test_a_partitionable_slot_is_divided_until_it_is_used_up() -> None:
+    # A054, A079
+    found = plan([pslot("p", cpus=4)], submitter("u@d", request(count=9, divides=True)))
+    assert len(found.matches) == 4
+    assert [match.slot_ad.integer("Cpus") for match in found.matches] == [4, 3, 2, 1]
+    assert sum(match.cost for match in found.matches) == 4.0
+    assert len(found.rejections) == 1
+
+
+def test_memory_ends_the_dividing_too() -> None:
+    found = plan(
+        [pslot("p", cpus=8, memory=1000)],
+        submitter("u@d", request(count=9, memory=400, divides=True)),
+    )
+    assert len(found.matches) == 2
+
+
+def test_what_startds_round_up_is_not_given_away() -> None:
+    settings = replace(
+        SETTINGS, rounding={"memory": parse_expression("quantize(RequestMemory, {128})")}
+    )
+    found = plan(
+        [pslot("p", cpus=8, memory=256)],
+        submitter("u@d", request(count=9, memory=10, divides=True)),
+        settings=settings,
+    )
+    assert len(found.matches) == 2
+
+
+def test_a_schedd_that_divides_by_itself_gets_a_partitionable_slot_once() -> None:
+    found = plan([pslot("p"), pslot("q")], submitter("u@d", request(count=9)))
+    assert [name for _, name in given(found)] == ["p", "q"]
+
+
+def test_a_single_claim_id_binds_a_partitionable_slot_to_one_schedd() -> None:
+    found = plan(
+        [pslot("p", cpus=2)],
+        submitter("a@d", request("a@d", schedd="<1>", divides=True)),
+        submitter("b@d", request("b@d", schedd="<2>", divides=True)),
+    )
+    assert given(found) == [("a@d", "p")]
+
+
+def test_several_claim_ids_serve_several_schedds() -> None:
+    ad = pslot("p", cpus=2, ClaimIds="one two")
+    found = plan(
+        [ad],
+        submitter("a@d", request("a@d", schedd="<1>", divides=True)),
+        submitter("b@d", request("b@d", schedd="<2>", divides=True)),
+    )
+    assert [match.claim_id for match in found.matches] == ["one", "two"]
+
+
+def test_a_ceiling_holds_a_submitter_back() -> None:
+    ads = [slot(f"s{number}") for number in range(4)]
+    found = plan(ads, submitter("u@d", request(count=9), bounds=Bounds(ceiling=2.0)))
+    assert len(found.matches) == 2
+    assert found.limited == {"u@d"}
+
+
+def test_a_floor_comes_before_fair_share() -> None:
+    ads = [slot(f"s{number}") for number in range(4)]
+    found = plan(
+        ads,
+        submitter("a@d", request("a@d", count=9), priority=1.0),
+        submitter("b@d", request("b@d", count=9), priority=1e9, bounds=Bounds(floor=3.0)),
+    )
+    assert sum(name == "b@d" for name, _ in given(found)) == 3
+
+
+def test_a_concurrency_limit_is_never_exceeded() -> None:
+    settings = replace(SETTINGS, limit_of=lambda name: 3.0 if name == "lic" else 100.0)
+    ads = [slot(f"s{number}") for number in range(5)]
+    found = plan(
+        ads,
+        submitter("u@d", request(count=5, ConcurrencyLimits="Lic")),
+        settings=settings,
+        limits_in_use=limits_in_use([ClassAd({"ConcurrencyLimits": "LIC:1, other"})]),
+    )
+    assert len(found.matches) == 2
+    assert found.rejections[0].reason == "concurrency limit lic reached"
+
+
+def test_a_claimed_slot_is_preempted_for_a_job_its_startd_prefers() -> None:
+    # B015: strictly greater.
+    held = slot("s", RemoteUser="a@d", State="Claimed", Rank="=TARGET.Wanted", CurrentRank=1.0)
+    assert not plan([held], submitter("b@d", request("b@d", Wanted=1))).matches
+    found = plan([held], submitter("b@d", request("b@d", Wanted=2)))
+    assert found.matches[0].eviction is Eviction.STARTD_RANK
+    assert found.matches[0].preempted_user == "a@d"
+
+
+def test_priority_preempts_only_under_preemption_requirements() -> None:
+    # R079
+    held = slot("s", RemoteUser="a@d", State="Claimed")
+    wanting = submitter("b@d", request("b@d"), priority=1.0)
+    found = plan([held], wanting, priorities={"a@d": 1000.0})
+    assert not found.matches
+    allowed = CycleSettings(
+        ranks=replace(RANKS, preemption_requirements=parse_expression("RemoteUserPrio > 100"))
+    )
+    wanting = submitter("b@d", request("b@d"), priority=1.0)
+    found = plan([held], wanting, settings=allowed, priorities={"a@d": 1000.0})
+    assert found.matches[0].eviction is Eviction.PRIORITY
+    worse = submitter("b@d", request("b@d"), priority=5000.0)
+    assert not plan([held], worse, settings=allowed, priorities={"a@d": 1000.0}).matches
+
+
+def test_no_preemption_while_retirement_time_is_left() -> None:
+    # B127
+    held = slot(
+        "s",
+        RemoteUser="a@d",
+        State="Claimed",
+        Rank="=TARGET.Wanted",
+        RetirementTimeRemaining=60,
+    )
+    assert not plan([held], submitter("b@d", request("b@d", Wanted=2))).matches
+    early = CycleSettings(ranks=replace(RANKS, consider_early_preemption=True))
+    assert plan([held], submitter("b@d", request("b@d", Wanted=2)), settings=early).matches
+
+
+def test_a_free_slot_is_preferred_to_preempting_somebody() -> None:
+    held = slot("a", RemoteUser="a@d", State="Claimed", Rank="=TARGET.Wanted")
+    free = slot("b", Rank="=TARGET.Wanted")
+    found = plan([held, free], submitter("b@d", request("b@d", Wanted=2)))
+    assert given(found) == [("b@d", "b")]
+
+
+def test_an_offline_slot_is_the_last_choice() -> None:
+    ads = [slot("a", Offline=True), slot("b")]
+    found = plan(ads, submitter("u@d", request(count=2)))
+    assert [(match.slot_name, match.offline) for match in found.matches] == [
+        ("b", False),
+        ("a", True),
+    ]
+
+
+def test_a_group_gets_its_quota_and_not_more() -> None:
+    tree = build_tree([GroupSettings("g", 2.0), GroupSettings("h", 6.0)])
+    tree["g"].demand = tree["h"].demand = 9.0
+    plan_quotas(tree, 8.0)
+    ads = [slot(f"s{number}") for number in range(8)]
+    found = plan(
+        ads,
+        submitter("g.a@d", request("g.a@d", count=9), group="g"),
+        submitter("h.b@d", request("h.b@d", count=9), group="h"),
+        groups=tree,
+        group_order=("g", "h", "<none>"),
+    )
+    assert sum(name == "g.a@d" for name, _ in given(found)) == 2
+    assert sum(name == "h.b@d" for name, _ in given(found)) == 6
+
+
+def test_requests_are_served_in_the_order_of_the_schedd() -> None:
+    found = plan(
+        [slot("s")],
+        submitter("u@d", request(cluster=5), request(cluster=3)),
+    )
+    assert [match.request.cluster for match in found.matches] == [5]

@@ -1,0 +1,59 @@
+"""What a schedd asks for, and how a negotiator reads it."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.matchmaking.requests import (
+    build_request,
+    concurrency_limits,
+    group_jobs,
+    parse_request,
+)
+
+
+def test_only_neighbours_are_gathered_so_that_priority_is_kept() -> None:
+    groups = group_jobs([(1, "a"), (1, "b"), (2, "c"), (1, "d")])
+    assert [(group.autocluster_id, list(group.jobs)) for group in groups] == [
+        (1, ["a", "b"]),
+        (2, ["c"]),
+        (1, ["d"]),
+    ]
+
+
+def test_a_limit_bounds_the_number_of_groups() -> None:
+    groups = group_jobs([(1, "a"), (2, "b"), (2, "c"), (3, "d")], limit=2)
+    assert [list(group.jobs) for group in groups] == [["a"], ["b", "c"]]
+
+
+def test_a_request_carries_identity_significant_attributes_and_count() -> None:
+    job = ClassAd(
+        {"ClusterId": 7, "ProcId": 3, "Owner": "u", "GlobalJobId": "g", "Iwd": "/x", "Foo": 1}
+    )
+    job.insert_text("Requirements", "TARGET.Foo > Foo")
+    ad = build_request(job, ["Foo"], autocluster_id=4, count=12)
+    assert ad.integer("_condor_RESOURCE_COUNT") == 12
+    assert ad.text("Requirements") == "TARGET.Foo > Foo"
+    assert ad.integer("Foo") == 1
+    assert "Iwd" not in ad
+    parsed = parse_request(ad, submitter="u@d", schedd="<s>")
+    assert (parsed.cluster, parsed.proc, parsed.autocluster_id, parsed.left) == (7, 3, 4, 12)
+    assert parsed.wants_diagnostics
+
+
+def test_a_job_ad_of_an_old_schedd_is_a_request_for_one() -> None:
+    parsed = parse_request(ClassAd({"ClusterId": 7, "ProcId": 3}), submitter="u", schedd="s")
+    assert parsed.left == 1
+    assert parsed.group == ("s", 7, 3)
+
+
+def test_a_nonsense_count_is_bounded() -> None:
+    ad = ClassAd({"_condor_RESOURCE_COUNT": -5})
+    assert parse_request(ad, submitter="u", schedd="s").left == 1
+    ad = ClassAd({"_condor_RESOURCE_COUNT": 2**60})
+    assert parse_request(ad, submitter="u", schedd="s").left == 10_000_000
+
+
+def test_concurrency_limits_are_names_with_amounts() -> None:
+    ad = ClassAd({"ConcurrencyLimits": "A, b:2.5 ,c:x,,d:-1"})
+    assert list(concurrency_limits(ad)) == [("a", 1.0), ("b", 2.5), ("c", 1.0), ("d", 1.0)]
+    assert list(concurrency_limits(ClassAd())) == []
