@@ -8,6 +8,7 @@ keys (`wire.security`). The blocking twin is `kettle.client.stream`.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import socket
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,6 +26,8 @@ T = TypeVar("T")
 
 # How long a peer may be silent in the middle of a conversation (wire reference, Timeouts).
 DEFAULT_TIMEOUT = 20.0
+# Bytes of a dialog's messages that leave the process in one call.
+_TOGETHER = 128 * 1024
 
 
 class Stream:
@@ -147,23 +150,41 @@ class Stream:
         self._channel.reset_digests()
 
     async def run(self, dialog: Dialog[T]) -> T:
-        """Drive a dialog to its result, performing each step; its exceptions come out here."""
+        """Drive a dialog to its result, performing each step; its exceptions come out here.
+
+        Messages sent in a row leave together, before the next step that is none.
+        """
         answer: Any = None
         failure: BaseException | None = None
+        packets: list[bytes] = []
+        unsent = 0
         while True:
             try:
                 step = dialog.throw(failure) if failure is not None else dialog.send(answer)
             except StopIteration as end:
+                await self._flush(packets)
                 result: T = end.value
                 return result
             answer, failure = None, None
             try:
+                if isinstance(step, steps.Send) and unsent < _TOGETHER:
+                    packets.append(self._encode(step.message))
+                    unsent += len(packets[-1])
+                    continue
+                await self._flush(packets)
+                unsent = 0
                 answer = await self._perform(step)
             except asyncio.CancelledError:
                 dialog.close()
                 raise
             except Exception as error:  # noqa: BLE001 - the dialog decides what it means
                 failure = error
+
+    async def _flush(self, packets: list[bytes]) -> None:
+        if packets:
+            self._transport.write(packets[0] if len(packets) == 1 else b"".join(packets))
+            packets.clear()
+            await self._transport.drain(self.timeout)
 
     async def _perform(self, step: steps.Step) -> Any:
         if isinstance(step, steps.Send):
@@ -175,7 +196,8 @@ class Stream:
         if isinstance(step, steps.ReceiveRaw):
             return await self.receive_raw(step.limit)
         if isinstance(step, steps.Do):
-            return step.action()
+            result = step.action()
+            return await result if inspect.isawaitable(result) else result
         if isinstance(step, steps.StartEncryption):
             return self.start_encryption(step.key)
         if isinstance(step, steps.IsEncrypted):

@@ -46,36 +46,22 @@ from kettle.wire.dialog import (
     SendRaw,
     Words,
 )
+from kettle.wire.messages.filetransfer import (
+    CHUNK,
+    EMPTY_FILE_MARK,
+    MISSING_FILE_MODE,
+    GoAheadResult,
+    TransferCommand,
+    TransferSubCommand,
+)
 
-CHUNK = 262_144
-# An empty file has no body; this number stands in its place (§6.2).
-EMPTY_FILE = 666
-# Mode of a file that could not be opened.
-MISSING_FILE = 1 << 24
 ALIVE_SECONDS = 300
 # Limit: a plug-in may work this long on the other side before its ack (the reference's own bound).
 ACK_SECONDS = 72_000.0
 # Limit: names and URLs longer than this come from no file system.
 MAX_NAME = 16_384
-GO_ON = 2
 # What the reference counts for making a directory.
 DIRECTORY_BYTES = 4
-
-
-class Command(IntEnum):
-    """What an item is, in the uploader's stream."""
-
-    FINISHED = 0
-    FILE = 1
-    FILE_ENCRYPTED = 2
-    FILE_CLEAR = 3
-    PROXY = 4
-    URL = 5
-    DIRECTORY = 6
-    OTHER = 999
-
-
-UPLOAD_URL_RESULT = 7
 
 
 class AckResult(IntEnum):
@@ -256,7 +242,7 @@ def upload(
             yield Send(Words(_url_report(item)))
             if not item.success:
                 troubles.note(f"uploading {item.name} to {item.destination}: {item.error}")
-    yield Send(Words(int(Command.FINISHED)))
+    yield Send(Words(int(TransferCommand.FINISHED)))
     mine = None
     if troubles.first is not None:
         outcome.detail = troubles.summary()
@@ -276,19 +262,19 @@ def upload(
     return outcome
 
 
-def _command(item: Item) -> Command:
+def _command(item: Item) -> TransferCommand:
     if isinstance(item, SendFile):
         if item.encrypt is None:
-            return Command.FILE
-        return Command.FILE_ENCRYPTED if item.encrypt else Command.FILE_CLEAR
+            return TransferCommand.FILE
+        return TransferCommand.ENCRYPTED_FILE if item.encrypt else TransferCommand.CLEAR_FILE
     if isinstance(item, SendDirectory):
-        return Command.DIRECTORY
-    return Command.URL if isinstance(item, SendUrl) else Command.OTHER
+        return TransferCommand.DIRECTORY
+    return TransferCommand.URL if isinstance(item, SendUrl) else TransferCommand.OTHER
 
 
 def _url_report(item: ReportUrl) -> ClassAd:
-    ad = ClassAd({"ProtocolVersion": 1, "Command": int(Command.OTHER)})
-    ad["SubCommand"] = UPLOAD_URL_RESULT
+    ad = ClassAd({"ProtocolVersion": 1, "Command": int(TransferCommand.OTHER)})
+    ad["SubCommand"] = int(TransferSubCommand.UPLOAD_URL)
     ad["Filename"] = item.name
     ad["OutputDestination"] = item.destination
     ad["Result"] = 0 if item.success else -1
@@ -306,7 +292,7 @@ def _ask_to_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, int]]:
     alive: Reader = yield Receive(ALIVE_SECONDS)
     alive.integer()
     yield Do(terms.await_turn, blocking=True)
-    yield Send(Words(ClassAd({"Result": GO_ON})))
+    yield Send(Words(ClassAd({"Result": int(GoAheadResult.ALWAYS)})))
     yield Do(terms.started)
     peer_limit = ad.integer("MaxTransferBytes")
     return None, -1 if peer_limit is None else peer_limit
@@ -353,7 +339,7 @@ def _send_file(
         source: SourceFile = yield Do(partial(storage.open_source, item.path))
     except OSError as error:
         troubles.note_os("reading from", item.path, error)
-        yield Send(Words(MISSING_FILE))
+        yield Send(Words(MISSING_FILE_MODE))
         yield from _send_size(0, encrypted)
         return
     try:
@@ -384,7 +370,7 @@ def _send_size(size: int, encrypted: bool) -> Dialog[None]:
     else:
         yield Send(Words(size))
     if size == 0:
-        yield Send(Words(EMPTY_FILE))
+        yield Send(Words(EMPTY_FILE_MARK))
 
 
 # --- the receiving side -------------------------------------------------------------------------
@@ -412,7 +398,7 @@ def download(
     while True:
         word: Reader = yield Receive()
         command = word.integer()
-        if command == Command.FINISHED:
+        if command == TransferCommand.FINISHED:
             break
         name = yield from _receive_text()
         count += 1
@@ -425,15 +411,19 @@ def download(
                 outcome.sender_failed = True
                 return outcome
         path = _place(place, name, troubles)
-        if command in (Command.FILE, Command.FILE_ENCRYPTED, Command.FILE_CLEAR):
+        if command in (
+            TransferCommand.FILE,
+            TransferCommand.ENCRYPTED_FILE,
+            TransferCommand.CLEAR_FILE,
+        ):
             yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
-        elif command == Command.DIRECTORY:
+        elif command == TransferCommand.DIRECTORY:
             yield from _receive_directory(path, storage, troubles)
-        elif command == Command.URL:
+        elif command == TransferCommand.URL:
             url = yield from _receive_text()
             if path is not None:
                 wanted.append((url, path))
-        elif command == Command.OTHER:
+        elif command == TransferCommand.OTHER:
             yield from _receive_other(troubles)
         else:
             raise RemoteProtocolError(f"unknown file transfer command {command}")
@@ -500,7 +490,9 @@ def _give_go_ahead(terms: Terms) -> Dialog[Failure | None]:
     alive: Reader = yield Receive()
     alive.integer()
     yield Do(terms.await_turn, blocking=True)
-    yield Send(Words(ClassAd({"Result": GO_ON, "MaxTransferBytes": terms.max_bytes})))
+    yield Send(
+        Words(ClassAd({"Result": int(GoAheadResult.ALWAYS), "MaxTransferBytes": terms.max_bytes}))
+    )
     yield Send(Words(ALIVE_SECONDS))
     refused, _ = yield from _wait_for_go_ahead(terms)
     if refused is None:
@@ -545,7 +537,7 @@ def _receive_file(
         raise RemoteProtocolError(f"a file of {size} bytes in a transfer")
     if encrypted:
         announced.integer()
-    wanted = path is not None and not mode & MISSING_FILE
+    wanted = path is not None and not mode & MISSING_FILE_MODE
     if wanted and 0 <= limit < outcome.bytes + size:
         code = 32 if troubles.code == 13 else 33
         troubles.note(f"the files are larger than the limit of {limit} bytes", code=code)
@@ -612,7 +604,7 @@ def _receive_other(troubles: _Troubles) -> Dialog[None]:
     """Read an extension's ad; the only one we asked for is a result of an uploaded URL."""
     message: Reader = yield Receive()
     ad = message.ad()
-    if ad.integer("SubCommand") == UPLOAD_URL_RESULT:
+    if ad.integer("SubCommand") == TransferSubCommand.UPLOAD_URL:
         if ad.integer("Result") not in (0, None):
             name = ad.string("Filename") or "?"
             troubles.note(f"uploading {name}: {ad.string('ErrorString') or 'no reason given'}")

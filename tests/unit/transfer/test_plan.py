@@ -1,0 +1,181 @@
+"""Which files travel, under which names, and where they land."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
+from kettle.transfer.items import SendDirectory, SendFile, SendUrl
+from kettle.transfer.plan import (
+    changed_files,
+    make_catalogue,
+    parse_remaps,
+    plan_input,
+    plan_landing,
+    plan_output,
+    remap,
+    size_limit,
+    split_list,
+)
+from unit.transfer.disk import MemoryDisk
+
+
+def job(**attributes: object) -> ClassAd:
+    return ClassAd({"Iwd": "/home/u", "Cmd": "/home/u/job.sh", **attributes})
+
+
+DISK = MemoryDisk(
+    {
+        "/home/u/job.sh": b"#!",
+        "/home/u/in.txt": b"12345",
+        "/home/u/d/x": b"x",
+        "/home/u/d/e/y": b"yy",
+        "/data/z": b"zzz",
+    }
+)
+
+
+def names(ad: ClassAd, disk: MemoryDisk = DISK) -> list[str]:
+    return [item.name for item in plan_input(ad, disk).items]
+
+
+def test_the_input_list_comes_before_the_standard_input_and_the_executable() -> None:
+    ad = job(TransferInput="d/x, in.txt", In="in.txt")
+    assert names(ad) == ["x", "in.txt", "job.sh"]
+    plan = plan_input(ad, DISK)
+    assert plan.sandbox_bytes == 8
+    assert plan.items[-1] == SendFile("/home/u/job.sh", "job.sh")
+
+
+def test_a_directory_is_made_and_filled_and_a_slash_means_its_contents_only() -> None:
+    assert names(job(TransferInput="d", TransferExecutable=False)) == ["d", "d/e", "d/e/y", "d/x"]
+    assert names(job(TransferInput="d/", TransferExecutable=False)) == ["e", "e/y", "x"]
+    items = plan_input(job(TransferInput="d", TransferExecutable=False), DISK).items
+    assert items[0] == SendDirectory("d", 0o40755)
+
+
+def test_relative_paths_are_kept_if_the_job_says_so() -> None:
+    ad = job(TransferInput="d/e/y,/data/z", PreserveRelativePaths=True, TransferExecutable=False)
+    assert names(ad) == ["d", "d/e", "d/e/y", "z"]
+    with pytest.raises(RefusedError):
+        plan_input(job(TransferInput="../x", PreserveRelativePaths=True), DISK)
+
+
+def test_a_url_travels_as_a_url() -> None:
+    ad = job(TransferInput="http://h/a/b.txt?q=1", TransferExecutable=False)
+    assert plan_input(ad, DISK).items == (SendUrl("http://h/a/b.txt?q=1", "b.txt"),)
+
+
+def test_a_missing_input_file_is_sent_anyway_so_that_the_sender_can_name_it() -> None:
+    assert names(job(TransferInput="nope", TransferExecutable=False)) == ["nope"]
+
+
+def test_streams_that_do_not_travel_are_left_out() -> None:
+    assert names(job(In="/dev/null")) == ["job.sh"]
+    assert names(job(In="in.txt", StreamIn=True)) == ["job.sh"]
+    assert names(job(In="in.txt", TransferIn=False)) == ["job.sh"]
+
+
+def test_a_link_to_a_directory_inside_a_tree_is_not_followed() -> None:
+    disk = MemoryDisk({"/home/u/d/loop/x": b"", "/home/u/d/a": b""})
+    disk.links.add("/home/u/d/loop")
+    assert names(job(TransferInput="d/", TransferExecutable=False), disk) == ["a"]
+
+
+def test_patterns_say_which_files_are_encrypted() -> None:
+    ad = job(
+        TransferInput="in.txt,d/x,/data/z",
+        EncryptInputFiles="*.txt",
+        DontEncryptInputFiles="z",
+        TransferExecutable=False,
+    )
+    wishes = [item.encrypt for item in plan_input(ad, DISK).items if isinstance(item, SendFile)]
+    assert wishes == [True, None, False]
+
+
+def box(**files: bytes) -> MemoryDisk:
+    return MemoryDisk({f"/box/{name}": data for name, data in files.items()})
+
+
+def test_without_a_list_every_new_or_changed_file_comes_back() -> None:
+    disk = box(**{"job.sh": b"", "old": b"1", "same": b"1", ".job.ad": b""})
+    before = make_catalogue(disk, "/box")
+    disk.files["/box/old"] = b"12"
+    disk.files["/box/new"] = b""
+    disk.files["/box/sub/deep"] = b""
+    disk.directories["/box/sub"] = 0o40755
+    assert changed_files(disk, "/box", before, frozenset()) == ["new", "old"]
+    plan = plan_output(job(Out="o", StreamOut=False), disk, "/box", before)
+    assert [item.name for item in plan.items] == ["new", "old", "_condor_stdout"]
+
+
+def test_a_list_brings_just_what_it_names_and_the_streams() -> None:
+    disk = box(a=b"1", b=b"2", _condor_stdout=b"out", _condor_stderr=b"err")
+    ad = job(TransferOutput="a", Out="o", Err="e", StreamOut=False, StreamErr=False)
+    plan = plan_output(ad, disk, "/box", {})
+    assert [item.name for item in plan.items] == ["a", "_condor_stdout", "_condor_stderr"]
+    empty = plan_output(job(TransferOutput=""), disk, "/box", {})
+    assert empty.items == ()
+
+
+def test_streams_keep_their_own_names_where_streaming_was_never_mentioned() -> None:
+    # Compat: the reference renames them only if StreamOut is there and false.
+    disk = box(out=b"1")
+    plan = plan_output(job(Out="results/out"), disk, "/box", {})
+    assert [item.name for item in plan.items] == ["out"]
+
+
+def test_output_outside_of_the_sandbox_is_refused() -> None:
+    with pytest.raises(RefusedError) as caught:
+        plan_output(job(TransferOutput="../../etc/passwd"), box(), "/box", {})
+    assert caught.value.code == 12
+
+
+def test_a_job_that_could_not_run_sends_its_streams_only() -> None:
+    disk = box(a=b"1", _condor_stdout=b"")
+    ad = job(TransferOutput="a", Out="o", StreamOut=False)
+    plan = plan_output(ad, disk, "/box", {}, only_streams=True)
+    assert [item.name for item in plan.items] == ["_condor_stdout"]
+
+
+def test_output_lands_where_the_remaps_and_the_stream_names_say() -> None:
+    ad = job(
+        Out="logs/o",
+        Err="/var/e",
+        StreamOut=False,
+        TransferOutputRemaps="a=/abs/a; b=other ;dir=away",
+    )
+    landing = plan_landing(ad, "/home/u")
+    assert landing.path_for("_condor_stdout") == "/home/u/logs/o"
+    assert landing.path_for("_condor_stderr") == "/var/e"
+    assert landing.path_for("a") == "/abs/a"
+    assert landing.path_for("b") == "/home/u/other"
+    assert landing.path_for("dir/x") == "/home/u/away/x"
+    assert landing.path_for("plain") == "/home/u/plain"
+    for bad in ("/etc/x", "a/../../x", "..", ""):
+        with pytest.raises(RefusedError):
+            landing.path_for(bad)
+
+
+def test_spooled_output_keeps_its_sandbox_names() -> None:
+    landing = plan_landing(job(Out="o", TransferOutputRemaps="a=b"), "/spool/1", spooled=True)
+    assert landing.path_for("_condor_stdout") == "/spool/1/_condor_stdout"
+    assert landing.path_for("a") == "/spool/1/a"
+
+
+def test_remaps_take_escaped_separators_literally() -> None:
+    assert parse_remaps(r"a\=b=c;d\;e=f;junk") == [("a=b", "c"), ("d;e", "f")]
+    assert remap("x", [("y", "z")]) is None
+    assert remap("d/e/f", [("d", "1"), ("d/e", "2")]) == "2/f"
+
+
+def test_a_list_is_split_at_commas_and_trimmed() -> None:
+    assert split_list(" a , b,,c ") == ["a", "b", "c"]
+    assert split_list(None) == []
+
+
+def test_the_size_limit_is_the_jobs_or_else_the_configured_one() -> None:
+    assert size_limit(job(), None, "MaxTransferInputMB", -1) == -1
+    assert size_limit(job(), None, "MaxTransferInputMB", 2) == 2 * 1024 * 1024
+    assert size_limit(job(MaxTransferInputMB=1), None, "MaxTransferInputMB", 2) == 1024 * 1024

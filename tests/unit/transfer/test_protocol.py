@@ -1,0 +1,235 @@
+"""Uploads and downloads against each other, over clear and encrypted channels."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+
+import pytest
+
+from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
+from kettle.testing.dialogs import run_pair
+from kettle.transfer.items import Item, ReportUrl, SendDirectory, SendFile, SendUrl
+from kettle.transfer.plan import check_name
+from kettle.transfer.protocol import Outcome, Terms, UrlResult, download, upload
+from kettle.wire.dialog import Dialog, Receive, Send, Words
+from unit.transfer.disk import MemoryDisk
+
+KEYS = [None, bytes(range(32))]
+SHADOW = Terms("SHADOW", peer="<127.0.0.1:1>", code=13)
+STARTER = Terms("STARTER", peer="<127.0.0.1:2>", code=13)
+
+
+def place(name: str) -> str:
+    return posixpath.join("/box", check_name(name, code=13))
+
+
+def carry(
+    items: Sequence[Item],
+    source: MemoryDisk,
+    target: MemoryDisk,
+    key: bytes | None = None,
+    *,
+    terms: Terms = STARTER,
+    piece: int = 65_536,
+) -> tuple[Outcome, Outcome]:
+    return run_pair(
+        upload(items, source, SHADOW, sandbox_bytes=1),
+        download(place, target, terms),
+        key=key,
+        piece=piece,
+    )
+
+
+@pytest.mark.parametrize("key", KEYS, ids=["clear", "encrypted"])
+@pytest.mark.parametrize("piece", [65_536, 7])
+def test_files_and_directories_arrive_with_their_modes(key: bytes | None, piece: int) -> None:
+    source = MemoryDisk({"/a": b"alpha" * 100, "/d/x": b"", "/d/y": b"why"})
+    source.modes["/d/y"] = 0o755
+    target = MemoryDisk()
+    items = [
+        SendFile("/a", "a"),
+        SendDirectory("d", 0o40711),
+        SendFile("/d/x", "d/x", encrypt=True),
+        SendFile("/d/y", "d/y", encrypt=False),
+    ]
+    sent, received = carry(items, source, target, key, piece=piece)
+    assert target.files == {"/box/a": b"alpha" * 100, "/box/d/x": b"", "/box/d/y": b"why"}
+    assert target.modes == {"/box/a": 0o644, "/box/d/x": 0o644, "/box/d/y": 0o755}
+    assert target.directories == {"/box/d": 0o40711}
+    assert sent.success
+    assert received.success
+    # The reference counts four bytes and one file for a directory, at the sending side only.
+    assert (sent.bytes, sent.files) == (507, 4)
+    assert (received.bytes, received.files) == (503, 3)
+    assert sorted(target.closed) == ["/box/a", "/box/d/x", "/box/d/y"]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=["clear", "encrypted"])
+def test_a_file_larger_than_a_chunk_travels_in_pieces(key: bytes | None) -> None:
+    data = bytes(range(256)) * 3000
+    target = MemoryDisk()
+    sent, _ = carry([SendFile("/big", "big")], MemoryDisk({"/big": data}), target, key)
+    assert target.files["/box/big"] == data
+    assert sent.success
+
+
+def test_nothing_to_send_is_a_success() -> None:
+    sent, received = carry([], MemoryDisk(), MemoryDisk())
+    assert sent.success
+    assert received.success
+
+
+@pytest.mark.parametrize("key", KEYS, ids=["clear", "encrypted"])
+def test_a_missing_file_is_reported_by_both_sides_and_the_rest_still_travels(
+    key: bytes | None,
+) -> None:
+    target = MemoryDisk()
+    items = [SendFile("/nope", "nope"), SendFile("/a", "a")]
+    sent, received = carry(items, MemoryDisk({"/a": b"a"}), target, key)
+    assert target.files == {"/box/a": b"a"}
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert (outcome.failure.code, outcome.failure.subcode) == (13, 2)
+        assert outcome.sender_failed
+        assert outcome.detail == (
+            "1 total failures: first failure: reading from file /nope: "
+            "(errno 2) No such file or directory"
+        )
+        assert outcome.failure.reason == (
+            "SHADOW at 127.0.0.1 failed to send file(s) to <127.0.0.1:1>: |Error: "
+            f"{outcome.detail}; STARTER failed to receive file(s) from <127.0.0.1:2>"
+        )
+
+
+def test_a_file_that_cannot_be_written_fails_both_sides() -> None:
+    target = MemoryDisk()
+    target.denied.add("/box/a")
+    target.full.add("/box/b")
+    items = [SendFile("/a", "a"), SendFile("/b", "b"), SendFile("/c", "c")]
+    sent, received = carry(items, MemoryDisk({"/a": b"a", "/b": b"b", "/c": b"c"}), target)
+    assert target.files["/box/c"] == b"c"
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert outcome.failure.subcode == 13
+        assert not outcome.sender_failed
+        assert outcome.detail.startswith("2 total failures: first failure: writing to file /box/a")
+
+
+def test_a_name_that_leaves_the_sandbox_is_refused() -> None:
+    target = MemoryDisk()
+    items = [SendFile("/a", "../a"), SendFile("/a", "/etc/a"), SendFile("/a", "x/../../a")]
+    _, received = carry(items, MemoryDisk({"/a": b"a"}), target)
+    assert target.files == {}
+    assert received.failure is not None
+    assert received.failure.subcode == 1
+
+
+def test_more_bytes_than_the_receiver_takes_is_its_own_hold_code() -> None:
+    terms = Terms("STARTER", code=13, max_bytes=3)
+    items = [SendFile("/a", "a"), SendFile("/b", "b")]
+    target = MemoryDisk()
+    sent, _ = carry(items, MemoryDisk({"/a": b"12", "/b": b"34"}), target, terms=terms)
+    assert sent.failure is not None
+    assert sent.failure.code == 32
+    assert target.files["/box/a"] == b"12"
+
+
+def test_urls_are_fetched_by_the_receiver_after_the_files() -> None:
+    target = MemoryDisk()
+    wanted: list[tuple[str, str]] = []
+
+    def fetch(pairs: Sequence[tuple[str, str]]) -> list[UrlResult]:
+        assert "/box/a" in target.files
+        wanted.extend(pairs)
+        return [UrlResult(url, path, 10) for url, path in pairs]
+
+    sent, received = run_pair(
+        upload([SendUrl("http://h/x", "x"), SendFile("/a", "a")], MemoryDisk({"/a": b"a"}), SHADOW),
+        download(place, target, STARTER, fetch=fetch),
+    )
+    assert wanted == [("http://h/x", "/box/x")]
+    assert sent.success
+    assert received.bytes == 11
+    assert received.stats().integer("HttpFilesCount") == 1
+
+
+def test_a_url_without_a_plug_in_fails_the_transfer() -> None:
+    sent, _ = carry([SendUrl("foo://h/x", "x")], MemoryDisk(), MemoryDisk())
+    assert sent.failure is not None
+    assert not sent.sender_failed
+
+
+def test_a_failed_upload_to_a_url_is_told_to_the_receiver() -> None:
+    items = [ReportUrl("out", "s3://b/out", success=False, error="denied")]
+    sent, received = carry(items, MemoryDisk(), MemoryDisk())
+    assert sent.failure is not None
+    assert received.failure is not None
+
+
+def refusing(code: int) -> Dialog[None]:
+    for _ in range(4):
+        yield Receive()
+    from kettle.classad import ClassAd
+
+    answer = ClassAd({"Result": 0, "Timeout": 10})
+    yield Send(Words(answer))
+    answer = ClassAd({"Result": -1, "TryAgain": False, "HoldReasonCode": code})
+    answer["HoldReason"] = "too many"
+    yield Send(Words(answer))
+
+
+def test_a_refused_go_ahead_ends_the_upload_with_its_reason() -> None:
+    sent, _ = run_pair(upload([SendFile("/a", "a")], MemoryDisk({"/a": b""}), SHADOW), refusing(18))
+    assert sent.failure is not None
+    assert (sent.failure.code, sent.failure.reason) == (18, "too many")
+    assert not sent.failure.try_again
+
+
+def test_a_peer_that_disappears_is_an_error_and_not_a_result() -> None:
+    def gone() -> Dialog[None]:
+        yield Receive()
+
+    with pytest.raises(ConnectionLost):
+        run_pair(upload([SendFile("/a", "a")], MemoryDisk({"/a": b""}), SHADOW), gone())
+
+
+def test_an_announced_size_below_zero_breaks_the_connection() -> None:
+    def lying() -> Dialog[None]:
+        from kettle.classad import ClassAd
+
+        yield Send(Words(0, ClassAd()))
+        yield Send(Words(1))
+        yield Send(Words("a"))
+        yield Send(Words(300))
+        yield Receive()
+        yield Receive()
+        yield Send(Words(ClassAd({"Result": 2})))
+        yield Send(Words(0o644))
+        yield Send(Words(-5))
+
+    with pytest.raises(RemoteProtocolError):
+        run_pair(lying(), download(place, MemoryDisk(), STARTER))
+
+
+def test_both_sides_wait_for_their_turn_before_the_first_byte() -> None:
+    story: list[str] = []
+    terms = {
+        who: Terms(
+            who,
+            await_turn=lambda who=who: story.append(f"{who} turn"),  # type: ignore[misc]
+            started=lambda who=who: story.append(f"{who} started"),  # type: ignore[misc]
+        )
+        for who in ("UP", "DOWN")
+    }
+    run_pair(
+        upload([SendFile("/a", "a")], MemoryDisk({"/a": b""}), terms["UP"]),
+        download(place, MemoryDisk(), terms["DOWN"]),
+    )
+    assert story == ["DOWN turn", "UP turn", "UP started", "DOWN started"]
+
+
+def test_check_name_raises_with_the_code_it_was_given() -> None:
+    with pytest.raises(RefusedError) as caught:
+        check_name("a/../b", code=12)
+    assert caught.value.code == 12
