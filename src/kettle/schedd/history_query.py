@@ -1,0 +1,141 @@
+"""QUERY_SCHEDD_HISTORY: which finished jobs are shown, and in which messages.
+
+Pure: a query ad and records from the files become ads. The shell brings the records and sends.
+Source: wire reference, QUERY_SCHEDD_HISTORY (R070).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Expr, parse_expression, parse_old_ad
+from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.records.history import HistoryRecord
+from kettle.schedd.selection import holds
+from kettle.wire.codec import split_names
+from kettle.wire.messages.queue_queries import HistoryErrorCode
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuery:
+    """What a client wants to see of the past.
+
+    `source` is HistoryRecordSource in capitals, empty for the jobs' own history. `kinds` are the
+    banner types wanted, empty for all. `limit` and `scan_limit` are -1 for no limit.
+    """
+
+    constraint: Expr | None
+    since: Expr | None
+    projection: tuple[str, ...] | None
+    limit: int
+    scan_limit: int
+    streamed: bool
+    forwards: bool
+    source: str
+    kinds: frozenset[str]
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an answer has come."""
+
+    sent: int = 0
+    scanned: int = 0
+    malformed: int = 0
+    finished: bool = field(default=False)
+
+
+def parse(ad: ClassAd) -> HistoryQuery:
+    """Read a query ad; RefusedError with a HistoryErrorCode."""
+    limit, scan_limit = ad.integer("NumJobMatches"), ad.integer("ScanLimit")
+    kinds = ad.string("HistoryAdTypeFilter") or ""
+    return HistoryQuery(
+        constraint=_expression(ad, "Requirements"),
+        since=_since(ad),
+        projection=_projection(ad),
+        limit=limit if limit is not None and limit >= 0 else -1,
+        scan_limit=scan_limit if scan_limit is not None and scan_limit > 0 else -1,
+        streamed=bool(ad.boolean("StreamResults")),
+        forwards=bool(ad.boolean("HistoryReadForwards")),
+        source=(ad.string("HistoryRecordSource") or "").upper(),
+        kinds=frozenset(kind.upper() for kind in split_names(kinds)),
+    )
+
+
+def _expression(ad: ClassAd, name: str) -> Expr | None:
+    return ad.lookup(name)
+
+
+def _since(ad: ClassAd) -> Expr | None:
+    """Return the expression that ends the search; a job id stands for that job."""
+    text = ad.string("Since")
+    if text is None:
+        return _expression(ad, "Since")
+    cluster, dot, proc = text.partition(".")
+    if cluster.isdigit() and (proc.isdigit() or not dot):
+        text = f"ClusterId == {cluster}" + (f" && ProcId == {proc}" if dot else "")
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError as error:
+        raise RefusedError(
+            f"Since does not parse: {error}", code=HistoryErrorCode.ARGUMENTS
+        ) from error
+
+
+def _projection(ad: ClassAd) -> tuple[str, ...] | None:
+    if "Projection" not in ad:
+        return None
+    value = ad.evaluate("Projection")
+    if isinstance(value, str):
+        return tuple(split_names(value)) or None
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return tuple(str(name) for name in value) or None
+    raise RefusedError(
+        "Projection is neither a string nor a list", code=HistoryErrorCode.PROJECTION
+    )
+
+
+def select(
+    records: Iterable[HistoryRecord], query: HistoryQuery, progress: Progress
+) -> Iterator[ClassAd]:
+    """Yield the ads that a query means, counting in `progress`."""
+    for record in records:
+        if query.limit == progress.sent or query.scan_limit == progress.scanned:
+            break
+        if query.kinds and record.kind not in query.kinds:
+            continue
+        progress.scanned += 1
+        try:
+            ad = parse_old_ad(record.lines, check=False)
+        except ClassAdSyntaxError:
+            progress.malformed += 1
+            continue
+        if query.since is not None and holds(ad, query.since):
+            break
+        if query.constraint is None or holds(ad, query.constraint):
+            progress.sent += 1
+            yield ad
+    progress.finished = True
+
+
+def first_ad() -> ClassAd:
+    """Return what a streamed answer begins with."""
+    return ClassAd({"Owner": 1, "StreamResults": True})
+
+
+def last_ad(progress: Progress) -> ClassAd:
+    """Return what an answer ends with; the client compares the count."""
+    return ClassAd(
+        {
+            "Owner": 0,
+            "NumJobMatches": progress.sent,
+            "MalformedAds": progress.malformed,
+            "AdCount": progress.scanned,
+        }
+    )
+
+
+def failure(code: int, message: str) -> ClassAd:
+    """Return the last ad of a query that could not be answered."""
+    return ClassAd({"Owner": 0, "ErrorString": message, "ErrorCode": code})

@@ -1,0 +1,262 @@
+"""Where a job is in its life: the one owner of JobStatus, as a table.
+
+`step` takes what happened and gives the attributes that change with it. Whoever makes something
+happen (a request, a shadow's report, a policy) turns it into an event here; nobody else writes
+JobStatus. Writing the attributes to the queue and telling the event log are the caller's effects.
+Sources: wire reference, ACT_ON_JOBS state rules and the queue log of a real schedd (R064, R067).
+"""
+
+# ruff: noqa: E501 - the table's rows are read across
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.classad import ClassAd, to_expression, unparse
+from kettle.errors import KettleError
+
+# Attributes to set (text in old syntax) or, where None, to remove.
+Attributes = dict[str, str | None]
+
+
+class ImpossibleTransitionError(KettleError):
+    """An event that the table has no row for: a bug of whoever made the event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Somebody or a policy put the job on hold."""
+
+    reason: str
+    code: int = HoldReasonCode.UserRequest
+    subcode: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The hold is over."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """The job is to leave the queue."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A shadow (or, for local and scheduler jobs, the schedd) took the job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """The job's processes were stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """The job's processes go on, or its output transfer turned out not to be its last."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputStarted:
+    """The job's program has ended and its output is on the way back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requeued:
+    """The job left its machine and waits for another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The job has ended and its output is back."""
+
+
+Event = (
+    Held
+    | Released
+    | Removed
+    | Started
+    | Suspended
+    | Continued
+    | OutputStarted
+    | Requeued
+    | Completed
+)
+
+_Guard = Callable[[ClassAd], bool]
+_Effect = Callable[[ClassAd, Event, int], Attributes]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One edge: from these statuses, on this event, if the guard holds, to that status."""
+
+    sources: tuple[JobStatus, ...]
+    event: type[Event]
+    when: _Guard
+    target: JobStatus
+    do: _Effect
+
+
+def _always(_ad: ClassAd) -> bool:
+    return True
+
+
+def _to_be_removed(ad: ClassAd) -> bool:
+    return ad.integer("JobStatusOnRelease") == JobStatus.REMOVED
+
+
+def _to_be_completed(ad: ClassAd) -> bool:
+    return ad.integer("JobStatusOnRelease") == JobStatus.COMPLETED
+
+
+def quote(text: str) -> str:
+    """Return a string as an expression of the queue log, which has one line for it."""
+    return unparse(to_expression(text.replace("\n", " ")), old=True)
+
+
+def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
+    assert isinstance(event, Held)
+    label = _hold_label(event.code)
+    counts = ad.evaluate("NumHoldsByReason")
+    tally: dict[str, int] = {}
+    if isinstance(counts, ClassAd):
+        tally = {name: counts.integer(name) or 0 for name in counts}
+    tally[label] = tally.get(label, 0) + 1
+    changes: Attributes = {
+        "HoldReason": quote(event.reason),
+        "NumHolds": str((ad.integer("NumHolds") or 0) + 1),
+        "NumHoldsByReason": render_counts(tally),
+        "HoldReasonCode": str(int(event.code)),
+        "HoldReasonSubCode": str(event.subcode),
+        "LastSuspensionTime": "0",
+    }
+    if ad.integer("JobStatus") == JobStatus.REMOVED:
+        changes["JobStatusOnRelease"] = str(int(JobStatus.REMOVED))
+    if event.code not in {HoldReasonCode.UserRequest, HoldReasonCode.SubmittedOnHold}:
+        changes["NumSystemHolds"] = str((ad.integer("NumSystemHolds") or 0) + 1)
+    return changes
+
+
+def render_counts(counts: Mapping[str, int]) -> str:
+    """Return counts by name as the nested ad the queue log holds."""
+    inner = "; ".join(f"{name} = {count}" for name, count in counts.items())
+    return f"[ {inner} ]"
+
+
+def _hold_label(code: int) -> str:
+    return _HOLD_LABELS.get(code, HoldReasonCode.Unspecified.name)
+
+
+_HOLD_LABELS = {int(code): code.name for code in HoldReasonCode}
+
+
+def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
+    assert isinstance(event, Released)
+    changes: Attributes = {"ReleaseReason": quote(event.reason)}
+    for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
+        text = ad.text(name)
+        if text is not None:
+            changes[f"Last{name}"] = text
+        changes[name] = None
+    changes["JobStatusOnRelease"] = None
+    return changes
+
+
+def _record_removal(_ad: ClassAd, event: Event, _now: int) -> Attributes:
+    assert isinstance(event, Removed)
+    return {"RemoveReason": quote(event.reason), "JobStatusOnRelease": None}
+
+
+def _record_start(_ad: ClassAd, _event: Event, _now: int) -> Attributes:
+    return {"LastSuspensionTime": "0", "CurrentHosts": "1"}
+
+
+def _record_suspension(ad: ClassAd, _event: Event, now: int) -> Attributes:
+    return {
+        "LastSuspensionTime": str(now),
+        "TotalSuspensions": str((ad.integer("TotalSuspensions") or 0) + 1),
+    }
+
+
+def _record_continuation(ad: ClassAd, _event: Event, now: int) -> Attributes:
+    since = ad.integer("LastSuspensionTime") or 0
+    changes: Attributes = {"LastSuspensionTime": "0"}
+    if since > 0:
+        total = (ad.integer("CumulativeSuspensionTime") or 0) + max(0, now - since)
+        changes["CumulativeSuspensionTime"] = str(total)
+    return changes
+
+
+def _record_requeue(_ad: ClassAd, _event: Event, _now: int) -> Attributes:
+    return {"LastSuspensionTime": "0", "CurrentHosts": "0"}
+
+
+def _record_completion(_ad: ClassAd, _event: Event, now: int) -> Attributes:
+    return {"CurrentHosts": "0", "CompletionDate": str(now)}
+
+
+def _nothing(_ad: ClassAd, _event: Event, _now: int) -> Attributes:
+    return {}
+
+
+_S = JobStatus
+_ON_A_MACHINE = (_S.RUNNING, _S.TRANSFERRING_OUTPUT, _S.SUSPENDED)
+
+# fmt: off
+TRANSITIONS = (
+    #   from                                  on             when              to                      do
+    Row((_S.IDLE,),                           Started,       _always,          _S.RUNNING,             _record_start),
+    Row((_S.IDLE, *_ON_A_MACHINE, _S.HELD, _S.REMOVED),
+                                              Held,          _always,          _S.HELD,                _record_hold),
+    Row((_S.IDLE, *_ON_A_MACHINE, _S.HELD, _S.COMPLETED),
+                                              Removed,       _always,          _S.REMOVED,             _record_removal),
+    Row((_S.HELD,),                           Released,      _to_be_removed,   _S.REMOVED,             _record_release),
+    Row((_S.HELD,),                           Released,      _to_be_completed, _S.COMPLETED,           _record_release),
+    Row((_S.HELD,),                           Released,      _always,          _S.IDLE,                _record_release),
+    Row((_S.RUNNING, _S.TRANSFERRING_OUTPUT), Suspended,     _always,          _S.SUSPENDED,           _record_suspension),
+    Row((_S.SUSPENDED,),                      Continued,     _always,          _S.RUNNING,             _record_continuation),
+    Row((_S.TRANSFERRING_OUTPUT,),            Continued,     _always,          _S.RUNNING,             _nothing),
+    Row((_S.RUNNING, _S.SUSPENDED),           OutputStarted, _always,          _S.TRANSFERRING_OUTPUT, _nothing),
+    Row(_ON_A_MACHINE,                        Requeued,      _always,          _S.IDLE,                _record_requeue),
+    Row(_ON_A_MACHINE,                        Completed,     _always,          _S.COMPLETED,           _record_completion),
+)
+# fmt: on
+
+_BY_EDGE = {
+    (int(source), row.event): tuple(
+        each for each in TRANSITIONS if source in each.sources and each.event is row.event
+    )
+    for row in TRANSITIONS
+    for source in row.sources
+}
+
+
+def step(ad: ClassAd, event: Event, now: int) -> Attributes:
+    """Return the attributes that change when `event` happens to the job at `now`, epoch seconds.
+
+    The first row that fits wins. Raises ImpossibleTransitionError where none does.
+    """
+    status = ad.integer("JobStatus") or 0
+    for row in _BY_EDGE.get((status, type(event)), ()):
+        if row.when(ad):
+            return {
+                "LastJobStatus": str(status),
+                "JobStatus": str(int(row.target)),
+                "EnteredCurrentStatus": str(now),
+                **row.do(ad, event, now),
+            }
+    raise ImpossibleTransitionError(
+        f"a job of status {status} cannot become {type(event).__name__.lower()}"
+    )
+
+
+def may(status: int, event: type[Event]) -> bool:
+    """Tell whether the table has an edge for the event from this status."""
+    return (status, event) in _BY_EDGE

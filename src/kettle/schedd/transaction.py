@@ -1,0 +1,123 @@
+"""Changes to the queue that take effect together, and reading as if they already had.
+
+One connection has at most one open transaction. Nothing of it is seen by anybody else before the
+queue commits it; a connection that ends without a commit leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from kettle.classad import ClassAd
+from kettle.records import queue_log
+from kettle.schedd.job_ids import CLUSTER_PROC, key_of
+
+# One change: operation, key, attribute (or type), text (or target type).
+Change = tuple[int, str, str, str]
+
+
+class Ads(Protocol):
+    """What a transaction reads through to."""
+
+    def ad(self, key: str) -> ClassAd | None:
+        """Return the committed ad of a key."""
+
+
+class Transaction:
+    """Changes in order, and what they make of each ad."""
+
+    __slots__ = ("_base", "_overlay", "changes", "durable", "makes_cluster")
+
+    def __init__(self, base: Ads) -> None:
+        self._base = base
+        # Key → attribute in lower case → (name, text), text None for deleted; None: ad destroyed.
+        self._overlay: dict[str, dict[str, tuple[str, str | None]] | None] = {}
+        self.changes: list[Change] = []
+        # Whether whoever commits waits for the disk.
+        self.durable = True
+        self.makes_cluster = False
+
+    def __bool__(self) -> bool:
+        return bool(self.changes)
+
+    def new_ad(self, key: str, my_type: str = "", target_type: str = "") -> None:
+        """Make an empty ad."""
+        self.changes.append((queue_log.NEW_AD, key, my_type, target_type))
+        self._overlay[key] = {}
+        if key.endswith(".-1"):
+            self.makes_cluster = True
+
+    def destroy_ad(self, key: str) -> None:
+        """Forget an ad."""
+        self.changes.append((queue_log.DESTROY_AD, key, "", ""))
+        self._overlay[key] = None
+
+    def set_attribute(self, key: str, name: str, text: str) -> None:
+        """Give an attribute an expression, in old syntax."""
+        self.changes.append((queue_log.SET_ATTRIBUTE, key, name, text))
+        overlay = self._overlay.get(key)
+        if overlay is None:
+            overlay = self._overlay[key] = {}
+        overlay[name.lower()] = (name, text)
+
+    def delete_attribute(self, key: str, name: str) -> None:
+        """Remove an attribute; removing a missing one is recorded all the same."""
+        self.changes.append((queue_log.DELETE_ATTRIBUTE, key, name, ""))
+        overlay = self._overlay.get(key)
+        if overlay is None:
+            overlay = self._overlay[key] = {}
+        overlay[name.lower()] = (name, None)
+
+    def update(self, key: str, attributes: Mapping[str, str | None]) -> None:
+        """Set every attribute to its text, or remove it where that is None."""
+        for name, text in attributes.items():
+            if text is None:
+                self.delete_attribute(key, name)
+            else:
+                self.set_attribute(key, name, text)
+
+    def exists(self, key: str) -> bool:
+        """Tell whether the ad would be there after the commit."""
+        if key in self._overlay:
+            return self._overlay[key] is not None
+        return self._base.ad(key) is not None
+
+    def created(self, key: str) -> bool:
+        """Tell whether this transaction makes the ad."""
+        return self._overlay.get(key) is not None and self._base.ad(key) is None
+
+    def text(self, cluster: int, proc: int, name: str) -> str | None:
+        """Return a job's or cluster's attribute as it would be after the commit.
+
+        A job's own value counts before its cluster's.
+        """
+        key, lower = key_of(cluster, proc), name.lower()
+        changed = (self._overlay.get(key) or {}).get(lower)
+        if changed is not None and changed[1] is not None:
+            return changed[1]
+        shared = None
+        if proc >= 0:
+            shared = (self._overlay.get(key_of(cluster, CLUSTER_PROC)) or {}).get(lower)
+        ad = self._base.ad(key)
+        if changed is None and ad is not None and (shared is None or _is_own(ad, lower)):
+            return ad.text(name)
+        if proc < 0:
+            return None
+        if shared is not None:
+            return shared[1]
+        common = self._base.ad(key_of(cluster, CLUSTER_PROC))
+        return None if common is None else common.text(name)
+
+    def overlay_of(self, key: str) -> Iterator[tuple[str, str | None]]:
+        """Yield the changed attributes of an ad: name and text, None for a removed one."""
+        return iter((self._overlay.get(key) or {}).values())
+
+    def keys(self) -> Iterator[str]:
+        """Yield the keys of every ad that is touched, in the order of the first touch."""
+        yield from self._overlay
+
+
+def _is_own(ad: ClassAd, lower: str) -> bool:
+    """Tell whether the ad itself, without its cluster, has the attribute."""
+    return lower in ad.table

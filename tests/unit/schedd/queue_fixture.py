@@ -1,0 +1,132 @@
+"""A queue in memory with a journal that can be replayed, and a client of its protocol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from kettle.schedd.actors import Actor, ActorRules
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.qmgmt import Answer, Connection
+from kettle.schedd.settings import QueueSettings
+from kettle.wire.codec import Reader, Writer
+from kettle.wire.messages import qmgmt as calls
+from kettle.wire.messages.rpc import Call, Reply
+
+NOW = 1_795_217_723
+
+RULES = ActorRules(uid_domain="vm", super_users=frozenset({"root", "condor"}), own_user="condor")
+ALICE = Actor("alice@vm", "alice")
+BOB = Actor("bob@vm", "bob")
+ROOT = Actor("root@vm", "root", super_user=True)
+
+SETTINGS = QueueSettings(
+    actors=RULES,
+    uid_domain="vm",
+    schedd_name="vm",
+    version="$CondorVersion: 25.14.1 2026-10-16 BuildID: Kettle $",
+    platform="$CondorPlatform: X86_64-Debian_13 $",
+    immutable=frozenset(
+        ("owner", "clusterid", "procid", "jobuniverse", "mytype", "targettype", "user", "osuser")
+    ),
+    protected=frozenset(("authtokenid",)),
+    secure=frozenset(("x509userproxysubject", "totalsubmitprocs")),
+    rounded={"imagesize": 25, "diskusage": 25},
+    most_jobs=0,
+    most_jobs_of_owner=0,
+    most_jobs_of_submission=0,
+    late_materialize=True,
+    root_may_own=False,
+)
+
+
+@dataclass
+class MemoryJournal:
+    """What was written, for replay."""
+
+    data: bytearray = field(default_factory=bytearray)
+
+    def append(self, data: bytes) -> None:
+        self.data += data
+
+
+@dataclass
+class MemorySpool:
+    """Files of late materialization."""
+
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def write_items(self, cluster: int, data: bytes) -> str:
+        self.files[f"/spool/{cluster}.items"] = data
+        return f"/spool/{cluster}.items"
+
+    def write_digest(self, cluster: int, text: str) -> str:
+        self.files[f"/spool/{cluster}.digest"] = text.encode()
+        return f"/spool/{cluster}.digest"
+
+
+class Schedd:
+    """The pure half of a schedd."""
+
+    def __init__(self, **settings: object) -> None:
+        self.journal = MemoryJournal()
+        self.queue = JobQueue(self.journal, uid_domain="vm")
+        self.journal.append(self.queue.first_records(NOW).encode())
+        self.settings = replace(SETTINGS, **settings)  # type: ignore[arg-type]
+        self.spool = MemorySpool()
+        self.now = NOW
+
+    def client(self, actor: Actor = ALICE, *, writable: bool = True) -> Client:
+        return Client(
+            Connection(
+                self.queue,
+                actor,
+                self.settings,
+                writable=writable,
+                now=lambda: self.now,
+                spool=self.spool,
+            )
+        )
+
+    def submit(self, count: int = 1, actor: Actor = ALICE, **attributes: str) -> list[Job]:
+        """Submit one cluster with attributes for all its jobs; the texts are expressions."""
+        client = self.client(actor)
+        cluster = client.call(calls.NewCluster()).value
+        for name, text in {"Owner": "undefined", "JobUniverse": "5", **attributes}.items():
+            client.set(cluster, -1, name, text)
+        for _ in range(count):
+            proc = client.call(calls.NewProc(cluster)).value
+            client.set(cluster, proc, "ProcId", str(proc))
+            client.set(cluster, proc, "JobStatus", "1")
+        assert client.call(calls.CommitTransactionNoFlags()).value == 0
+        return [self.queue.jobs[JobId(cluster, proc)] for proc in range(count)]
+
+    def replayed(self) -> JobQueue:
+        """Return the queue that a restart would find."""
+        queue = JobQueue(MemoryJournal(), uid_domain="vm")
+        queue.restore(bytes(self.journal.data))
+        return queue
+
+
+class Client:
+    """Sends calls as bytes and reads the replies as bytes."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    def send(self, call: Call) -> Answer:
+        writer = Writer()
+        call.write(writer)
+        return self.connection.handle(Reader(writer.getvalue()))
+
+    def call(self, call: Call) -> Reply:
+        answer = self.send(call)
+        assert answer.reply is not None
+        writer = Writer()
+        answer.reply.write(writer)
+        return call.read_answer(Reader(writer.getvalue()))
+
+    def set(self, cluster: int, proc: int, name: str, text: str) -> None:
+        """Set an attribute without waiting for an answer, as submitters do."""
+        answer = self.send(calls.SetAttribute2(cluster, proc, text, name, 2))
+        assert answer.reply is None

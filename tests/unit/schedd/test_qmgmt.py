@@ -1,0 +1,248 @@
+"""Queue management: submitting, reading through a transaction, changing, refusing."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from kettle.errors import RemoteProtocolError
+from kettle.schedd.job_ids import JobId
+from kettle.wire.codec import Reader, Writer
+from kettle.wire.messages import qmgmt as calls
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd
+
+
+def test_a_submission_is_seen_by_nobody_before_its_commit() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    proc = client.call(calls.NewProc(cluster)).value
+    client.set(cluster, -1, "Owner", "undefined")
+    client.set(cluster, proc, "JobStatus", "1")
+    assert (cluster, proc) == (1, 0)
+    assert not schedd.queue.jobs
+    assert client.call(calls.GetAttributeInt(1, 0, "JobStatus")).result == 1
+    answer = client.send(calls.CommitTransactionNoFlags())
+    assert answer.durable
+    assert list(schedd.queue.jobs) == [JobId(1, 0)]
+
+
+def test_the_schedd_says_whose_a_job_is_and_what_it_is_called() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(ImageSize="127")
+    assert job.ad.string("Owner") == "alice"
+    assert job.ad.string("User") == "alice@vm"
+    assert job.ad.string("GlobalJobId") == f"vm#1.0#{NOW}"
+    assert job.ad.integer("TotalSubmitProcs") == 1
+    assert (job.ad.integer("ImageSize_RAW"), job.ad.integer("ImageSize")) == (127, 150)
+
+
+def test_a_client_that_hangs_up_leaves_nothing() -> None:
+    schedd = Schedd()
+    before = bytes(schedd.journal.data)
+    client = schedd.client()
+    client.call(calls.NewCluster())
+    assert client.connection.has_uncommitted
+    assert bytes(schedd.journal.data) == before
+
+
+def test_ids_are_never_given_twice_also_after_a_restart() -> None:
+    schedd = Schedd()
+    schedd.submit(2)
+    schedd.submit()
+    transaction = schedd.queue.transaction()
+    for key in ("2.0", "02.-1"):
+        transaction.destroy_ad(key)
+    schedd.queue.commit(transaction)
+    assert schedd.replayed().take_cluster_number() == 3
+
+
+def test_a_restart_finds_the_same_jobs() -> None:
+    schedd = Schedd()
+    schedd.submit(3, JobPrio="5", Requirements='TARGET.OpSys == "LINUX"')
+    again = schedd.replayed()
+    assert list(again.jobs) == list(schedd.queue.jobs)
+    for job_id, job in again.jobs.items():
+        assert list(job.ad.lines()) == list(schedd.queue.jobs[job_id].ad.lines())
+        assert job.order == schedd.queue.jobs[job_id].order
+
+
+def test_a_snapshot_is_the_queue_again() -> None:
+    schedd = Schedd()
+    schedd.submit(2, Foo="1 + 1")
+    pieces = "".join(schedd.queue.snapshot(7, NOW)).encode()
+    schedd.journal.data[:] = pieces
+    again = schedd.replayed()
+    assert again.sequence == 7
+    assert [list(job.ad.lines()) for job in again.jobs.values()] == [
+        list(job.ad.lines()) for job in schedd.queue.jobs.values()
+    ]
+
+
+def test_a_failed_set_without_answer_makes_the_commit_fail() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", '"bob"')
+    reply = client.call(calls.CommitTransactionNoFlags())
+    assert (reply.value, reply.errno) == (-1, errno.EACCES)
+    assert reply.details is not None
+    assert "bob" in (reply.details.string("ErrorReason") or "")
+    assert not schedd.queue.clusters
+
+
+def test_root_owns_no_jobs_unless_the_pool_is_roots_own() -> None:
+    client = Schedd().client(ROOT)
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", "undefined")
+    assert client.call(calls.CommitTransactionNoFlags()).value == -1
+    assert Schedd(root_may_own=True).submit(actor=ROOT)[0].owner == "root"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "error"),
+    [
+        ("ClusterId", "7", errno.EACCES),
+        ("Owner", '"bob"', errno.EACCES),
+        ("JobStatus", "4", errno.EACCES),
+        ("AuthTokenId", '"x"', errno.EACCES),
+        ("ClaimId", '"x"', errno.EACCES),
+        ("Foo Bar", "1", errno.EINVAL),
+        ("Foo", "1 +", errno.EINVAL),
+        ("Foo", '"a\nb"', errno.EINVAL),
+    ],
+)
+def test_some_attributes_cannot_be_edited(name: str, text: str, error: int) -> None:
+    schedd = Schedd()
+    schedd.submit()
+    reply = schedd.client().call(calls.SetAttribute(1, 0, text, name))
+    assert (reply.value, reply.errno) == (-1, error)
+
+
+def test_an_owner_edits_a_job_and_a_stranger_does_not() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit()
+    stranger = schedd.client(BOB)
+    assert stranger.call(calls.SetAttribute(1, 0, "5", "Foo")).errno == errno.EACCES
+    owner = schedd.client(ALICE)
+    assert owner.call(calls.SetAttribute(1, 0, "5", "Foo")).value == 0
+    assert job.ad.integer("Foo") is None
+    owner.call(calls.CommitTransactionNoFlags())
+    assert job.ad.integer("Foo") == 5
+
+
+def test_editing_by_constraint_counts_and_can_keep_to_own_jobs() -> None:
+    schedd = Schedd()
+    schedd.submit(2)
+    schedd.submit(1, actor=BOB)
+    client = schedd.client(ROOT)
+    assert client.call(calls.SetAttributeByConstraint2("true", "5", "Foo", 0)).value == 3
+    client = schedd.client(BOB)
+    assert (
+        client.call(calls.SetAttributeByConstraint2("ClusterId > 0", "6", "Foo", 0x10)).value == 1
+    )
+    client.call(calls.CommitTransactionNoFlags())
+    assert [job.ad.integer("Foo") for job in schedd.queue.jobs.values()] == [None, None, 6]
+
+
+def test_deleting_an_attribute_shows_the_clusters_value_again() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(Foo="1")
+    client = schedd.client()
+    client.call(calls.SetAttribute(1, 0, "2", "Foo"))
+    assert client.call(calls.GetAttributeInt(1, 0, "foo")).result == 2
+    client.call(calls.DeleteAttribute(1, 0, "Foo"))
+    assert client.call(calls.GetAttributeInt(1, 0, "Foo")).result == 1
+    client.call(calls.CommitTransactionNoFlags())
+    assert job.ad.integer("Foo") == 1
+
+
+def test_missing_things_are_told_apart() -> None:
+    schedd = Schedd()
+    schedd.submit()
+    client = schedd.client()
+    assert client.call(calls.GetAttributeInt(1, 0, "Nope")).errno == errno.EINVAL
+    assert client.call(calls.GetAttributeInt(9, 0, "JobStatus")).errno == errno.ENOENT
+    assert client.call(calls.GetJobAd(9, 0)).value == -1
+    assert client.call(calls.GetAttributeString(1, 0, "Owner")).result == "alice"
+    assert client.call(calls.GetAttributeExpr(1, 0, "Owner")).result == '"alice"'
+
+
+def test_all_jobs_of_a_constraint_come_in_one_message() -> None:
+    schedd = Schedd()
+    schedd.submit(3)
+    reply = schedd.client().call(calls.GetAllJobsByConstraint("ProcId > 0", "ProcId"))
+    assert [ad.integer("ProcId") for ad in reply.result] == [1, 2]
+    assert [sorted(ad.names()) for ad in reply.result] == [["ProcId", "ServerTime"]] * 2
+
+
+def test_a_scan_gives_job_after_job_and_then_minus_one() -> None:
+    schedd = Schedd()
+    schedd.submit(2)
+    client = schedd.client()
+    ids = [client.call(calls.GetNextJob(1)).result.integer("ProcId")]
+    ids.append(client.call(calls.GetNextJob(0)).result.integer("ProcId"))
+    assert ids == [0, 1]
+    assert client.call(calls.GetNextJob(0)).value == -1
+
+
+def test_a_read_connection_writes_nothing() -> None:
+    client = Schedd().client(writable=False)
+    assert client.call(calls.NewCluster()).errno == errno.EACCES
+    client.set(1, 0, "Foo", "1")
+    assert client.call(calls.GetCapabilities(0)).result.boolean("LateMaterialize") is True
+
+
+def test_an_unknown_operation_costs_the_connection() -> None:
+    client = Schedd().client()
+    with pytest.raises(RemoteProtocolError):
+        client.connection.handle(Reader(Writer().integer(10099).getvalue()))
+
+
+def test_limits_stand_against_new_jobs_with_their_codes() -> None:
+    schedd = Schedd(most_jobs=2)
+    schedd.submit(2)
+    reply = schedd.client().call(calls.NewCluster())
+    assert reply.value == -2
+    assert reply.details is not None
+    client = Schedd(most_jobs_of_submission=1).client()
+    cluster = client.call(calls.NewCluster()).value
+    assert client.call(calls.NewProc(cluster)).value == 0
+    assert client.call(calls.NewProc(cluster)).value == -4
+
+
+def test_only_a_super_user_acts_as_somebody_else() -> None:
+    schedd = Schedd()
+    assert schedd.client(ALICE).call(calls.SetEffectiveOwner("bob")).errno == errno.EACCES
+    client = schedd.client(ROOT)
+    assert client.call(calls.SetEffectiveOwner("bob")).value == 0
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", "undefined")
+    client.call(calls.NewProc(cluster))
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    assert schedd.queue.jobs[JobId(1, 0)].user == "bob@vm"
+
+
+def test_late_materialization_keeps_items_and_digest() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    reply = client.call(calls.SendMaterializeData(cluster, 0, b"a\x1fb\nc\x1fd\n"))
+    assert (reply.value, reply.result) == (0, ("/spool/1.items", 2))
+    digest = "arguments=$(x)\n\nQueue 1 x,y from /spool/1.items\n"
+    assert client.call(calls.SetJobFactory(cluster, 2, "", digest)).value == 0
+    client.set(cluster, -1, "Owner", "undefined")
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    ad = schedd.queue.clusters[1].ad
+    assert ad.string("JobMaterializeItemsFile") == "/spool/1.items"
+    assert ad.string("JobMaterializeDigestFile") == "/spool/1.digest"
+    assert (ad.integer("JobMaterializeLimit"), ad.integer("JobMaterializePaused")) == (2, 0)
+
+
+def test_without_late_materialization_its_calls_are_refused() -> None:
+    client = Schedd(late_materialize=False).client()
+    cluster = client.call(calls.NewCluster()).value
+    reply = client.call(calls.SendMaterializeData(cluster, 0, b"a\n"))
+    assert (reply.value, reply.errno) == (-1, errno.EPERM)
+    assert client.call(calls.SetJobFactory(cluster, 1, "", "x")).errno == errno.EPERM
