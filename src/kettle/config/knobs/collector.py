@@ -1,11 +1,20 @@
 """Knobs of the collector: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path, seconds, string
+from kettle.config.knob import boolean, expression, integer, listing, path, seconds, string
 
 
 class CollectorKnobs:
     """Knobs of the collector."""
 
+    ABSENT_EXPIRE_ADS_AFTER = seconds(
+        "60*60*24*30", doc="How long the ad of a machine that is gone stays, marked as absent."
+    )
+    ABSENT_REQUIREMENTS = expression(
+        "", doc="An expiring slot ad for which this is true stays, marked as absent."
+    )
+    CLASSAD_LIFETIME = seconds(
+        "900", doc="How long an ad is kept after its last update, if it does not say so itself."
+    )
     COLLECTOR = path(
         "$(SBIN)/condor_collector",
         doc="Known path; no part of Kettle acts on it yet.",
@@ -13,6 +22,12 @@ class CollectorKnobs:
     COLLECTOR_ADDRESS_FILE = path(
         "$(LOG)/.collector_address",
         doc="Known path; no part of Kettle acts on it yet.",
+    )
+    COLLECTOR_ALLOW_ONLY_ONE_NEGOTIATOR = boolean(
+        "false", doc="Whether the ad of one negotiator removes those of all others."
+    )
+    COLLECTOR_DAEMON_STATS = boolean(
+        "true", doc="Whether ads show how many of their updates came and how many were lost."
     )
     COLLECTOR_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     COLLECTOR_DEBUG_WAIT = boolean(
@@ -53,7 +68,10 @@ class CollectorKnobs:
     )
     COLLECTOR_NAME = string(
         "My Pool - $(CONDOR_HOST)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="What the pool is called in the ad of its collector.",
+    )
+    COLLECTOR_PERSISTENT_AD_LOG = path(
+        "", doc="Where offline and absent ads are kept over restarts; empty keeps none."
     )
     COLLECTOR_QUERY_MAX_WORKTIME = integer(
         "0",
@@ -71,6 +89,7 @@ class CollectorKnobs:
         "1",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
+    COLLECTOR_REQUIREMENTS = expression("", doc="An ad for which this is not true is not taken.")
     COLLECTOR_SOCKET_BUFSIZE = integer(
         "10000*1024",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
@@ -89,7 +108,10 @@ class CollectorKnobs:
     )
     COLLECTOR_UPDATE_INTERVAL = seconds(
         "900",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the collector makes its own ad anew.",
+    )
+    EXPIRE_INVALIDATED_ADS = boolean(
+        "false", doc="Whether a withdrawn slot ad is treated as one that expired."
     )
     KEEP_POOL_HISTORY = boolean(
         "",
@@ -99,6 +121,9 @@ class CollectorKnobs:
     MAX_COLLECTOR_LOG = string(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
+    )
+    OFFLINE_EXPIRE_ADS_AFTER = seconds(
+        "2147483647", doc="How long the ad of a sleeping machine stays."
     )
     POOL_HISTORY_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     POOL_HISTORY_MAX_STORAGE = integer(

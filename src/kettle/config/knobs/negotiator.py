@@ -8,7 +8,7 @@ class NegotiatorKnobs:
 
     ACCOUNTANT_DATABASE_FILE = path(
         "$(SPOOL)/Accountantnew.log",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where priorities and usage are kept.",
     )
     ACCOUNTANT_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
     ACCOUNTANT_LOCAL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
@@ -23,7 +23,7 @@ class NegotiatorKnobs:
     )
     CONCURRENCY_LIMIT_DEFAULT = integer(
         "2308032",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Capacity of a concurrency limit that has no knob of its own.",
     )
     CONSUMPTION_POLICY = boolean(
         "false",
@@ -31,7 +31,7 @@ class NegotiatorKnobs:
     )
     DEFAULT_PRIO_FACTOR = integer(
         "1000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Priority factor of a submitter for whom none was set.",
     )
     FORCE_NEGOTIATOR_SLOT_WEIGHT = boolean(
         "false",
@@ -39,13 +39,15 @@ class NegotiatorKnobs:
     )
     GROUP_ACCEPT_SURPLUS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether groups may use what others leave.",
     )
     GROUP_AUTOREGROUP = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether groups compete for what is left after all quotas.",
     )
-    GROUP_NAMES = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    GROUP_NAMES = listing(
+        "", doc="The accounting groups, with dots between the levels of their tree."
+    )
     GROUP_QUOTA_MAX_ALLOCATION_ROUNDS = integer(
         "3",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
@@ -59,11 +61,11 @@ class NegotiatorKnobs:
             'ifThenElse(AccountingGroup=?="<none>",3.4e+38,ifThenElse(GroupQuota>0,'
             "GroupResourcesInUse/GroupQuota,3.3e+38))"
         ),
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Groups are served in the order of this expression, smallest first.",
     )
     MAX_ACCOUNTANT_DATABASE_SIZE = integer(
         "1000000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Bytes at which the accounting log is written anew.",
     )
     MAX_NEGOTIATOR_LOG = string(
         "$(MAX_DEFAULT_LOG)",
@@ -81,21 +83,27 @@ class NegotiatorKnobs:
         "$(SBIN)/condor_negotiator",
         doc="Known path; no part of Kettle acts on it yet.",
     )
+    NEGOTIATOR_ADVERTISE_ACCOUNTING = boolean(
+        "true", doc="Whether accounting ads are sent to the collector."
+    )
     NEGOTIATOR_ALLOW_QUOTA_OVERSUBSCRIPTION = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether quotas may add up to more than the pool.",
     )
     NEGOTIATOR_CONSIDER_EARLY_PREEMPTION = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether slots with retirement time left are looked at.",
     )
     NEGOTIATOR_CONSIDER_PREEMPTION = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether claimed slots are looked at.",
     )
     NEGOTIATOR_CROSS_SLOT_PRIOS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    NEGOTIATOR_CYCLE_DELAY = seconds(
+        "0", doc="Shortest pause between the end of a cycle and the start of the next."
     )
     NEGOTIATOR_DEBUG = listing(
         "D_MATCH",
@@ -123,7 +131,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_INTERVAL = seconds(
         "60",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Longest pause between two cycles when no schedd asks for one.",
     )
     NEGOTIATOR_JOB_CONSTRAINT = expression(
         "",
@@ -161,9 +169,9 @@ class NegotiatorKnobs:
         "60",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    NEGOTIATOR_MIN_INTERVAL = seconds(
-        "5",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+    NEGOTIATOR_MIN_INTERVAL = seconds("0", doc="Shortest pause between the starts of two cycles.")
+    NEGOTIATOR_NAME = string(
+        "", doc="What the negotiator is called in its ad; empty for the name of the machine."
     )
     NEGOTIATOR_NUM_THREADS = integer(
         "1",
@@ -174,7 +182,7 @@ class NegotiatorKnobs:
             "(RemoteOwner =?= UNDEFINED) * (ifthenElse(isUndefined(KFlops), 1000, Kflops) - "
             "SlotID - 1.0e10*(Offline=?=True))"
         ),
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Slots that the job likes equally are preferred by this.",
     )
     NEGOTIATOR_PREFETCH_REQUESTS = boolean(
         "true",
@@ -189,7 +197,7 @@ class NegotiatorKnobs:
             "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED)) - (100000 * Cpus) "
             "- Memory"
         ),
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Slots are preferred by this before the job is asked.",
     )
     NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE = boolean(
         "false",
@@ -197,11 +205,11 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_RESOURCE_REQUEST_LIST_SIZE = integer(
         "200",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many requests are fetched from a schedd at a time.",
     )
     NEGOTIATOR_SLOT_CONSTRAINT = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Only slots whose ad satisfies this are handed out.",
     )
     NEGOTIATOR_SLOT_POOLSIZE_CONSTRAINT = expression(
         "",
@@ -212,9 +220,12 @@ class NegotiatorKnobs:
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     NEGOTIATOR_STATE_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    NEGOTIATOR_SUBMITTER_CONSTRAINT = expression(
+        "", doc="Only submitters whose ad satisfies this are served."
+    )
     NEGOTIATOR_TIMEOUT = seconds(
         "30",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a schedd may take to answer.",
     )
     NEGOTIATOR_TRIM_SHUTDOWN_THRESHOLD = integer(
         "0",
@@ -226,7 +237,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_UPDATE_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the negotiator sends its ad to the collector.",
     )
     NEGOTIATOR_USE_NONBLOCKING_STARTD_CONTACT = boolean(
         "true",
@@ -234,7 +245,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_USE_SLOT_WEIGHTS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether shares are counted in slot weights rather than in slots.",
     )
     NEGOTIATOR_USE_WEIGHTED_DEMAND = boolean(
         "true",
@@ -246,26 +257,26 @@ class NegotiatorKnobs:
     )
     NICE_USER_PRIO_FACTOR = real(
         "1e10",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Priority factor of nice users.",
     )
     PREEMPTION_RANK = expression(
         (
             "(RemoteUserPrio * 1000000) - ifThenElse(isUndefined(TotalJobRuntime), 0, "
             "TotalJobRuntime)"
         ),
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Claimed slots that are otherwise equal are preferred by this.",
     )
     PREEMPTION_REQUIREMENTS = expression(
         "False",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Whether a better priority may take a claimed slot.",
     )
     PRIORITY_HALFLIFE = seconds(
         "86400",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long until past usage counts half in a priority.",
     )
     REMOTE_PRIO_FACTOR = real(
         "1e7",
-        doc="Known and checked as a real number; no part of Kettle acts on it yet.",
+        doc="Priority factor of submitters from other domains.",
     )
     TRUNC_MATCH_LOG_ON_OPEN = boolean(
         "false",
