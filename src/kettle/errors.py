@@ -15,6 +15,7 @@ nearest right thing.
     │   ├── RemoteProtocolError    the peer sent what it must not
     │   ├── ConnectionLost         the peer is gone, or too slow
     │   ├── AuthenticationFailed
+    │   │   └── SessionUnknown     the server has forgotten the session: connect anew
     │   └── AuthorizationDenied
     ├── StorageError           a file that cannot be read, written or trusted
     ├── RefusedError           a daemon said no, with a code and a reason
@@ -87,6 +88,10 @@ class ConnectionLost(WireError):  # noqa: N818 - the name says what happened
 
 class AuthenticationFailed(WireError):  # noqa: N818
     """No authentication method satisfied both sides."""
+
+
+class SessionUnknown(AuthenticationFailed):
+    """The server does not know the session that was to be resumed; a new one can be made."""
 
 
 class AuthorizationDenied(WireError):  # noqa: N818

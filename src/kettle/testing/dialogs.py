@@ -1,145 +1,146 @@
-"""Two dialogs talking to each other in memory, over real channels and no sockets.
+"""Two dialogs against each other in memory: no socket, no clock, every byte through the channels.
 
-For unit tests of protocols: what one side sends becomes bytes and is parsed by the other, so the
-wire form is tested along with the logic. `say` plays recorded messages against one dialog.
+For tests of protocols (`wire`, `transfer`, `schedd`): `converse` runs both sides until they are
+done or stuck, and says what each came to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from kettle.errors import ConnectionLost
-from kettle.wire import dialog as steps
 from kettle.wire.channel import Channel
-from kettle.wire.dialog import Dialog
+from kettle.wire.dialog import (
+    Dialog,
+    Do,
+    IsEncrypted,
+    Receive,
+    ReceiveRaw,
+    ResetDigests,
+    Send,
+    SendRaw,
+    StartEncryption,
+    Step,
+)
 
-Left = TypeVar("Left")
-Right = TypeVar("Right")
+A = TypeVar("A")
+B = TypeVar("B")
+T = TypeVar("T")
 
 
-class Side:
-    """One dialog with its channel; `sent` keeps every byte it produced."""
+@dataclass(slots=True)
+class Outcome(Generic[T]):
+    """What one side came to: its value, or the error it ended with."""
 
-    def __init__(self, dialog: Dialog[Any], key: bytes | None = None) -> None:
+    value: T | None = None
+    error: Exception | None = None
+
+    def result(self) -> T:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
+
+
+class Player(Generic[T]):
+    """One side: a dialog, its channel, and the step it is stuck at."""
+
+    def __init__(self, dialog: Dialog[T], channel: Channel | None = None) -> None:
         self.dialog = dialog
-        self.channel = Channel()
-        if key is not None:
-            self.channel.start_encryption(key)
-        self.sent = bytearray()
-        self._out = bytearray()
-        self._step: steps.Step | None = None
-        self._started = False
-        self.done = False
-        self.result: Any = None
+        self.channel = channel or Channel()
+        self.sent = b""
+        self.outcome: Outcome[T] | None = None
+        self._step: Step | None = None
+        self._advance(None)
 
-    def take_output(self) -> bytes:
-        """Return what was sent since the last time."""
-        out = bytes(self._out)
-        self._out.clear()
-        return out
-
-    def advance(self) -> bool:
-        """Run until the dialog has to wait; tell whether anything happened."""
-        moved = False
-        while not self.done:
-            if self._step is None:
-                self._next(None)
-                moved = True
-                continue
-            try:
-                ready, answer = self._perform(self._step)
-            except Exception as error:  # noqa: BLE001 - the dialog decides what it means
-                self._throw(error)
-                moved = True
-                continue
-            if not ready:
-                return moved
-            self._next(answer)
-            moved = True
-        return moved
-
-    def lose(self) -> None:
-        """Tell a waiting dialog that its peer is gone."""
-        if not self.done:
-            self._throw(ConnectionLost("the other side is gone"))
-
-    def _next(self, answer: Any) -> None:
+    def _advance(self, value: Any, error: Exception | None = None) -> None:
+        """Resume the dialog with a step's result or error."""
         try:
-            self._step = self.dialog.send(answer if self._started else None)
-            self._started = True
+            self._step = self.dialog.throw(error) if error else self.dialog.send(value)
         except StopIteration as end:
-            self.done, self.result = True, end.value
+            self.outcome = Outcome(end.value)
+        except Exception as failure:  # noqa: BLE001 - whatever ended the dialog is its outcome
+            self.outcome = Outcome(error=failure)
 
-    def _throw(self, error: Exception) -> None:
-        try:
-            self._step = self.dialog.throw(error)
-        except StopIteration as end:
-            self.done, self.result = True, end.value
+    def run(self) -> bytes:
+        """Perform steps until the dialog waits for bytes; returns what it sent."""
+        self.sent = b""
+        while self.outcome is None and self._perform():
+            pass
+        return self.sent
 
-    def _perform(self, step: steps.Step) -> tuple[bool, Any]:
-        if isinstance(step, steps.Send):
-            writer = self.channel.writer()
-            step.message.write(writer)
-            self._emit(self.channel.encode(writer))
-            return True, None
-        if isinstance(step, steps.Receive):
-            reader = self.channel.next_message()
-            return reader is not None, reader
-        if isinstance(step, steps.SendRaw):
-            self._emit(step.data)
-            return True, None
-        if isinstance(step, steps.ReceiveRaw):
-            data = self.channel.take_raw(step.limit)
-            return bool(data), data
-        if isinstance(step, steps.Do):
-            return True, step.action()
-        if isinstance(step, steps.StartEncryption):
-            self.channel.start_encryption(step.key)
-            return True, None
-        if isinstance(step, steps.IsEncrypted):
-            return True, self.channel.encrypted
-        self.channel.reset_digests()
-        return True, None
+    def _perform(self) -> bool:
+        """Perform one step; False if it must wait."""
+        channel = self.channel
+        result: Any = None
+        match self._step:
+            case Send(message):
+                writer = channel.writer()
+                message.write(writer)
+                self.sent += channel.encode(writer)
+            case SendRaw(data):
+                self.sent += data
+            case Receive():
+                try:
+                    result = channel.next_message()
+                except Exception as failure:  # noqa: BLE001
+                    self._advance(None, failure)
+                    return True
+                if result is None:
+                    return False
+            case ReceiveRaw(limit):
+                result = channel.take_raw(limit)
+                if not result:
+                    return False
+            case StartEncryption(key):
+                channel.start_encryption(key)
+            case ResetDigests():
+                channel.reset_digests()
+            case IsEncrypted():
+                result = channel.encrypted
+            case Do(action):
+                try:
+                    result = action()
+                except Exception as failure:  # noqa: BLE001
+                    self._advance(None, failure)
+                    return True
+        self._advance(result)
+        return True
 
-    def _emit(self, data: bytes) -> None:
-        self._out += data
-        self.sent += data
+    def lose_connection(self) -> None:
+        """Tell a waiting dialog that nothing more will come."""
+        if self.outcome is None:
+            self._advance(None, ConnectionLost("the peer has closed"))
 
 
-def run_pair(
-    left: Dialog[Left], right: Dialog[Right], *, key: bytes | None = None, piece: int = 65_536
-) -> tuple[Left, Right]:
-    """Run both dialogs against each other and return their results.
+def converse(
+    first: Dialog[A],
+    second: Dialog[B],
+    *,
+    channels: tuple[Channel, Channel] | None = None,
+    chunk: int = 1 << 30,
+) -> tuple[Outcome[A], Outcome[B]]:
+    """Run two dialogs against each other; `chunk` is how many bytes arrive at once.
 
-    Bytes are delivered in pieces of `piece`. ConnectionLost goes to whoever still waits when the
-    other has ended; an exception of either comes out.
+    A side that ends with an error closes the connection, as the shells do. Two sides that wait for
+    each other both lose it.
     """
-    one, other = Side(left, key), Side(right, key)
-    while not (one.done and other.done):
-        moved = one.advance() | other.advance()
-        for sender, receiver in ((one, other), (other, one)):
-            data = sender.take_output()
-            moved |= bool(data)
-            for start in range(0, len(data), piece):
-                receiver.channel.receive(data[start : start + piece])
-                if piece < 65_536:
-                    receiver.advance()
+    one = Player(first, channels[0] if channels else None)
+    other = Player(second, channels[1] if channels else None)
+    while True:
+        moved = _deliver(one, other, chunk) + _deliver(other, one, chunk)
         if not moved:
             for side in (one, other):
-                side.lose()
-            if not (one.done and other.done):
-                raise AssertionError("two dialogs wait for each other")
-    return one.result, other.result
+                side.lose_connection()
+                side.run()
+            if one.outcome is not None and other.outcome is not None:
+                return one.outcome, other.outcome
 
 
-def say(dialog: Dialog[Left], recorded: Iterable[bytes]) -> tuple[Left, bytes]:
-    """Play a recorded peer's bytes to a dialog; return its result and all that it sent."""
-    side = Side(dialog)
-    side.advance()
-    for data in recorded:
-        side.channel.receive(data)
-        side.advance()
-    if not side.done:
-        side.lose()
-    return side.result, bytes(side.sent)
+def _deliver(sender: Player[Any], receiver: Player[Any], chunk: int) -> int:
+    """Run one side and hand what it sent to the other, piece by piece."""
+    data = sender.run()
+    for start in range(0, len(data), chunk):
+        receiver.channel.receive(data[start : start + chunk])
+    return len(data)

@@ -1,0 +1,133 @@
+"""The method handshake: the two sides take methods one by one until one succeeds.
+
+    C> int mask of the methods it can still try
+    S> int the bit of the chosen one, or 0
+    ... the method's own messages ...
+    failure: the client clears that bit and sends a new mask
+
+Which user a proof means is decided by `identity`, what it may do by `authorization`. Source: wire
+reference, Method handshake, Key exchange message.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+
+from kettle.errors import AuthenticationFailed, RemoteProtocolError
+from kettle.wire.codec import Reader
+from kettle.wire.dialog import Dialog, Receive, Send, Words
+from kettle.wire.security.keys import AES_KEY_SIZE, unwrap, wrap
+from kettle.wire.security.methods.context import (
+    ClientContext,
+    ClientProof,
+    ServerContext,
+    ServerProof,
+)
+from kettle.wire.security.negotiation import METHOD_BITS, METHOD_NAMES, canonical_method
+
+_MODULES = {
+    "FS": "fs",
+    "TOKEN": "token",
+    "PASSWORD": "password",
+    "CLAIMTOBE": "claimtobe",
+    "ANONYMOUS": "anonymous",
+    "SSL": "tls",
+}
+"""The file of each method; only the one that is used is imported."""
+
+IMPLEMENTED = frozenset(_MODULES)
+
+# Protocol numbers of the key exchange.
+_AES = 3
+# Limit: tries of one handshake; every method once, and some patience.
+MAXIMUM_TRIES = 16
+_MAXIMUM_WRAPPED = 4096
+
+
+def _module(method: str) -> ModuleType:
+    return importlib.import_module(f"kettle.wire.security.methods.{_MODULES[method]}")
+
+
+def authenticate_client(
+    methods: Iterable[str], context: ClientContext, *, first_words: tuple[int, ...] = ()
+) -> Dialog[tuple[str, ClientProof] | None]:
+    """Try methods until one succeeds; returns its name and proof, None if none does.
+
+    `first_words` go in front of the first mask: a bare command that authenticates in line. Raises
+    AuthenticationFailed where a method found a peer that is not what it says.
+    """
+    left = [name for name in map(canonical_method, methods) if name in IMPLEMENTED]
+    words = first_words
+    for _ in range(MAXIMUM_TRIES):
+        yield Send(Words(*words, sum(METHOD_BITS[name] for name in left)))
+        words = ()
+        reply = yield Receive()
+        bit = reply.integer()
+        reply.finish()
+        if bit == 0:
+            return None
+        chosen = METHOD_NAMES.get(bit)
+        if chosen is None or chosen not in left:
+            raise RemoteProtocolError(f"the server chose method {bit}, which was not offered")
+        proof = yield from _module(chosen).client(context)
+        if proof is not None:
+            return chosen, proof
+        left.remove(chosen)
+    return None
+
+
+def authenticate_server(
+    methods: Sequence[str], context: ServerContext, *, first_mask: Reader | None = None
+) -> Dialog[tuple[str, ServerProof] | None]:
+    """Answer masks until a method succeeds; returns its name and proof, None if none can.
+
+    `methods` are what this side accepts, in its order; `first_mask` a message whose next integer
+    is the first mask. Raises AuthenticationFailed for a proof that does not hold.
+    """
+    ours = [name for name in map(canonical_method, methods) if name in IMPLEMENTED]
+    for _ in range(MAXIMUM_TRIES):
+        message = first_mask if first_mask is not None else (yield Receive())
+        first_mask = None
+        mask = message.integer()
+        message.finish()
+        chosen = next((name for name in ours if METHOD_BITS[name] & mask), None)
+        yield Send(Words(METHOD_BITS[chosen] if chosen else 0))
+        if chosen is None:
+            return None
+        proof = yield from _module(chosen).server(context)
+        if proof is not None:
+            return chosen, proof
+    raise AuthenticationFailed("the client tried too many methods")
+
+
+def receive_key(method: str, proof: ClientProof, agreed: bytes | None) -> Dialog[bytes | None]:
+    """Take the key exchange message, as the client; `agreed` is the ECDH key, if there is one."""
+    reply = yield Receive()
+    has_key = reply.integer()
+    reply.finish()
+    if not has_key:
+        return agreed
+    reply = yield Receive()
+    length, protocol, _duration = reply.integer(), reply.integer(), reply.integer()
+    wrapped = reply.raw(reply.count(_MAXIMUM_WRAPPED))
+    reply.finish()
+    key = unwrap(proof.wrap_key, wrapped) if proof.wrap_key else wrapped
+    if protocol != _AES or length != AES_KEY_SIZE or len(key) < AES_KEY_SIZE:
+        raise AuthenticationFailed(f"the server sent a key for cipher {protocol} after {method}")
+    return key[:AES_KEY_SIZE]
+
+
+def send_key(proof: ServerProof, agreed: bytes | None, fresh: bytes | None) -> Dialog[bytes | None]:
+    """Send the key exchange message, as the server.
+
+    `agreed` is the ECDH key; without one `fresh` is sent, None where no cipher was chosen.
+    """
+    if agreed is not None or fresh is None:
+        yield Send(Words(0))
+        return agreed
+    yield Send(Words(1))
+    wrapped = wrap(proof.wrap_key, fresh) if proof.wrap_key else fresh
+    yield Send(Words(len(fresh), _AES, 0, len(wrapped), wrapped))
+    return fresh

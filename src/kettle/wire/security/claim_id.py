@@ -1,0 +1,149 @@
+"""Claim ids and other ids that carry their own session: parse, public form, session, mint.
+
+    <startd sinful>#<startd birthday>#<sequence>#[session info]<secret>
+
+The text before the last `#` is the session's id, the secret its key material; both ends know the
+session without a word being said. Family and parent sessions have the same form. Source: wire
+reference, Claim sessions, Family session.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kettle.errors import RemoteProtocolError
+from kettle.wire.levels import Level
+from kettle.wire.security.keys import session_key
+from kettle.wire.security.session import Session
+
+# Limit: a claim id is an address, three numbers, a short ad and 64 digits.
+MAXIMUM_TEXT = 64 * 1024
+
+SUBMIT_SIDE = "submit-side@matchsession"
+EXECUTE_SIDE = "execute-side@matchsession"
+NEGOTIATOR_SIDE = "negotiator-side@matchsession"
+COLLECTOR_SIDE = "collector-side@matchsession"
+FAMILY = "condor@family"
+PARENT = "condor@parent"
+CHILD = "condor@child"
+
+CLAIM_SESSION_END_SECONDS = 600
+"""A claim's session outlives the claim by so much."""
+
+CLAIM_INFO = (
+    '[Encryption="YES";Integrity="YES";ShortVersion="25.14.1";'
+    'CryptoMethods="AES";CryptoMethodsList="AES";]'
+)
+"""The session info of claim ids made here."""
+
+_INFO_ITEM = re.compile(r'\s*([A-Za-z]\w*)\s*=\s*(?:"([^"]*)"|([^;"]*))\s*;?')
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimId:
+    """A claim id; its text is a secret, `public` is what may be logged."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        if len(self.text) > MAXIMUM_TEXT or "\n" in self.text:
+            raise RemoteProtocolError("a claim id is malformed")
+
+    def __str__(self) -> str:
+        return self.public
+
+    def __repr__(self) -> str:
+        return f"ClaimId({self.public!r})"
+
+    @property
+    def session_id(self) -> str:
+        """Everything before the last `#`."""
+        head, separator, _ = self.text.rpartition("#")
+        return head if separator else self.text
+
+    @property
+    def public(self) -> str:
+        """The form for logs and ads (PublicClaimId): the secret part is three dots."""
+        return f"{self.session_id}#..."
+
+    @property
+    def address(self) -> str:
+        """The sinful of the startd that made the id, empty if it has none."""
+        end = self.text.find(">")
+        return self.text[: end + 1] if self.text.startswith("<") else ""
+
+    @property
+    def _tail(self) -> str:
+        return self.text.rpartition("#")[2]
+
+    @property
+    def info(self) -> str:
+        """The bracketed session info, empty if there is none."""
+        tail = self._tail
+        end = tail.rfind("]")
+        return tail[: end + 1] if tail.startswith("[") and end > 0 else ""
+
+    @property
+    def secret(self) -> str:
+        """The key material."""
+        tail = self._tail
+        return tail[len(self.info) :]
+
+    def policy(self) -> dict[str, str]:
+        """The session info as names (lower case) and values, lists with commas."""
+        values: dict[str, str] = {}
+        for name, quoted, bare in _INFO_ITEM.findall(self.info[1:-1]):
+            values[name.lower()] = (quoted or bare).strip()
+        for name in ("cryptomethods", "cryptomethodslist", "validcommands"):
+            if name in values:
+                values[name] = values[name].replace(".", ",")
+        return values
+
+    @property
+    def has_session(self) -> bool:
+        """Whether the id carries a session."""
+        return bool(self.info) and bool(self.secret)
+
+    def session(
+        self,
+        user: str,
+        *,
+        limits: Iterable[Level] | None = None,
+        expires_at: float | None = None,
+    ) -> Session:
+        """Make the session of this id for a peer that will be known as `user`.
+
+        Raises RemoteProtocolError if the id carries none, or none under AES.
+        """
+        policy = self.policy()
+        ciphers = (policy.get("cryptomethodslist") or policy.get("cryptomethods") or "").upper()
+        if not self.has_session or "AES" not in ciphers.split(","):
+            raise RemoteProtocolError(f"claim id {self.public} carries no usable session")
+        commands = policy.get("validcommands", "")
+        ends = policy.get("sessionexpires", "")
+        if ends.isdigit() and expires_at is None:
+            expires_at = float(ends)
+        return Session(
+            id=self.session_id,
+            key=session_key(self.secret.encode()),
+            user=user,
+            expires_at=expires_at,
+            valid_commands=frozenset(int(one) for one in commands.split(",") if one.isdigit()),
+            limits=frozenset(limits) if limits is not None else None,
+            peer_version=policy.get("shortversion", ""),
+            peer_address=self.address,
+        )
+
+
+def mint_claim_id(
+    address: str, birthday: int, sequence: int, secret: bytes, info: str = CLAIM_INFO
+) -> ClaimId:
+    """Make a claim id; `secret` is 32 random bytes."""
+    return ClaimId(f"{address}#{birthday}#{sequence}#{info}{secret.hex()}")
+
+
+def mint_session_id(name: str, secret: bytes, info: str = CLAIM_INFO) -> ClaimId:
+    """Make an id of the same form that is no claim: `family:<random>` and the like."""
+    return ClaimId(f"{name}#{info}{secret.hex()}")

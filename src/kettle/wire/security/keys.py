@@ -1,0 +1,119 @@
+"""Keys: ECDH on P-256, HKDF, HMAC, and the wrapping of a key under a method's own.
+
+Arithmetic only. `cryptography` is imported where it is needed, so that a tool that does not connect
+does not pay for it; HKDF and HMAC are the standard library's. Source: wire reference, ECDH key, Key
+exchange message.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kettle.errors import RemoteProtocolError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+SALT = b"htcondor"
+KEYGEN = b"keygen"
+AES_KEY_SIZE = 32
+
+
+def hkdf(secret: bytes, *, salt: bytes, info: bytes, size: int = AES_KEY_SIZE) -> bytes:
+    """Derive `size` bytes with HKDF-SHA-256."""
+    extracted = hmac.digest(salt or bytes(32), secret, "sha256")
+    output = b""
+    block = b""
+    counter = 1
+    while len(output) < size:
+        block = hmac.digest(extracted, block + info + bytes((counter,)), "sha256")
+        output += block
+        counter += 1
+    return output[:size]
+
+
+def session_key(secret: bytes, size: int = AES_KEY_SIZE) -> bytes:
+    """Derive the session key from an ECDH secret or from a claim's secret."""
+    return hkdf(secret, salt=SALT, info=KEYGEN, size=size)
+
+
+def hmac_sha1(key: bytes, data: bytes) -> bytes:
+    """HMAC-SHA-1, which the password exchange is built on."""
+    return hmac.digest(key, data, hashlib.sha1)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """One side's fresh key pair; `public` is the text that goes into its ad."""
+
+    private: EllipticCurvePrivateKey
+    public: str
+
+    def shared_key(self, peer_public: str) -> bytes:
+        """Return the session key shared with the owner of `peer_public`.
+
+        Raises RemoteProtocolError for text that is no point of the curve.
+        """
+        from cryptography.hazmat.primitives.asymmetric import ec
+
+        try:
+            point = base64.b64decode(peer_public, validate=True)
+            public = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), point)
+        except (binascii.Error, ValueError) as error:
+            raise RemoteProtocolError("the peer's ECDH key is not valid") from error
+        return session_key(self.private.exchange(ec.ECDH(), public))
+
+
+def make_key_pair(scalar: int | None = None) -> KeyPair:
+    """Make a fresh key pair; a fixed scalar is for tests."""
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    curve = ec.SECP256R1()
+    private = (
+        ec.generate_private_key(curve) if scalar is None else ec.derive_private_key(scalar, curve)
+    )
+    point = private.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    return KeyPair(private, base64.b64encode(point).decode())
+
+
+def adapt_3des_key(key: bytes) -> bytes:
+    """Fit a key to 24 bytes: repeat a shorter one, fold the rest of a longer one by XOR."""
+    if not key:
+        raise RemoteProtocolError("an empty key cannot wrap anything")
+    if len(key) < 24:
+        return (key * (24 // len(key) + 1))[:24]
+    folded = bytearray(key[:24])
+    for position, byte in enumerate(key[24:]):
+        folded[position % 24] ^= byte
+    return bytes(folded)
+
+
+def wrap(key: bytes, data: bytes) -> bytes:
+    """Encrypt a session key under a method's wrap key: 3DES, CFB-64, zero IV."""
+    encryptor = _wrap_cipher(key).encryptor()
+    return bytes(encryptor.update(data) + encryptor.finalize())
+
+
+def unwrap(key: bytes, data: bytes) -> bytes:
+    """Decrypt what `wrap` encrypted."""
+    decryptor = _wrap_cipher(key).decryptor()
+    return bytes(decryptor.update(data) + decryptor.finalize())
+
+
+def _wrap_cipher(key: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    """Make the cipher, wherever this version of the package keeps it."""
+    from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
+    from cryptography.hazmat.primitives.ciphers import Cipher
+
+    try:
+        from cryptography.hazmat.decrepit.ciphers.modes import CFB
+    except ImportError:
+        from cryptography.hazmat.primitives.ciphers.modes import CFB
+
+    return Cipher(TripleDES(adapt_3des_key(key)), CFB(bytes(8)))

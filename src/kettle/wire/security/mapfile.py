@@ -1,0 +1,138 @@
+"""The certificate map file: method and principal to canonical user.
+
+    METHOD  principal  canonical
+
+A principal is a regular expression, or with CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS a literal unless
+written `/regex/flags`. Reading included files is the caller's. Source: wire reference, Map file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from kettle.errors import ConfigError
+
+# Limit: included files inside included files.
+MAXIMUM_DEPTH = 10
+_WORD = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))')
+_GROUP = re.compile(r"\\([0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class MapLine:
+    """One line: a literal or a pattern, and what it becomes."""
+
+    method: str
+    canonical: str
+    literal: str | None = None
+    pattern: re.Pattern[str] | None = None
+
+    def apply(self, principal: str) -> str | None:
+        """Return the canonical name of a principal, None if this line is not about it."""
+        if self.literal is not None:
+            return self.canonical.replace("\\0", principal) if self.literal == principal else None
+        assert self.pattern is not None
+        found = self.pattern.search(principal)
+        if found is None:
+            return None
+        groups = found.re.groups
+        return _GROUP.sub(
+            lambda one: (found[int(one[1])] or "") if int(one[1]) <= groups else "",
+            self.canonical,
+        )
+
+
+class MapFile:
+    """A parsed map file; lines of one method are tried in order and the first match wins."""
+
+    def __init__(self, lines: Iterable[MapLine]) -> None:
+        self._lines: dict[str, list[MapLine]] = {}
+        for line in lines:
+            self._lines.setdefault(line.method, []).append(line)
+
+    def map(self, method: str, principal: str) -> str | None:
+        """Return the canonical name of a principal, None if no line matches."""
+        for line in self._lines.get(method.upper(), ()):
+            canonical = line.apply(principal)
+            if canonical is not None:
+                return canonical
+        return None
+
+
+def parse_mapfile(
+    text: str,
+    *,
+    literal_keys: bool = False,
+    source: str = "mapfile",
+    read_included: Callable[[str], Iterable[tuple[str, str]]] | None = None,
+) -> MapFile:
+    """Read a map file.
+
+    `read_included` returns (name, text) of every file that `@include path` means. Raises
+    ConfigError with file and line.
+    """
+    return MapFile(_parse_lines(text, literal_keys, source, read_included, 0))
+
+
+def _parse_lines(
+    text: str,
+    literal_keys: bool,
+    source: str,
+    read_included: Callable[[str], Iterable[tuple[str, str]]] | None,
+    depth: int,
+) -> Iterator[MapLine]:
+    """Yield the lines of one file and of those it includes."""
+    if depth > MAXIMUM_DEPTH:
+        raise ConfigError("map files include each other too deeply", source=source)
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        words, was_quoted = _split(stripped)
+        if words[0].lower() == "@include" and len(words) > 1:
+            for name, included in read_included(words[1]) if read_included else ():
+                yield from _parse_lines(included, literal_keys, name, read_included, depth + 1)
+            continue
+        if len(words) < 3:
+            raise ConfigError(
+                f"line {number} of {source} has not METHOD, principal and name",
+                source=source,
+                line=number,
+            )
+        method, principal, canonical = words[:3]
+        yield _make_line(
+            method.upper(), principal, canonical, literal_keys and not was_quoted[1], source, number
+        )
+
+
+def _split(line: str) -> tuple[list[str], list[bool]]:
+    """Split a line into words; quoted ones may hold blanks and escaped quotes."""
+    words, quoted = [], []
+    for found in _WORD.finditer(line):
+        is_quoted = found[1] is not None
+        words.append(found[1].replace('\\"', '"') if is_quoted else found[2])
+        quoted.append(is_quoted)
+    return words, quoted
+
+
+def _make_line(
+    method: str, principal: str, canonical: str, literal_keys: bool, source: str, number: int
+) -> MapLine:
+    """Make a line from its three words."""
+    flags = re.RegexFlag(0)
+    pattern = principal
+    slashed = re.fullmatch(r"/(.*)/([iU]*)", principal, re.DOTALL)
+    if slashed is not None:
+        pattern = slashed[1]
+        if "i" in slashed[2]:
+            flags |= re.IGNORECASE
+    elif literal_keys:
+        return MapLine(method, canonical, literal=principal)
+    try:
+        return MapLine(method, canonical, pattern=re.compile(pattern, flags))
+    except re.error as error:
+        raise ConfigError(
+            f"line {number} of {source} has a bad expression: {error}", source=source, line=number
+        ) from error

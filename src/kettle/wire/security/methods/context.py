@@ -1,0 +1,147 @@
+"""What authentication methods are given and what they return.
+
+Impure needs (making a directory, reading tokens and keys) are methods of the two credential
+protocols, which the shells implement and the dialogs call through `Do` steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.wire.levels import Level
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    import ssl
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryFacts:
+    """What lstat says of a path: whether it is a real directory, its mode bits, links, owner."""
+
+    is_directory: bool
+    mode: int
+    links: int
+    uid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token the client may use: the signed part, the raw signature, the subject."""
+
+    signed_text: str
+    signature: bytes
+    subject: str
+
+
+class ClientCredentials(Protocol):
+    """What a client's shell does for the methods; every call may raise OSError."""
+
+    def make_directory(self, path: str) -> None:
+        """Create a directory with mode 0700."""
+
+    def remove_directory(self, path: str) -> None:
+        """Remove the directory again."""
+
+    def user_name(self) -> str:
+        """Return the name this client claims to be (`user` or `user@domain`)."""
+
+    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+        """Return the first token of this issuer signed by one of these keys; may mint one."""
+
+    def issuer_keys(self) -> tuple[str, ...]:
+        """Return the ids of the keys this client has tokens of, for its ad."""
+
+    def trust_domain(self) -> str:
+        """Return this client's TRUST_DOMAIN, for its ad."""
+
+    def pool_password(self) -> bytes | None:
+        """Return the pool password, None if this client cannot read it."""
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Return a client context that verifies the chain, None without any trust anchor."""
+
+    def skip_host_check(self) -> bool:
+        """Whether SSL_SKIP_HOST_CHECK is set."""
+
+
+class ServerCredentials(Protocol):
+    """What a server's shell does for the methods; every call may raise OSError."""
+
+    def inspect_directory(self, path: str) -> DirectoryFacts | None:
+        """Return what lstat says of a path, None if nothing is there."""
+
+    def user_of(self, uid: int) -> str | None:
+        """Return the account name of a uid."""
+
+    def signing_key(self, key_id: str) -> bytes | None:
+        """Return the signing key of an id (POOL's is doubled already), None if unknown."""
+
+    def issuer_keys(self) -> tuple[str, ...]:
+        """Return the ids of all signing keys here."""
+
+    def token_is_revoked(self, claims: dict[str, object]) -> bool:
+        """Tell whether SEC_TOKEN_REVOCATION_EXPR is true for these claims."""
+
+    def pool_password(self) -> bytes | None:
+        """Return the pool password, None if there is none."""
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Return a server context with certificate and key, None if there is none."""
+
+
+@dataclass(slots=True)
+class ClientContext:
+    """What a client's method may know.
+
+    `address` is the server as the client addressed it.
+    """
+
+    credentials: ClientCredentials
+    address: Sinful
+    random_bytes: Callable[[int], bytes]
+    server_trust_domain: str = ""
+    server_issuer_keys: tuple[str, ...] = ()
+    server_version: tuple[int, int, int] = (0, 0, 0)
+    uid_domain: str = ""
+
+
+@dataclass(slots=True)
+class ServerContext:
+    """What a server's method may know; `now` is in epoch seconds."""
+
+    credentials: ServerCredentials
+    addresses: tuple[Sinful, ...]
+    random_bytes: Callable[[int], bytes]
+    now: float
+    uid_domain: str
+    trust_domain: str = ""
+    client_version: tuple[int, int, int] = (0, 0, 0)
+    fs_directory: str = "/tmp"  # noqa: S108 - the place both sides know; the name in it is random
+    root_is_condor: bool = True
+    anonymous_user: str = "CONDOR_ANONYMOUS_USER"
+    token_maximum_age_seconds: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ClientProof:
+    """The client's side of a success; `wrap_key` is what the session key may come wrapped in."""
+
+    wrap_key: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerProof:
+    """The server's side of a success: who it is.
+
+    `name` is `user` or `user@domain`; `principal` what a mapfile is asked for (empty: it is not
+    asked); `limits` the only levels the proof may be used for.
+    """
+
+    name: str
+    principal: str = ""
+    wrap_key: bytes | None = None
+    limits: frozenset[Level] | None = None
+    attributes: dict[str, str] = field(default_factory=dict)

@@ -1,0 +1,123 @@
+"""FS: the client makes a directory that the server names, and its owner says who the client is.
+
+    S> str path            nothing exists there yet; "" = the server cannot
+    C> int 0 | -1 [, str suffix]
+    S> int 0 ok | -1 refused
+
+A path that ends in `_` asks for binding to the address: the client appends the server's address as
+it dialed it and makes *that* directory, so that a man in the middle gains nothing. Source: wire
+reference, FS.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+
+from kettle.errors import RemoteProtocolError
+from kettle.wire.dialog import Dialog, Do, Receive, Send, Words
+from kettle.wire.security.methods.context import (
+    ClientContext,
+    ClientProof,
+    ServerContext,
+    ServerProof,
+)
+from kettle.wire.sinful import Sinful
+
+_RANDOM_LETTERS = string.ascii_letters + string.digits
+_RANDOM_LENGTH = 9
+# Limit: a path from an unauthenticated server.
+MAXIMUM_PATH = 4096
+
+
+def client(context: ClientContext) -> Dialog[ClientProof | None]:
+    """Prove this user to the server by a directory."""
+    reply = yield Receive()
+    path = reply.string()
+    reply.finish()
+    if not path:
+        return None
+    suffix = _check_path(path, context.address)
+    full = path + suffix
+    words = (suffix,) if path.endswith("_") else ()
+    made = False
+    try:
+        yield Do(lambda: context.credentials.make_directory(full))
+        made = True
+    except OSError:
+        pass
+    try:
+        yield Send(Words(0 if made else -1, *words))
+        verdict = yield Receive()
+        accepted: bool = verdict.integer() == 0
+        verdict.finish()
+    finally:
+        if made:
+            context.credentials.remove_directory(full)
+    return ClientProof() if accepted and made else None
+
+
+def _check_path(path: str, address: Sinful) -> str:
+    """Return what this client appends to the server's path.
+
+    A server could ask for a directory anywhere; only the names of this method are made.
+    """
+    name = path.rpartition("/")[2]
+    if len(path) > MAXIMUM_PATH or not path.startswith("/") or "/../" in path:
+        raise RemoteProtocolError("the server's FS path is malformed")
+    if path.endswith("_"):
+        if not name.startswith("FS_"):
+            raise RemoteProtocolError(f"the server's FS path ends in {name!r}, not FS_...")
+        return binding(address)
+    if not name.startswith(f"FS_{address.host}_{address.port}_"):
+        raise RemoteProtocolError("the server's FS path is for another server")
+    return ""
+
+
+def binding(address: Sinful) -> str:
+    """Return an address as the suffix has it: `ip:port`, and `?sock=id` behind a shared port."""
+    text = str(address.endpoint)
+    return f"{text}?sock={address.shared_port_id}" if address.shared_port_id else text
+
+
+def accepted_bindings(addresses: Iterable[Sinful]) -> frozenset[str]:
+    """Return every suffix that means one of these addresses."""
+    found = set()
+    for address in addresses:
+        for endpoint in (address.endpoint, *address.addresses):
+            found.add(str(endpoint))
+            if address.shared_port_id:
+                found.add(f"{endpoint}?sock={address.shared_port_id}")
+    return frozenset(found)
+
+
+def server(context: ServerContext) -> Dialog[ServerProof | None]:
+    """Learn who the client is from the owner of the directory it makes."""
+    own = context.addresses[0].endpoint
+    letters = "".join(
+        _RANDOM_LETTERS[byte % len(_RANDOM_LETTERS)]
+        for byte in context.random_bytes(_RANDOM_LENGTH)
+    )
+    path = f"{context.fs_directory.rstrip('/')}/FS_{own.host}_{own.port}_{letters}_"
+    yield Send(Words(path))
+    reply = yield Receive()
+    made = reply.integer() == 0
+    suffix = reply.string() if reply.remaining else ""
+    reply.finish()
+    name = None
+    if made and suffix in accepted_bindings(context.addresses):
+        try:
+            facts = yield Do(lambda: context.credentials.inspect_directory(path + suffix))
+        except OSError:
+            facts = None
+        if (
+            facts is not None
+            and facts.is_directory
+            and facts.mode == 0o700
+            and facts.links in (1, 2)
+        ):
+            name = yield Do(lambda: context.credentials.user_of(facts.uid))
+            if facts.uid == 0 and context.root_is_condor:
+                name = "condor"
+    yield Send(Words(0 if name else -1))
+    return ServerProof(name, principal=name) if name else None

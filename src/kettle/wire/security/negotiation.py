@@ -1,0 +1,242 @@
+"""What two sides agree on: authentication, encryption, integrity, methods, ciphers, durations.
+
+A table and pure choices over it; the messages that carry them are in `client_handshake` and
+`server_handshake`. Source: wire reference, Negotiation table, Client security ad, Server reply ad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import Enum, IntEnum
+
+from kettle.wire.levels import Level
+from kettle.wire.security.policy_ad import PolicyAd
+
+
+class Wish(IntEnum):
+    """How much one side wants a feature; the wire and the configuration use the names."""
+
+    NEVER = 0
+    OPTIONAL = 1
+    PREFERRED = 2
+    REQUIRED = 3
+
+    @classmethod
+    def parse(cls, text: str | None, default: Wish | None = None) -> Wish:
+        """Read a wish by its first letter; missing or unknown is `default`, else NEVER."""
+        found = _WISHES.get((text or "")[:1].upper())
+        if found is None:
+            return default if default is not None else cls.NEVER
+        return found
+
+
+_WISHES = {
+    "R": Wish.REQUIRED,
+    "Y": Wish.REQUIRED,
+    "T": Wish.REQUIRED,
+    "P": Wish.PREFERRED,
+    "O": Wish.OPTIONAL,
+    "N": Wish.NEVER,
+    "F": Wish.NEVER,
+}
+
+
+class Verdict(Enum):
+    """What becomes of a feature."""
+
+    YES = "YES"
+    NO = "NO"
+    FAIL = "FAIL"
+
+
+_N, _O, _P, _R = Wish.NEVER, Wish.OPTIONAL, Wish.PREFERRED, Wish.REQUIRED
+_YES, _NO, _FAIL = Verdict.YES, Verdict.NO, Verdict.FAIL
+VERDICTS: dict[tuple[Wish, Wish], Verdict] = {
+    (_R, _R): _YES, (_R, _P): _YES, (_R, _O): _YES, (_R, _N): _FAIL,
+    (_P, _R): _YES, (_P, _P): _YES, (_P, _O): _YES, (_P, _N): _NO,
+    (_O, _R): _YES, (_O, _P): _YES, (_O, _O): _NO, (_O, _N): _NO,
+    (_N, _R): _FAIL, (_N, _P): _NO, (_N, _O): _NO, (_N, _N): _NO,
+}  # fmt: skip
+"""(client's wish, server's wish) → what happens."""
+
+DEFAULT_METHODS = ("FS", "TOKEN")
+CRYPTO_METHODS = ("AES",)
+DEFAULT_LEASE_SECONDS = 3600
+TOOL_SESSION_SECONDS = 60
+DAEMON_SESSION_SECONDS = 86400
+
+METHOD_BITS = {
+    "CLAIMTOBE": 2,
+    "FS": 4,
+    "FS_REMOTE": 8,
+    "NTSSPI": 16,
+    "KERBEROS": 64,
+    "ANONYMOUS": 128,
+    "SSL": 256,
+    "PASSWORD": 512,
+    "MUNGE": 1024,
+    "TOKEN": 2048,
+    "SCITOKENS": 4096,
+}
+"""The bit of each method in the method handshake."""
+
+METHOD_NAMES = {bit: name for name, bit in METHOD_BITS.items()}
+
+_METHOD_ALIASES = {
+    "IDTOKENS": "TOKEN",
+    "IDTOKEN": "TOKEN",
+    "TOKENS": "TOKEN",
+    "SCITOKEN": "SCITOKENS",
+}
+
+
+def canonical_method(name: str) -> str:
+    """Return a method's name as the wire has it: a peer that reads IDTOKENS knows no such thing."""
+    upper = name.upper()
+    return _METHOD_ALIASES.get(upper, upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One side's wishes for one command level, or for all it does as a client.
+
+    `methods` and `crypto` are in preference order; durations in seconds.
+    """
+
+    authentication: Wish = Wish.OPTIONAL
+    encryption: Wish = Wish.OPTIONAL
+    integrity: Wish = Wish.OPTIONAL
+    negotiation: Wish = Wish.PREFERRED
+    methods: tuple[str, ...] = DEFAULT_METHODS
+    crypto: tuple[str, ...] = CRYPTO_METHODS
+    session_seconds: int = DAEMON_SESSION_SECONDS
+    lease_seconds: int = DEFAULT_LEASE_SECONDS
+    authentication_timeout: float = 20.0
+
+    def forced(self) -> Policy:
+        """Return this policy with authentication required."""
+        return replace(self, authentication=Wish.REQUIRED)
+
+    @property
+    def strictest(self) -> Wish:
+        """The highest of the three wishes: what authentication is raised to for old servers."""
+        return max(self.authentication, self.encryption, self.integrity)
+
+    @property
+    def allows_bare(self) -> bool:
+        """Whether a command without negotiation satisfies this side."""
+        return Wish.REQUIRED not in (
+            self.authentication,
+            self.encryption,
+            self.integrity,
+            self.negotiation,
+        )
+
+
+def read_policy(
+    lookup: Callable[[str], str | None], level: Level, *, subsystem: str = ""
+) -> Policy:
+    """Read a level's policy from the SEC_ settings; CLIENT is what a client wishes.
+
+    `lookup` returns a setting's expanded text, None if unset. A setting of the level beats
+    SEC_DEFAULT_; one with the subsystem in its name beats both for the session's duration.
+    """
+
+    def setting(feature: str) -> str | None:
+        for name in (f"SEC_{level}_{feature}", f"SEC_DEFAULT_{feature}"):
+            text = lookup(name)
+            if text is not None and text.strip():
+                return text.strip()
+        return None
+
+    def wish(feature: str, default: Wish) -> Wish:
+        return Wish.parse(setting(feature), default)
+
+    def number(feature: str, default: int) -> int:
+        named = lookup(f"SEC_{subsystem}_{level}_{feature}") if subsystem else None
+        text = named or setting(feature)
+        return int(text) if text is not None and text.isdigit() else default
+
+    methods = setting("AUTHENTICATION_METHODS")
+    crypto = setting("CRYPTO_METHODS")
+    chosen = tuple(
+        name for name in (crypto or "AES").replace(",", " ").upper().split() if name == "AES"
+    )
+    tool = level is Level.CLIENT and subsystem in ("TOOL", "SUBMIT")
+    duration = TOOL_SESSION_SECONDS if tool else DAEMON_SESSION_SECONDS
+    return Policy(
+        authentication=wish("AUTHENTICATION", Wish.OPTIONAL),
+        encryption=wish("ENCRYPTION", Wish.OPTIONAL),
+        integrity=wish("INTEGRITY", Wish.OPTIONAL),
+        negotiation=wish("NEGOTIATION", Wish.PREFERRED),
+        methods=tuple(dict.fromkeys(map(canonical_method, methods.replace(",", " ").split())))
+        if methods
+        else DEFAULT_METHODS,
+        crypto=chosen or CRYPTO_METHODS,
+        session_seconds=number("SESSION_DURATION", duration),
+        lease_seconds=number("SESSION_LEASE", DEFAULT_LEASE_SECONDS),
+        authentication_timeout=float(number("AUTHENTICATION_TIMEOUT", 20)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a negotiation came to.
+
+    `failed` names the feature on which the sides cannot agree (the server closes in silence);
+    `authentication_required` is false where both sides would go on without.
+    """
+
+    authenticate: bool
+    encrypt: bool
+    integrity: bool
+    authentication_required: bool
+    methods: tuple[str, ...]
+    crypto: tuple[str, ...]
+    session_seconds: int
+    lease_seconds: int
+    failed: str = ""
+
+
+def agree(client: PolicyAd, server: Policy) -> Agreement:
+    """Decide, as the server, what a client's ad and the level's policy come to."""
+    wishes = {
+        "Authentication": (
+            Wish.parse(client.text("AuthenticationNew") or client.text("Authentication")),
+            server.authentication,
+        ),
+        "Encryption": (Wish.parse(client.text("Encryption")), server.encryption),
+        "Integrity": (Wish.parse(client.text("Integrity")), server.integrity),
+    }
+    verdicts = {name: VERDICTS[pair] for name, pair in wishes.items()}
+    failed = next((name for name, verdict in verdicts.items() if verdict is Verdict.FAIL), "")
+    offered = {canonical_method(name): name for name in client.words("AuthMethods")}
+    methods = tuple(offered[name] for name in server.methods if name in offered)
+    offered_crypto = [name.upper() for name in client.words("CryptoMethods")]
+    crypto = tuple(name for name in server.crypto if name in offered_crypto)
+    authenticate = verdicts["Authentication"] is Verdict.YES
+    required = Wish.REQUIRED in wishes["Authentication"]
+    if authenticate and not methods:
+        if required:
+            failed = failed or "Authentication"
+        authenticate = False
+    secure = Verdict.YES in (verdicts["Encryption"], verdicts["Integrity"])
+    keyed = bool(crypto) and (authenticate or bool(client.text("ECDHPublicKey")))
+    if secure and not keyed:
+        demanded = [name for name in ("Encryption", "Integrity") if Wish.REQUIRED in wishes[name]]
+        failed = failed or next(iter(demanded), "")
+    lease = client.number("SessionLease")
+    leases = [value for value in (lease, server.lease_seconds) if value > 0]
+    duration = client.number("SessionDuration", server.session_seconds)
+    return Agreement(
+        authenticate=authenticate,
+        encrypt=keyed and (authenticate or verdicts["Encryption"] is Verdict.YES),
+        integrity=keyed and (authenticate or verdicts["Integrity"] is Verdict.YES),
+        authentication_required=required,
+        methods=methods,
+        crypto=crypto if keyed else (),
+        session_seconds=max(0, min(duration, server.session_seconds)),
+        lease_seconds=min(leases, default=0),
+        failed=failed,
+    )

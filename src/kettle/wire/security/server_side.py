@@ -1,0 +1,453 @@
+"""The server's half of a security negotiation, from the first message to an authorized command.
+
+Decides what is answered to whom; handlers, sockets and files belong to the shell. A dialog that
+returns has authorized the command; one that raises costs the peer its connection. Source: wire
+reference, Commands, negotiation, sessions.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from kettle.attributes.version import CONDOR_VERSION, parse_version
+from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
+from kettle.wire.codec import Reader
+from kettle.wire.commands import Command, command_name
+from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption
+from kettle.wire.levels import Level, implied_levels
+from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_server, send_key
+from kettle.wire.security.authorization import Authorization
+from kettle.wire.security.identity import map_identity
+from kettle.wire.security.keys import AES_KEY_SIZE, KeyPair, make_key_pair
+from kettle.wire.security.mapfile import MapFile
+from kettle.wire.security.methods.context import ServerContext, ServerCredentials, ServerProof
+from kettle.wire.security.negotiation import Agreement, Policy, Wish, agree
+from kettle.wire.security.policy_ad import PolicyAd
+from kettle.wire.security.session import (
+    SERVER_SLOP_SECONDS,
+    UNAUTHENTICATED,
+    Peer,
+    Session,
+    SessionCache,
+)
+from kettle.wire.sinful import Sinful
+
+FIRST_MESSAGE_SECONDS = 20.0
+NONCE_SIZE = 33
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """What a daemon has said about a command it answers: alternative levels, forced or not."""
+
+    levels: tuple[Level, ...]
+    force_authentication: bool = False
+
+
+@dataclass(slots=True)
+class ServerSetup:
+    """What a daemon brings to every negotiation; made once, changed by reconfiguration.
+
+    `addresses` are the sinfuls by which clients reach it, its own first; `session_name` begins the
+    ids of its sessions (`host:pid:time`).
+    """
+
+    policies: dict[Level, Policy]
+    registered: dict[int, Registered]
+    authorization: Authorization
+    sessions: SessionCache
+    credentials: ServerCredentials
+    addresses: tuple[Sinful, ...]
+    random_bytes: Callable[[int], bytes]
+    session_name: str
+    uid_domain: str
+    trust_domain: str = ""
+    mapfile: MapFile | None = None
+    fs_directory: str = "/tmp"  # noqa: S108 - the place both sides know
+    root_is_condor: bool = True
+    anonymous_user: str = "CONDOR_ANONYMOUS_USER"
+    token_maximum_age_seconds: int = 0
+    version: str = CONDOR_VERSION
+    make_keys: Callable[[], KeyPair] = field(default=make_key_pair)
+    sessions_made: int = 0
+
+    def policy_for(self, registered: Registered) -> Policy:
+        """Return the policy of a command: that of the first of its levels."""
+        return self.policies.get(registered.levels[0]) or Policy()
+
+    def commands_for(self, levels: Iterable[Level]) -> list[int]:
+        """Return the commands registered at any of these levels, ascending."""
+        wanted = set(levels)
+        return sorted(
+            number for number, one in self.registered.items() if wanted.intersection(one.levels)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A command that may be run.
+
+    `message` is the rest of the first message of a bare command, None where the arguments are a
+    message still to come. `session` is None for bare commands. `finished` means that the security
+    layer has said everything (DC_SEC_QUERY, a session made for UDP): close.
+    """
+
+    command: int
+    peer: Peer
+    session: Session | None = None
+    message: Reader | None = None
+    finished: bool = False
+
+
+def server_handshake(
+    setup: ServerSetup,
+    peer_address: str,
+    now: float,
+    *,
+    host_names: tuple[str, ...] = (),
+    first: Reader | None = None,
+) -> Dialog[Accepted]:
+    """Take the first message of a connection and everything up to an authorized command.
+
+    `peer_address` is the peer's IP address; `first` a message the shell has received already.
+    Raises AuthenticationFailed, AuthorizationDenied, RemoteProtocolError.
+    """
+    message = first if first is not None else (yield Receive(FIRST_MESSAGE_SECONDS))
+    number = message.integer()
+    if number != Command.DC_AUTHENTICATE:
+        return (yield from _bare(setup, number, message, peer_address, now, host_names))
+    ad = PolicyAd.read(message)
+    message.finish()
+    asked = ad.number("Command", -1)
+    meta = asked in (Command.DC_SEC_QUERY, Command.DC_AUTHENTICATE)
+    command = ad.number("AuthCommand", -1) if meta else asked
+    registered = setup.registered.get(command)
+    if registered is None:
+        raise RemoteProtocolError(f"{peer_address} asked for command {command}, unknown here")
+    request = _Request(setup, ad, asked, command, registered, peer_address, now, host_names)
+    if ad.flag("UseSession"):
+        return (yield from _resume(request))
+    return (yield from _negotiate(request))
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What the steps of one negotiation share."""
+
+    setup: ServerSetup
+    ad: PolicyAd
+    asked: int
+    command: int
+    registered: Registered
+    peer_address: str
+    now: float
+    host_names: tuple[str, ...]
+
+    def allowed(self, user: str, limits: frozenset[Level] | None) -> Level | None:
+        """Return the first of the command's levels that the peer holds."""
+        return next(
+            (
+                level
+                for level in self.registered.levels
+                if self.setup.authorization.allows(
+                    level, user, self.peer_address, self.host_names, limits=limits
+                )
+            ),
+            None,
+        )
+
+
+def _bare(
+    setup: ServerSetup,
+    number: int,
+    message: Reader,
+    peer_address: str,
+    now: float,
+    host_names: tuple[str, ...],
+) -> Dialog[Accepted]:
+    """Accept a command without negotiation, if its level's policy allows that."""
+    registered = setup.registered.get(number)
+    if registered is None:
+        raise RemoteProtocolError(f"{peer_address} sent command {number}, unknown here")
+    policy = setup.policy_for(registered)
+    if not policy.allows_bare and not _only_authentication(policy):
+        raise AuthenticationFailed(
+            f"{peer_address} sent {command_name(number)} without the negotiation required here"
+        )
+    proof, method, user = None, "", UNAUTHENTICATED
+    rest: Reader | None = message
+    if registered.force_authentication:
+        context = _method_context(setup, PolicyAd(), now)
+        proven = yield from authenticate_server(policy.methods, context, first_mask=message)
+        if proven is None:
+            raise AuthenticationFailed(f"{peer_address} and this daemon share no method")
+        method, proof = proven
+        user = _identity(setup, method, proof)
+        rest = None
+    elif policy.authentication is Wish.REQUIRED:
+        raise AuthenticationFailed(f"{peer_address} sent {command_name(number)} unauthenticated")
+    request = _Request(setup, PolicyAd(), number, number, registered, peer_address, now, host_names)
+    limits = proof.limits if proof is not None else None
+    level = request.allowed(user, limits)
+    if level is None:
+        raise AuthorizationDenied(f"{user} from {peer_address} may not {command_name(number)}")
+    peer = Peer(user, peer_address, method, frozenset(implied_levels(level)), limits=limits)
+    return Accepted(number, peer, message=rest)
+
+
+def _only_authentication(policy: Policy) -> bool:
+    """Tell whether all this policy demands is what an in-line authentication gives."""
+    return Wish.REQUIRED not in (policy.encryption, policy.integrity, policy.negotiation)
+
+
+def _method_context(setup: ServerSetup, ad: PolicyAd, now: float) -> ServerContext:
+    """Make what the methods of one connection may know."""
+    return ServerContext(
+        setup.credentials,
+        setup.addresses,
+        setup.random_bytes,
+        now,
+        setup.uid_domain,
+        trust_domain=setup.trust_domain,
+        client_version=parse_version(ad.text("RemoteVersion")) or (0, 0, 0),
+        fs_directory=setup.fs_directory,
+        root_is_condor=setup.root_is_condor,
+        anonymous_user=setup.anonymous_user,
+        token_maximum_age_seconds=setup.token_maximum_age_seconds,
+    )
+
+
+def _identity(setup: ServerSetup, method: str, proof: ServerProof) -> str:
+    """Give a proof its name."""
+    return map_identity(
+        method, proof.name, proof.principal, uid_domain=setup.uid_domain, mapfile=setup.mapfile
+    )
+
+
+def _negotiate(request: _Request) -> Dialog[Accepted]:
+    """Answer a new negotiation."""
+    setup, ad = request.setup, request.ad
+    policy = setup.policy_for(request.registered)
+    if request.registered.force_authentication:
+        policy = policy.forced()
+    agreement = agree(ad, policy)
+    agreement = _drop_unimplemented(agreement)
+    if agreement.failed:
+        raise AuthenticationFailed(
+            f"{request.peer_address} and this daemon disagree about {agreement.failed}"
+        )
+    client_public = ad.text("ECDHPublicKey")
+    if client_public and not ad.text("CryptoMethods"):
+        raise RemoteProtocolError("a client sent an ECDH key without any cipher")
+    keys = setup.make_keys() if client_public and agreement.crypto else None
+    if ad.text("Enact").upper() == "NO":
+        yield Send(_reply_ad(setup, agreement, keys))
+    key = keys.shared_key(client_public) if keys is not None else None
+    method, proof = "", None
+    if agreement.authenticate:
+        context = _method_context(setup, ad, request.now)
+        proven = yield from authenticate_server(agreement.methods, context)
+        if proven is None:
+            if agreement.authentication_required:
+                raise AuthenticationFailed(f"{request.peer_address} proved nothing")
+        else:
+            method, proof = proven
+            fresh = setup.random_bytes(AES_KEY_SIZE) if agreement.crypto else None
+            key = yield from send_key(proof, key, fresh)
+    if key is not None:
+        yield StartEncryption(key)
+    elif Wish.REQUIRED in (policy.encryption, policy.integrity):
+        raise AuthenticationFailed(f"{request.peer_address} cannot encrypt, which is required")
+    return (yield from _conclude(request, agreement, method, proof, key))
+
+
+def _drop_unimplemented(agreement: Agreement) -> Agreement:
+    """Leave methods out that have no code here; without any left there is no authentication."""
+    methods = tuple(name for name in agreement.methods if name.upper() in IMPLEMENTED)
+    if methods == agreement.methods:
+        return agreement
+    failed = agreement.failed
+    if not methods and agreement.authentication_required:
+        failed = failed or "Authentication"
+    return Agreement(
+        agreement.authenticate and bool(methods),
+        agreement.encrypt,
+        agreement.integrity,
+        agreement.authentication_required,
+        methods,
+        agreement.crypto,
+        agreement.session_seconds,
+        agreement.lease_seconds,
+        failed,
+    )
+
+
+def _reply_ad(setup: ServerSetup, agreement: Agreement, keys: KeyPair | None) -> PolicyAd:
+    """Compose the server's answer."""
+    token_keys = ", ".join(setup.credentials.issuer_keys())
+    optional = agreement.authenticate and not agreement.authentication_required
+
+    def yes(value: bool) -> str:
+        return "YES" if value else "NO"
+
+    return PolicyAd(
+        {
+            "Authentication": yes(agreement.authenticate),
+            "Encryption": yes(agreement.encrypt),
+            "Integrity": yes(agreement.integrity),
+            "AuthRequired": False if optional else None,
+            "AuthMethodsList": ",".join(agreement.methods) or None,
+            "AuthMethods": agreement.methods[0] if agreement.methods else None,
+            "CryptoMethodsList": ",".join(agreement.crypto) or None,
+            "CryptoMethods": agreement.crypto[0] if agreement.crypto else None,
+            "SessionDuration": str(agreement.session_seconds),
+            "SessionLease": agreement.lease_seconds,
+            "Enact": "YES",
+            "NegotiatedSession": True,
+            "RemoteVersion": setup.version,
+            "TrustDomain": setup.trust_domain or None if token_keys else None,
+            "IssuerKeys": token_keys or None,
+            "ECDHPublicKey": keys.public if keys is not None else None,
+        }
+    )
+
+
+def _conclude(
+    request: _Request,
+    agreement: Agreement,
+    method: str,
+    proof: ServerProof | None,
+    key: bytes | None,
+) -> Dialog[Accepted]:
+    """Authorize, make the session, and tell the client."""
+    setup, now = request.setup, request.now
+    user = _identity(setup, method, proof) if proof is not None else UNAUTHENTICATED
+    limits = proof.limits if proof is not None else None
+    level = request.allowed(user, limits)
+    attributes = dict(proof.attributes) if proof is not None else {}
+    setup.sessions_made += 1
+    valid = _valid_commands(setup, level or request.registered.levels[0], request.command)
+    session = Session(
+        id=f"{setup.session_name}:{setup.sessions_made}",
+        key=key,
+        user=user,
+        method=method,
+        expires_at=now + agreement.session_seconds + SERVER_SLOP_SECONDS,
+        lease_seconds=agreement.lease_seconds,
+        valid_commands=frozenset(valid),
+        limits=limits,
+        peer_version=request.ad.text("RemoteVersion"),
+        peer_address=request.ad.text("ServerCommandSock"),
+        attributes=attributes,
+    )
+    session.renew(now)
+    if request.ad.flag("NewSession"):
+        yield Send(
+            PolicyAd(
+                {
+                    "Sid": session.id,
+                    "User": user,
+                    "ValidCommands": ",".join(map(str, valid)),
+                    "ReturnCode": "AUTHORIZED" if level is not None else "DENIED",
+                    "TriedAuthentication": True if agreement.authenticate else None,
+                }
+            )
+        )
+        if level is not None:
+            setup.sessions.add(session)
+    if level is None:
+        raise AuthorizationDenied(
+            f"{user} from {request.peer_address} may not {command_name(request.command)}"
+        )
+    return (yield from _accept(request, session, level))
+
+
+def _valid_commands(setup: ServerSetup, level: Level, command: int) -> list[int]:
+    """Return what the client may also run in this session; never empty."""
+    commands = setup.commands_for(implied_levels(level))
+    return commands if command in commands else [command, *commands]
+
+
+def _resume(request: _Request) -> Dialog[Accepted]:
+    """Answer the resumption of a session."""
+    setup, ad = request.setup, request.ad
+    session = setup.sessions.find(ad.text("Sid"), request.now)
+    answered = ad.flag("ResumeResponse")
+    if session is None:
+        if answered:
+            yield Send(PolicyAd({"ReturnCode": "SID_NOT_FOUND"}))
+        raise AuthenticationFailed(f"{request.peer_address} resumed a session unknown here")
+    nonce = base64.b64encode(setup.random_bytes(NONCE_SIZE)).decode()
+    if answered:
+        yield Send(
+            PolicyAd(
+                {
+                    "ReturnCode": "AUTHORIZED",
+                    "RemoteVersion": setup.version,
+                    "Nonce": nonce,
+                }
+            )
+        )
+    if session.key is not None:
+        yield StartEncryption(session.key)
+    level = request.allowed(session.user, session.limits)
+    restricted = (
+        bool(session.valid_commands)
+        and not session.method
+        and request.command not in session.valid_commands
+    )
+    if level is None or restricted:
+        raise AuthorizationDenied(
+            f"{session.user} from {request.peer_address} may not "
+            f"{command_name(request.command)} in its session"
+        )
+    return (yield from _accept(request, session, level))
+
+
+def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepted]:
+    """Say what is left to say, and describe the accepted command."""
+    peer = Peer(
+        session.user,
+        request.peer_address,
+        session.method,
+        frozenset(implied_levels(level)),
+        request.ad.text("RemoteVersion") or session.peer_version,
+        session.id,
+        session.limits,
+        tuple(session.attributes.items()),
+    )
+    finished = request.asked != request.command
+    if request.asked == Command.DC_SEC_QUERY:
+        yield Send(PolicyAd({"AuthorizationSucceeded": True, **session.attributes}))
+    return Accepted(request.command, peer, session, finished=finished)
+
+
+def authorize_next(
+    setup: ServerSetup, accepted: Accepted, command: int, host_names: tuple[str, ...] = ()
+) -> Peer:
+    """Authorize a further bare command on a connection that is already accepted.
+
+    Raises RemoteProtocolError for an unknown command, AuthorizationDenied.
+    """
+    registered = setup.registered.get(command)
+    if registered is None:
+        raise RemoteProtocolError(f"command {command} is unknown here")
+    peer = accepted.peer
+    for level in registered.levels:
+        if setup.authorization.allows(
+            level, peer.user, peer.address, host_names, limits=peer.limits
+        ):
+            levels = frozenset(implied_levels(level))
+            return Peer(
+                peer.user,
+                peer.address,
+                peer.method,
+                levels,
+                peer.version,
+                peer.session_id,
+                peer.limits,
+                peer.attributes,
+            )
+    raise AuthorizationDenied(f"{peer.user} from {peer.address} may not {command_name(command)}")

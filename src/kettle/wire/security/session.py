@@ -1,0 +1,143 @@
+"""Sessions and peers: what both sides keep after a negotiation, and the cache they keep it in.
+
+Decides when a session ends and which one a client uses again; no clock here, `now` is an argument
+(epoch seconds). Source: wire reference, Session cache and resume.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kettle.wire.levels import Level
+
+# Limit: sessions kept by one process; the least recently used goes first.
+MAXIMUM_SESSIONS = 200_000
+# A server keeps a session so much longer than it says, for clients that are just about to use it.
+SERVER_SLOP_SECONDS = 20
+
+UNAUTHENTICATED = "unauthenticated@unmapped"
+
+
+@dataclass(slots=True)
+class Session:
+    """A security session, as both sides remember it.
+
+    `user` is the identity of the *client* side as the server sees it. `method` is empty for
+    sessions that nobody negotiated (claims, family). `limits` are the only levels it may grant,
+    None for no such limit; `valid_commands` what the server says the client may run.
+    """
+
+    id: str
+    key: bytes | None
+    user: str = UNAUTHENTICATED
+    method: str = ""
+    expires_at: float | None = None
+    lease_seconds: int = 0
+    lease_until: float | None = None
+    valid_commands: frozenset[int] = frozenset()
+    limits: frozenset[Level] | None = None
+    peer_version: str = ""
+    peer_address: str = ""
+    attributes: dict[str, str] = field(default_factory=dict)
+
+    def alive(self, now: float) -> bool:
+        """Tell whether the session can still be used."""
+        if self.expires_at is not None and now >= self.expires_at:
+            return False
+        return self.lease_until is None or now < self.lease_until
+
+    def renew(self, now: float) -> None:
+        """Note a use: the lease begins anew."""
+        if self.lease_seconds > 0:
+            self.lease_until = now + self.lease_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Who is at the other end of a connection.
+
+    `user` is `name@domain`; `address` the IP address it connects from; `levels` what it was found
+    to hold when that was decided (a handler may ask for more); `version` its RemoteVersion text.
+    """
+
+    user: str = UNAUTHENTICATED
+    address: str = ""
+    method: str = ""
+    levels: frozenset[Level] = frozenset()
+    version: str = ""
+    session_id: str = ""
+    limits: frozenset[Level] | None = None
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether a method or a session proved the user."""
+        return self.user != UNAUTHENTICATED
+
+
+class SessionCache:
+    """The sessions of one process: by id, and for clients by the address they lead to."""
+
+    def __init__(self, maximum: int = MAXIMUM_SESSIONS) -> None:
+        self._maximum = maximum
+        self._sessions: OrderedDict[str, Session] = OrderedDict()
+        self._by_address: dict[str, list[str]] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def add(self, session: Session, *, address: str | None = None) -> None:
+        """Keep a session; with `address` a client will find it for commands to that address."""
+        self._sessions[session.id] = session
+        self._sessions.move_to_end(session.id)
+        if address is not None:
+            session.peer_address = address
+            ids = self._by_address.setdefault(address, [])
+            if session.id not in ids:
+                ids.append(session.id)
+        while len(self._sessions) > self._maximum:
+            self.forget(next(iter(self._sessions)))
+
+    def find(self, session_id: str, now: float) -> Session | None:
+        """Return a live session and renew its lease; a dead one is forgotten."""
+        session = self._sessions.get(session_id)
+        if session is None:
+            return None
+        if not session.alive(now):
+            self.forget(session_id)
+            return None
+        session.renew(now)
+        self._sessions.move_to_end(session_id)
+        return session
+
+    def find_for(self, address: str, command: int, now: float) -> Session | None:
+        """Return a live session that a client may use for `command` to `address`."""
+        for session_id in tuple(self._by_address.get(address, ())):
+            session = self.find(session_id, now)
+            if session is not None and command in session.valid_commands:
+                return session
+        return None
+
+    def forget(self, session_id: str) -> None:
+        """Drop a session, if it is there."""
+        session = self._sessions.pop(session_id, None)
+        if session is None:
+            return
+        ids = self._by_address.get(session.peer_address)
+        if ids is not None and session_id in ids:
+            ids.remove(session_id)
+            if not ids:
+                del self._by_address[session.peer_address]
+
+    def expire(self, now: float) -> int:
+        """Drop every dead session; returns how many."""
+        dead = [one.id for one in self._sessions.values() if not one.alive(now)]
+        for session_id in dead:
+            self.forget(session_id)
+        return len(dead)
+
+    def sessions(self) -> Iterable[Session]:
+        """Iterate over all sessions, least recently used first."""
+        return tuple(self._sessions.values())

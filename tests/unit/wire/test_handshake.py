@@ -1,0 +1,387 @@
+"""The two halves of a negotiation against each other, for every method and verdict."""
+
+from __future__ import annotations
+
+import os
+import random
+import stat
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import (
+    AuthenticationFailed,
+    AuthorizationDenied,
+    ConnectionLost,
+    RemoteProtocolError,
+    SessionUnknown,
+)
+from kettle.testing.dialogs import converse
+from kettle.wire.channel import Channel
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Receive, Send, Words
+from kettle.wire.levels import Level
+from kettle.wire.security.authorization import Authorization
+from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId, mint_claim_id
+from kettle.wire.security.client_side import (
+    ClientSetup,
+    client_handshake,
+    client_inline_authentication,
+)
+from kettle.wire.security.mapfile import parse_mapfile
+from kettle.wire.security.methods.context import DirectoryFacts, Token
+from kettle.wire.security.negotiation import Policy, Wish
+from kettle.wire.security.server_side import Registered, ServerSetup, server_handshake
+from kettle.wire.security.session import SessionCache
+from kettle.wire.security.tokens import mint_token, parse_token
+from kettle.wire.sinful import Sinful
+
+ADDRESS = Sinful.parse("<127.0.0.1:9618?addrs=127.0.0.1-9618&alias=submit&noUDP&sock=schedd_1_a>")
+KEY = bytes(range(64)) * 2
+NOW = 1_800_000_000.0
+
+
+class Credentials:
+    """Both sides' credentials, on a scratch directory."""
+
+    def __init__(self, token: str | None = None, password: bytes | None = None) -> None:
+        self.token = token
+        self.password = password
+        self.revoked = False
+        self.name = "alice"
+
+    def make_directory(self, path: str) -> None:
+        Path(path).mkdir(mode=0o700)
+
+    def remove_directory(self, path: str) -> None:
+        Path(path).rmdir()
+
+    def inspect_directory(self, path: str) -> DirectoryFacts | None:
+        facts = os.lstat(path)
+        return DirectoryFacts(
+            stat.S_ISDIR(facts.st_mode), stat.S_IMODE(facts.st_mode), facts.st_nlink, 1234
+        )
+
+    def user_of(self, uid: int) -> str | None:
+        return "alice" if uid == 1234 else None
+
+    def user_name(self) -> str:
+        return self.name
+
+    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+        if self.token is None or trust_domain != "pool" or "POOL" not in issuer_keys:
+            return None
+        parsed = parse_token(self.token)
+        return Token(parsed.signed_text, parsed.signature, parsed.claim("sub"))
+
+    def issuer_keys(self) -> tuple[str, ...]:
+        return ("POOL",)
+
+    def trust_domain(self) -> str:
+        return "pool"
+
+    def signing_key(self, key_id: str) -> bytes | None:
+        return KEY if key_id == "POOL" else None
+
+    def token_is_revoked(self, claims: dict[str, object]) -> bool:
+        return self.revoked
+
+    def pool_password(self) -> bytes | None:
+        return self.password
+
+    def tls_context(self) -> None:
+        return None
+
+    def skip_host_check(self) -> bool:
+        return False
+
+
+def token(subject: str = "alice@pool", **claims) -> str:
+    return mint_token(
+        KEY,
+        key_id="POOL",
+        issuer="pool",
+        subject=subject,
+        issued_at=int(NOW),
+        token_id="00" * 16,
+        **claims,
+    )
+
+
+def make_server(tmp_path, policy: Policy | None = None, settings=None, **changes) -> ServerSetup:
+    settings = settings or {"ALLOW_READ": "*", "ALLOW_WRITE": "*@pool", "ALLOW_DAEMON": "d@pool"}
+    levels = dict.fromkeys(Level, policy or Policy())
+    names = ("QUERY_JOB_ADS", "ACT_ON_JOBS", "REQUEST_CLAIM", "DC_NOP_READ", "DC_NOP_WRITE")
+    registered = {}
+    for name in names:
+        command = Command[name]
+        registered[int(command)] = Registered(command.levels(), command.force_authentication)
+    values = {
+        "policies": levels,
+        "registered": registered,
+        "authorization": Authorization.from_settings(settings.get, "SCHEDD"),
+        "sessions": SessionCache(),
+        "credentials": Credentials(password=b"open sesame"),
+        "addresses": (ADDRESS,),
+        "random_bytes": random.Random(1).randbytes,
+        "session_name": "host:1:2",
+        "uid_domain": "pool",
+        "trust_domain": "pool",
+        "fs_directory": str(tmp_path),
+    }
+    return ServerSetup(**(values | changes))
+
+
+def make_client(policy: Policy | None = None, **credentials) -> ClientSetup:
+    return ClientSetup(
+        policy or Policy(),
+        Credentials(**credentials),
+        random.Random(2).randbytes,
+        uid_domain="pool",
+        process_id=7,
+    )
+
+
+def negotiate(client: ClientSetup, server: ServerSetup, command="QUERY_JOB_ADS", **options):
+    client_side = client_handshake(client, ADDRESS, Command[command], NOW, **options)
+    server_side = server_handshake(server, "10.0.0.1", NOW)
+    return converse(client_side, server_side)
+
+
+METHODS = {
+    "FS": ({}, "alice@pool"),
+    "TOKEN": ({"token": token()}, "alice@pool"),
+    "PASSWORD": ({"password": b"open sesame"}, "condor@password"),
+    "CLAIMTOBE": ({}, "alice@pool"),
+    "ANONYMOUS": ({}, "CONDOR_ANONYMOUS_USER"),
+}
+
+
+@pytest.mark.parametrize("crypto", [("AES",), ()], ids=["encrypted", "clear"])
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_both_sides_the_same_session(tmp_path, method, crypto):
+    credentials, user = METHODS[method]
+    policy = Policy(methods=(method,), authentication=Wish.REQUIRED, crypto=crypto)
+    client, server = make_client(policy, **credentials), make_server(tmp_path, policy)
+    ours, theirs = negotiate(client, server)
+    session, accepted = ours.result(), theirs.result()
+    assert accepted.peer.user == session.user == user
+    assert accepted.peer.method == session.method == method
+    assert session.key == accepted.session.key
+    assert (session.key is not None) == bool(crypto)
+    assert accepted.command == Command.QUERY_JOB_ADS
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["FS", "TOKEN", "PASSWORD", "CLAIMTOBE"])
+def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path, method):
+    policy = Policy(methods=(method,), authentication=Wish.REQUIRED)
+    credentials, _ = METHODS[method]
+    client, server = make_client(policy, **credentials), make_server(tmp_path, policy)
+
+    class NoKeys:
+        public = ""
+
+        def shared_key(self, peer_public):
+            raise AssertionError
+
+    client.make_keys = NoKeys
+    ours, theirs = negotiate(client, server)
+    assert ours.result().key == theirs.result().session.key is not None
+
+
+def test_a_failed_method_is_followed_by_the_next(tmp_path):
+    policy = Policy(methods=("TOKEN", "PASSWORD", "FS"), authentication=Wish.REQUIRED)
+    ours, theirs = negotiate(make_client(policy), make_server(tmp_path, policy))
+    assert ours.result().method == "FS"
+    assert theirs.result().peer.user == "alice@pool"
+
+
+def test_no_common_method_fails_when_authentication_is_required(tmp_path):
+    client = make_client(Policy(methods=("PASSWORD",), authentication=Wish.REQUIRED))
+    server = make_server(tmp_path, Policy(methods=("FS",)))
+    ours, theirs = negotiate(client, server)
+    assert isinstance(theirs.error, AuthenticationFailed)
+    assert isinstance(ours.error, ConnectionLost)
+
+
+def test_optional_authentication_that_fails_leaves_the_peer_unauthenticated(tmp_path):
+    client = make_client(Policy(methods=("TOKEN",), authentication=Wish.PREFERRED))
+    server = make_server(tmp_path, Policy(methods=("TOKEN",)))
+    ours, theirs = negotiate(client, server)
+    assert ours.result().user == theirs.result().peer.user == "unauthenticated@unmapped"
+    assert ours.result().key is not None
+
+
+def test_a_wrong_signature_is_told_by_closing(tmp_path):
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    forged = token()[:-6] + "AAAAAA"
+    ours, theirs = negotiate(make_client(policy, token=forged), make_server(tmp_path, policy))
+    assert isinstance(ours.error, AuthenticationFailed)
+    assert theirs.error is not None
+
+
+def test_a_token_that_has_ended_is_refused(tmp_path):
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    client = make_client(policy, token=token(lifetime_seconds=0))
+    _, theirs = negotiate(client, make_server(tmp_path, policy))
+    assert isinstance(theirs.error, AuthenticationFailed)
+    assert "expired" in str(theirs.error)
+
+
+def test_a_revoked_token_is_refused(tmp_path):
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    server = make_server(tmp_path, policy)
+    server.credentials.revoked = True
+    _, theirs = negotiate(make_client(policy, token=token()), server)
+    assert isinstance(theirs.error, AuthenticationFailed)
+    assert "revoked" in str(theirs.error)
+
+
+def test_a_scope_limits_the_levels(tmp_path):
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    reader = token(levels=["READ"])
+    ours, theirs = negotiate(make_client(policy, token=reader), make_server(tmp_path, policy))
+    assert theirs.result().peer.attributes[0][0] == "AuthTokenIssuer"
+    ours, theirs = negotiate(
+        make_client(policy, token=reader), make_server(tmp_path, policy), "ACT_ON_JOBS"
+    )
+    assert isinstance(ours.error, AuthorizationDenied)
+    assert isinstance(theirs.error, AuthorizationDenied)
+
+
+def test_claimtobe_refuses_names_that_only_sessions_grant(tmp_path):
+    policy = Policy(methods=("CLAIMTOBE",), authentication=Wish.REQUIRED)
+    for name in ("condor@family", "x@matchsession", "condor@password", "condor@CHILD"):
+        client = make_client(policy)
+        client.credentials.name = name
+        ours, theirs = negotiate(client, make_server(tmp_path, policy))
+        assert ours.error is not None
+        assert theirs.error is not None
+
+
+def test_a_mapfile_names_the_peer(tmp_path):
+    policy = Policy(methods=("CLAIMTOBE",), authentication=Wish.REQUIRED)
+    mapfile = parse_mapfile("CLAIMTOBE ^(.*)@pool$ u_\\1@other\n")
+    server = make_server(tmp_path, policy, {"ALLOW_READ": "u_alice@other"}, mapfile=mapfile)
+    ours, _ = negotiate(make_client(policy), server)
+    assert ours.result().user == "u_alice@other"
+
+
+def test_encryption_without_authentication_uses_the_ecdh_key(tmp_path):
+    ours, theirs = negotiate(make_client(), make_server(tmp_path))
+    assert ours.result().key == theirs.result().session.key is not None
+    assert ours.result().method == ""
+
+
+def test_required_against_never_closes_without_a_reply(tmp_path):
+    client = make_client(Policy(encryption=Wish.NEVER))
+    server = make_server(tmp_path, Policy(encryption=Wish.REQUIRED))
+    ours, theirs = negotiate(client, server)
+    assert isinstance(theirs.error, AuthenticationFailed)
+    assert isinstance(ours.error, ConnectionLost)
+
+
+def test_an_unknown_command_is_dropped(tmp_path):
+    _, theirs = negotiate(make_client(), make_server(tmp_path), "NEGOTIATE")
+    assert isinstance(theirs.error, RemoteProtocolError)
+
+
+def test_denied_is_said_before_closing(tmp_path):
+    client = make_client(Policy(methods=("FS",)))
+    server = make_server(tmp_path, settings={"ALLOW_READ": "*", "ALLOW_WRITE": "bob@pool"})
+    ours, theirs = negotiate(client, server, "ACT_ON_JOBS")
+    assert isinstance(ours.error, AuthorizationDenied)
+    assert "alice@pool" in str(ours.error)
+    assert isinstance(theirs.error, AuthorizationDenied)
+    assert len(server.sessions) == 0
+
+
+def test_a_session_is_resumed_with_its_user_and_key(tmp_path):
+    server = make_server(tmp_path)
+    client = make_client(Policy(methods=("FS",), authentication=Wish.REQUIRED))
+    session = negotiate(client, server)[0].result()
+    ours, theirs = negotiate(client, server, "ACT_ON_JOBS", session=session)
+    assert ours.result() is session
+    assert theirs.result().peer.user == "alice@pool"
+    assert theirs.result().session.key == session.key
+
+
+def test_an_unknown_session_is_answered_and_can_be_made_anew(tmp_path):
+    client = make_client()
+    session = negotiate(client, make_server(tmp_path))[0].result()
+    ours, theirs = negotiate(client, make_server(tmp_path), session=session)
+    assert isinstance(ours.error, SessionUnknown)
+    assert isinstance(theirs.error, AuthenticationFailed)
+
+
+def test_a_claim_session_needs_no_negotiation(tmp_path):
+    claim = mint_claim_id("<127.0.0.1:9>", 1, 2, bytes(range(32)))
+    settings = {"ALLOW_DAEMON": "nobody@pool"}
+    server = make_server(tmp_path, Policy(authentication=Wish.REQUIRED), settings)
+    server.authorization.add_hole(Level.DAEMON, SUBMIT_SIDE)
+    server.sessions.add(claim.session(SUBMIT_SIDE))
+    session = ClaimId(claim.text).session(SUBMIT_SIDE)
+    ours, theirs = negotiate(make_client(), server, "REQUEST_CLAIM", session=session)
+    ours.result()
+    assert theirs.result().peer.user == SUBMIT_SIDE
+
+
+def test_ping_is_answered_by_the_security_layer(tmp_path):
+    server = make_server(tmp_path)
+
+    def ping():
+        session = yield from client_handshake(
+            make_client(),
+            ADDRESS,
+            Command.DC_SEC_QUERY,
+            NOW,
+            authorized_command=Command.DC_NOP_READ,
+        )
+        answer = yield Receive()
+        return session, answer.ad().boolean("AuthorizationSucceeded")
+
+    ours, theirs = converse(ping(), server_handshake(server, "10.0.0.1", NOW))
+    assert ours.result()[1] is True
+    assert theirs.result().finished
+
+
+def test_a_bare_command_is_accepted_where_nothing_is_required(tmp_path):
+    def bare():
+        yield Send(Words(Command.QUERY_JOB_ADS, "rest"))
+
+    _, theirs = converse(bare(), server_handshake(make_server(tmp_path), "10.0.0.1", NOW))
+    accepted = theirs.result()
+    assert accepted.message.string() == "rest"
+    assert accepted.peer.user == "unauthenticated@unmapped"
+
+
+def test_a_bare_command_is_refused_where_something_is_required(tmp_path):
+    def bare():
+        yield Send(Words(Command.QUERY_JOB_ADS, "rest"))
+
+    server = make_server(tmp_path, Policy(encryption=Wish.REQUIRED))
+    _, theirs = converse(bare(), server_handshake(server, "10.0.0.1", NOW))
+    assert isinstance(theirs.error, AuthenticationFailed)
+
+
+def test_a_forced_bare_command_authenticates_in_line(tmp_path):
+    client = make_client(Policy(methods=("CLAIMTOBE",)))
+    server = make_server(tmp_path, Policy(methods=("CLAIMTOBE",)))
+    ours, theirs = converse(
+        client_inline_authentication(client, ADDRESS, Command.ACT_ON_JOBS),
+        server_handshake(server, "10.0.0.1", NOW),
+    )
+    assert ours.result() == "CLAIMTOBE"
+    assert theirs.result().peer.user == "alice@pool"
+
+
+def test_bytes_may_arrive_one_by_one(tmp_path):
+    policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
+    ours, theirs = converse(
+        client_handshake(make_client(policy, token=token()), ADDRESS, Command.QUERY_JOB_ADS, NOW),
+        server_handshake(make_server(tmp_path, policy), "10.0.0.1", NOW),
+        channels=(Channel(), Channel()),
+        chunk=1,
+    )
+    assert ours.result().id == theirs.result().session.id
