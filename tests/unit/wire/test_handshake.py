@@ -6,6 +6,7 @@ import os
 import random
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,10 @@ from kettle.errors import (
     RemoteProtocolError,
     SessionUnknown,
 )
-from kettle.testing.dialogs import converse
+from kettle.testing.dialogs import Outcome, converse
 from kettle.wire.channel import Channel
 from kettle.wire.commands import Command
-from kettle.wire.dialog import Receive, Send, Words
+from kettle.wire.dialog import Dialog, Receive, Send, Words
 from kettle.wire.levels import Level
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId, mint_claim_id
@@ -31,14 +32,16 @@ from kettle.wire.security.client_side import (
 from kettle.wire.security.mapfile import parse_mapfile
 from kettle.wire.security.methods.context import DirectoryFacts, Token
 from kettle.wire.security.negotiation import Policy, Wish
-from kettle.wire.security.server_side import Registered, ServerSetup, server_handshake
-from kettle.wire.security.session import SessionCache
+from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
+from kettle.wire.security.session import Session, SessionCache
 from kettle.wire.security.tokens import mint_token, parse_token
 from kettle.wire.sinful import Sinful
 
 ADDRESS = Sinful.parse("<127.0.0.1:9618?addrs=127.0.0.1-9618&alias=submit&noUDP&sock=schedd_1_a>")
 KEY = bytes(range(64)) * 2
 NOW = 1_800_000_000.0
+
+Both = tuple[Outcome[Session], Outcome[Accepted]]
 
 
 class Credentials:
@@ -96,7 +99,7 @@ class Credentials:
         return False
 
 
-def token(subject: str = "alice@pool", **claims) -> str:
+def token(subject: str = "alice@pool", **claims: Any) -> str:
     return mint_token(
         KEY,
         key_id="POOL",
@@ -108,7 +111,12 @@ def token(subject: str = "alice@pool", **claims) -> str:
     )
 
 
-def make_server(tmp_path, policy: Policy | None = None, settings=None, **changes) -> ServerSetup:
+def make_server(
+    tmp_path: Path,
+    policy: Policy | None = None,
+    settings: dict[str, str] | None = None,
+    **changes: Any,
+) -> ServerSetup:
     settings = settings or {"ALLOW_READ": "*", "ALLOW_WRITE": "*@pool", "ALLOW_DAEMON": "d@pool"}
     levels = dict.fromkeys(Level, policy or Policy())
     names = ("QUERY_JOB_ADS", "ACT_ON_JOBS", "REQUEST_CLAIM", "DC_NOP_READ", "DC_NOP_WRITE")
@@ -132,7 +140,7 @@ def make_server(tmp_path, policy: Policy | None = None, settings=None, **changes
     return ServerSetup(**(values | changes))
 
 
-def make_client(policy: Policy | None = None, **credentials) -> ClientSetup:
+def make_client(policy: Policy | None = None, **credentials: Any) -> ClientSetup:
     return ClientSetup(
         policy or Policy(),
         Credentials(**credentials),
@@ -142,7 +150,9 @@ def make_client(policy: Policy | None = None, **credentials) -> ClientSetup:
     )
 
 
-def negotiate(client: ClientSetup, server: ServerSetup, command="QUERY_JOB_ADS", **options):
+def negotiate(
+    client: ClientSetup, server: ServerSetup, command: str = "QUERY_JOB_ADS", **options: Any
+) -> Both:
     client_side = client_handshake(client, ADDRESS, Command[command], NOW, **options)
     server_side = server_handshake(server, "10.0.0.1", NOW)
     return converse(client_side, server_side)
@@ -159,7 +169,9 @@ METHODS = {
 
 @pytest.mark.parametrize("crypto", [("AES",), ()], ids=["encrypted", "clear"])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_gives_both_sides_the_same_session(tmp_path, method, crypto):
+def test_every_method_gives_both_sides_the_same_session(
+    tmp_path: Path, method: str, crypto: tuple[str, ...]
+) -> None:
     credentials, user = METHODS[method]
     policy = Policy(methods=(method,), authentication=Wish.REQUIRED, crypto=crypto)
     client, server = make_client(policy, **credentials), make_server(tmp_path, policy)
@@ -174,7 +186,7 @@ def test_every_method_gives_both_sides_the_same_session(tmp_path, method, crypto
 
 
 @pytest.mark.parametrize("method", ["FS", "TOKEN", "PASSWORD", "CLAIMTOBE"])
-def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path, method):
+def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path: Path, method: str) -> None:
     policy = Policy(methods=(method,), authentication=Wish.REQUIRED)
     credentials, _ = METHODS[method]
     client, server = make_client(policy, **credentials), make_server(tmp_path, policy)
@@ -182,7 +194,7 @@ def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path, method):
     class NoKeys:
         public = ""
 
-        def shared_key(self, peer_public):
+        def shared_key(self, peer_public: str) -> bytes:
             raise AssertionError
 
     client.make_keys = NoKeys
@@ -190,14 +202,14 @@ def test_without_ecdh_the_server_sends_a_wrapped_key(tmp_path, method):
     assert ours.result().key == theirs.result().session.key is not None
 
 
-def test_a_failed_method_is_followed_by_the_next(tmp_path):
+def test_a_failed_method_is_followed_by_the_next(tmp_path: Path) -> None:
     policy = Policy(methods=("TOKEN", "PASSWORD", "FS"), authentication=Wish.REQUIRED)
     ours, theirs = negotiate(make_client(policy), make_server(tmp_path, policy))
     assert ours.result().method == "FS"
     assert theirs.result().peer.user == "alice@pool"
 
 
-def test_no_common_method_fails_when_authentication_is_required(tmp_path):
+def test_no_common_method_fails_when_authentication_is_required(tmp_path: Path) -> None:
     client = make_client(Policy(methods=("PASSWORD",), authentication=Wish.REQUIRED))
     server = make_server(tmp_path, Policy(methods=("FS",)))
     ours, theirs = negotiate(client, server)
@@ -205,7 +217,7 @@ def test_no_common_method_fails_when_authentication_is_required(tmp_path):
     assert isinstance(ours.error, ConnectionLost)
 
 
-def test_optional_authentication_that_fails_leaves_the_peer_unauthenticated(tmp_path):
+def test_optional_authentication_that_fails_leaves_the_peer_unauthenticated(tmp_path: Path) -> None:
     client = make_client(Policy(methods=("TOKEN",), authentication=Wish.PREFERRED))
     server = make_server(tmp_path, Policy(methods=("TOKEN",)))
     ours, theirs = negotiate(client, server)
@@ -213,7 +225,7 @@ def test_optional_authentication_that_fails_leaves_the_peer_unauthenticated(tmp_
     assert ours.result().key is not None
 
 
-def test_a_wrong_signature_is_told_by_closing(tmp_path):
+def test_a_wrong_signature_is_told_by_closing(tmp_path: Path) -> None:
     policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
     forged = token()[:-6] + "AAAAAA"
     ours, theirs = negotiate(make_client(policy, token=forged), make_server(tmp_path, policy))
@@ -221,7 +233,7 @@ def test_a_wrong_signature_is_told_by_closing(tmp_path):
     assert theirs.error is not None
 
 
-def test_a_token_that_has_ended_is_refused(tmp_path):
+def test_a_token_that_has_ended_is_refused(tmp_path: Path) -> None:
     policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
     client = make_client(policy, token=token(lifetime_seconds=0))
     _, theirs = negotiate(client, make_server(tmp_path, policy))
@@ -229,7 +241,7 @@ def test_a_token_that_has_ended_is_refused(tmp_path):
     assert "expired" in str(theirs.error)
 
 
-def test_a_revoked_token_is_refused(tmp_path):
+def test_a_revoked_token_is_refused(tmp_path: Path) -> None:
     policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
     server = make_server(tmp_path, policy)
     server.credentials.revoked = True
@@ -238,7 +250,7 @@ def test_a_revoked_token_is_refused(tmp_path):
     assert "revoked" in str(theirs.error)
 
 
-def test_a_scope_limits_the_levels(tmp_path):
+def test_a_scope_limits_the_levels(tmp_path: Path) -> None:
     policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
     reader = token(levels=["READ"])
     ours, theirs = negotiate(make_client(policy, token=reader), make_server(tmp_path, policy))
@@ -250,7 +262,7 @@ def test_a_scope_limits_the_levels(tmp_path):
     assert isinstance(theirs.error, AuthorizationDenied)
 
 
-def test_claimtobe_refuses_names_that_only_sessions_grant(tmp_path):
+def test_claimtobe_refuses_names_that_only_sessions_grant(tmp_path: Path) -> None:
     policy = Policy(methods=("CLAIMTOBE",), authentication=Wish.REQUIRED)
     for name in ("condor@family", "x@matchsession", "condor@password", "condor@CHILD"):
         client = make_client(policy)
@@ -260,7 +272,7 @@ def test_claimtobe_refuses_names_that_only_sessions_grant(tmp_path):
         assert theirs.error is not None
 
 
-def test_a_mapfile_names_the_peer(tmp_path):
+def test_a_mapfile_names_the_peer(tmp_path: Path) -> None:
     policy = Policy(methods=("CLAIMTOBE",), authentication=Wish.REQUIRED)
     mapfile = parse_mapfile("CLAIMTOBE ^(.*)@pool$ u_\\1@other\n")
     server = make_server(tmp_path, policy, {"ALLOW_READ": "u_alice@other"}, mapfile=mapfile)
@@ -268,13 +280,13 @@ def test_a_mapfile_names_the_peer(tmp_path):
     assert ours.result().user == "u_alice@other"
 
 
-def test_encryption_without_authentication_uses_the_ecdh_key(tmp_path):
+def test_encryption_without_authentication_uses_the_ecdh_key(tmp_path: Path) -> None:
     ours, theirs = negotiate(make_client(), make_server(tmp_path))
     assert ours.result().key == theirs.result().session.key is not None
     assert ours.result().method == ""
 
 
-def test_required_against_never_closes_without_a_reply(tmp_path):
+def test_required_against_never_closes_without_a_reply(tmp_path: Path) -> None:
     client = make_client(Policy(encryption=Wish.NEVER))
     server = make_server(tmp_path, Policy(encryption=Wish.REQUIRED))
     ours, theirs = negotiate(client, server)
@@ -282,12 +294,12 @@ def test_required_against_never_closes_without_a_reply(tmp_path):
     assert isinstance(ours.error, ConnectionLost)
 
 
-def test_an_unknown_command_is_dropped(tmp_path):
+def test_an_unknown_command_is_dropped(tmp_path: Path) -> None:
     _, theirs = negotiate(make_client(), make_server(tmp_path), "NEGOTIATE")
     assert isinstance(theirs.error, RemoteProtocolError)
 
 
-def test_denied_is_said_before_closing(tmp_path):
+def test_denied_is_said_before_closing(tmp_path: Path) -> None:
     client = make_client(Policy(methods=("FS",)))
     server = make_server(tmp_path, settings={"ALLOW_READ": "*", "ALLOW_WRITE": "bob@pool"})
     ours, theirs = negotiate(client, server, "ACT_ON_JOBS")
@@ -297,7 +309,7 @@ def test_denied_is_said_before_closing(tmp_path):
     assert len(server.sessions) == 0
 
 
-def test_a_session_is_resumed_with_its_user_and_key(tmp_path):
+def test_a_session_is_resumed_with_its_user_and_key(tmp_path: Path) -> None:
     server = make_server(tmp_path)
     client = make_client(Policy(methods=("FS",), authentication=Wish.REQUIRED))
     session = negotiate(client, server)[0].result()
@@ -307,7 +319,7 @@ def test_a_session_is_resumed_with_its_user_and_key(tmp_path):
     assert theirs.result().session.key == session.key
 
 
-def test_an_unknown_session_is_answered_and_can_be_made_anew(tmp_path):
+def test_an_unknown_session_is_answered_and_can_be_made_anew(tmp_path: Path) -> None:
     client = make_client()
     session = negotiate(client, make_server(tmp_path))[0].result()
     ours, theirs = negotiate(client, make_server(tmp_path), session=session)
@@ -315,7 +327,7 @@ def test_an_unknown_session_is_answered_and_can_be_made_anew(tmp_path):
     assert isinstance(theirs.error, AuthenticationFailed)
 
 
-def test_a_claim_session_needs_no_negotiation(tmp_path):
+def test_a_claim_session_needs_no_negotiation(tmp_path: Path) -> None:
     claim = mint_claim_id("<127.0.0.1:9>", 1, 2, bytes(range(32)))
     settings = {"ALLOW_DAEMON": "nobody@pool"}
     server = make_server(tmp_path, Policy(authentication=Wish.REQUIRED), settings)
@@ -327,10 +339,10 @@ def test_a_claim_session_needs_no_negotiation(tmp_path):
     assert theirs.result().peer.user == SUBMIT_SIDE
 
 
-def test_ping_is_answered_by_the_security_layer(tmp_path):
+def test_ping_is_answered_by_the_security_layer(tmp_path: Path) -> None:
     server = make_server(tmp_path)
 
-    def ping():
+    def ping() -> Dialog[tuple[Session, bool | None]]:
         session = yield from client_handshake(
             make_client(),
             ADDRESS,
@@ -346,8 +358,8 @@ def test_ping_is_answered_by_the_security_layer(tmp_path):
     assert theirs.result().finished
 
 
-def test_a_bare_command_is_accepted_where_nothing_is_required(tmp_path):
-    def bare():
+def test_a_bare_command_is_accepted_where_nothing_is_required(tmp_path: Path) -> None:
+    def bare() -> Dialog[None]:
         yield Send(Words(Command.QUERY_JOB_ADS, "rest"))
 
     _, theirs = converse(bare(), server_handshake(make_server(tmp_path), "10.0.0.1", NOW))
@@ -356,8 +368,8 @@ def test_a_bare_command_is_accepted_where_nothing_is_required(tmp_path):
     assert accepted.peer.user == "unauthenticated@unmapped"
 
 
-def test_a_bare_command_is_refused_where_something_is_required(tmp_path):
-    def bare():
+def test_a_bare_command_is_refused_where_something_is_required(tmp_path: Path) -> None:
+    def bare() -> Dialog[None]:
         yield Send(Words(Command.QUERY_JOB_ADS, "rest"))
 
     server = make_server(tmp_path, Policy(encryption=Wish.REQUIRED))
@@ -365,7 +377,7 @@ def test_a_bare_command_is_refused_where_something_is_required(tmp_path):
     assert isinstance(theirs.error, AuthenticationFailed)
 
 
-def test_a_forced_bare_command_authenticates_in_line(tmp_path):
+def test_a_forced_bare_command_authenticates_in_line(tmp_path: Path) -> None:
     client = make_client(Policy(methods=("CLAIMTOBE",)))
     server = make_server(tmp_path, Policy(methods=("CLAIMTOBE",)))
     ours, theirs = converse(
@@ -376,7 +388,7 @@ def test_a_forced_bare_command_authenticates_in_line(tmp_path):
     assert theirs.result().peer.user == "alice@pool"
 
 
-def test_bytes_may_arrive_one_by_one(tmp_path):
+def test_bytes_may_arrive_one_by_one(tmp_path: Path) -> None:
     policy = Policy(methods=("TOKEN",), authentication=Wish.REQUIRED)
     ours, theirs = converse(
         client_handshake(make_client(policy, token=token()), ADDRESS, Command.QUERY_JOB_ADS, NOW),
