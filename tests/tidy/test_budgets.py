@@ -15,7 +15,8 @@ FUNCTION_LINES = 70
 TABLES = (
     "attributes/",
     "config/knobs/",
-    "config/metaknobs/",
+    "config/default_texts.py",
+    "config/templates.py",
     "submit/commands/",
     "wire/commands.py",
     "wire/messages/",

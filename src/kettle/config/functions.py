@@ -99,7 +99,8 @@ def compute_evaluation(call: Call) -> str:
     text = call.value_or_text(call.body)
     if not text.strip():
         return ""
-    from kettle.classad import ClassAd, parse_expression, unparse
+    from kettle.classad import ClassAd, parse_expression
+    from kettle.classad.unparse import render_value
     from kettle.errors import ClassAdSyntaxError
 
     try:
@@ -107,7 +108,7 @@ def compute_evaluation(call: Call) -> str:
     except ClassAdSyntaxError:
         return ""
     value = ClassAd().evaluate_expression(tree)
-    return value if isinstance(value, str) else unparse(value)
+    return value if isinstance(value, str) else render_value(value)
 
 
 def compute_substring(call: Call) -> str:

@@ -54,7 +54,7 @@ class LineReader:
     def here_document(self, tag: str) -> str | None:
         """Return the lines up to `@tag`, joined by newlines; None if the tag never comes."""
         end = "@" + tag
-        collected = []
+        collected: list[str] = []
         while (line := self.next_line()) is not None:
             if line == end:
                 return "\n".join(collected)

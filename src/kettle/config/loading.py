@@ -177,4 +177,4 @@ def apply_automatic_templates(config: Config, reader: StatementReader) -> None:
         if config.boolean(name):
             category, _, template = name[9:].partition("_")
             statement = f"use {category}:{template}"
-            reader.read_root(statement, "<Default>", "the automatic template")
+            reader.read_root(statement, name, "the automatic template")

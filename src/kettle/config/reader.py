@@ -18,6 +18,7 @@ from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.origin import Origin
+from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ class StatementReader:
         if not colon or not category:
             raise Trouble(tail="use needs CATEGORY:NAME, such as ROLE:Personal")
         if metaknobs.find_category(category) is None:
-            known = ", ".join(metaknobs.TEMPLATES)
+            known = ", ".join(TEMPLATES)
             raise Trouble(
                 f"Error: use {category}: does not recognise {category}",
                 f"{self._at(place, number)}: at use {rest}",

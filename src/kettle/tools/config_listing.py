@@ -1,0 +1,120 @@
+"""How `condor_config_val` shows entries of a configuration: listings, sections, notes."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
+from kettle.config.store import Config, Macro
+from kettle.errors import ConfigError
+from kettle.tools.programs import Streams
+
+Write = Callable[[str], object]
+
+
+class DumpOptions(NamedTuple):
+    """What `-dump` shows of each entry."""
+
+    expand: bool
+    default: bool
+    verbose: bool
+
+
+def expanded(config: Config, text: str, streams: Streams) -> str:
+    """Return the expanded text; what cannot be expanded is told on the error stream."""
+    config.problems.clear()
+    try:
+        value = config.expand(text)
+    except ConfigError as error:
+        streams.stderr.write(f"ERROR: {error}\n")
+        value = ""
+    for problem in config.problems:
+        streams.stderr.write(f"{problem}\n")
+    return value
+
+
+def canonical_path(path: str) -> str:
+    """Return a path without doubled slashes and dots; it need not exist."""
+    return os.path.normpath(path)
+
+
+def assignment(name: str, value: str) -> str:
+    """Return the statement that sets a name, as a here-document if it has several lines."""
+    if "\n" not in value:
+        return f"{name} = {value}\n"
+    lines = "".join(f"   {line}\n" for line in value.split("\n"))
+    return f"{name} @=end\n{lines}@end\n"
+
+
+def raw_note(name: str, text: str) -> str:
+    """Return the comment that shows how a value was written."""
+    if "\n" not in text:
+        return f" # raw: {name} = {text}\n"
+    lines = f"{name} = {text}".split("\n")
+    return " # raw: \n" + "".join(f" #   {line}\n" for line in lines)
+
+
+def note(label: str, text: str) -> str:
+    """Return the comment that shows a further form of a value."""
+    if "\n" not in text:
+        return f" # {label}: {text}\n"
+    return f" # {label}: \n" + "".join(f" #     {line}\n" for line in text.split("\n"))
+
+
+def all_macros(config: Config) -> Iterator[Macro]:
+    """Yield everything a name stands for: set, detected and default, ordered by name."""
+    from kettle.config.default_texts import DEFAULTS
+
+    names = {macro.name.upper(): macro.name for macro in config.entries()}
+    for key, (name, _) in {**DEFAULTS, **config.facts()}.items():
+        names.setdefault(key, name)
+    for name in sorted(names.values(), key=str.lower):
+        found = config.find_set(name) or config.find_default(name)
+        if found is not None:
+            yield found
+
+
+def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams) -> str:
+    """Return one entry of `-dump`."""
+    default = config.find_default(macro.name)
+    default_text = default.text if default and default.origin.source == DEFAULT_SOURCE else ""
+    text = default_text if options.default else macro.text
+    full = expanded(config, macro.text, streams) if options.expand or options.verbose else ""
+    shown = assignment(macro.name, full if options.expand else text)
+    if options.verbose:
+        shown += f" # at: {macro.origin}\n"
+        shown += note("raw", text) if options.expand else note("expanded", full)
+        if default_text:
+            shown += note("default", default_text)
+    return shown
+
+
+def sections(config: Config, wanted: set[str]) -> str:
+    """Return the entries of the wanted kinds, a section for each place they came from."""
+    by_source: dict[str, list[Macro]] = {}
+    if "detected" in wanted:
+        by_source[DETECTED_SOURCE] = [
+            Macro(name, text, Origin(DETECTED_SOURCE)) for name, text in config.facts().values()
+        ]
+    if "default" in wanted:
+        by_source[DEFAULT_SOURCE] = [
+            macro for macro in all_macros(config) if macro.origin.source == DEFAULT_SOURCE
+        ]
+    for path in config.files if "file" in wanted else ():
+        by_source[path] = []
+    for macro in config.entries():
+        source = macro.origin.source
+        if source in (DEFAULT_SOURCE, DETECTED_SOURCE):
+            continue
+        kind = "environment" if source == ENVIRONMENT_SOURCE else "file"
+        if kind in wanted:
+            by_source.setdefault(source, []).append(macro)
+    text = ""
+    for source, macros in by_source.items():
+        if macros:
+            text += f"\n#\n# from {source}\n#\n"
+            ordered = sorted(macros, key=lambda macro: (macro.origin.line, macro.name.lower()))
+            text += "".join(assignment(macro.name, macro.text) for macro in ordered)
+    return text
