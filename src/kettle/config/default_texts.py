@@ -13,7 +13,7 @@ def find_default_text(key: str, subsystem: str) -> tuple[str, str] | None:
     own = SUBSYSTEM_DEFAULTS.get(subsystem)
     if own is not None and key in own:
         return own[key]
-    if key == "ISTOOL" and subsystem not in ("TOOL", "SUBMIT"):
+    if key == "ISTOOL" and subsystem != "TOOL":
         return "IsTool", "false"
     return DEFAULTS.get(key)
 

@@ -37,6 +37,7 @@ class Table(Protocol):
     """What statements act on."""
 
     warnings: list[str]
+    problems: list[str]
     files: list[str]
 
     def expand(self, text: str) -> str:
@@ -55,13 +56,15 @@ class Table(Protocol):
 class Trouble(Exception):  # noqa: N818 - an error on its way to becoming a ConfigError
     """A statement that cannot be carried out.
 
-    `before` are lines that come before the one that names the place, `tail` what follows it.
+    `before` are lines that come before the one that names the place, `tail` what follows it;
+    `hint` is our own last line where the reference's words say too little.
     """
 
-    def __init__(self, *before: str, tail: str = "") -> None:
+    def __init__(self, *before: str, tail: str = "", hint: str = "") -> None:
         super().__init__(tail)
         self.before = before
         self.tail = tail
+        self.hint = hint
 
 
 @dataclass
@@ -99,7 +102,8 @@ class StatementReader:
             self.read_lines(lines, place)
         except Trouble as trouble:
             first = f"Configuration Error Line {lines.number} while reading {what} {source}"
-            message = "\n".join(part for part in (*trouble.before, first, trouble.tail) if part)
+            parts = (*self.table.problems, *trouble.before, first, trouble.tail, trouble.hint)
+            message = "\n".join(part for part in parts if part)
             raise ConfigError(message, source=source, line=lines.number) from None
 
     def read_lines(self, lines: LineReader, place: Place) -> None:
@@ -151,7 +155,7 @@ class StatementReader:
                 f"{self._at(place, lines.number, 'Warning')}: obsolete use of ':' for parameter "
                 f"assignment at {written} : {value}"
             )
-        self.table.assign(self.table.expand(written), value, place.origin(lines.number))
+        self.table.assign(self.full_name(written, place), value, place.origin(lines.number))
 
     def assign_here_document(self, name: str, tag: str, lines: LineReader, place: Place) -> None:
         """Carry out `NAME @=tag`, whose value ends at a line `@tag`."""
@@ -161,12 +165,16 @@ class StatementReader:
             raise Trouble(
                 f"Config source Found end-of-file while scanning for '@{tag}' in {place.source}"
             )
-        self.table.assign(self.table.expand(name), text, place.origin(lines.number))
+        self.table.assign(self.full_name(name, place), text, place.origin(lines.number))
 
     def check_name(self, name: str, number: int, place: Place) -> None:
         """Raise Trouble where a name has characters that no name has."""
-        if not IDENTIFIER.fullmatch(self.table.expand(name)):
+        if not IDENTIFIER.fullmatch(self.full_name(name, place)):
             raise Trouble(f"{self._at(place, number)}: Illegal Identifier: <{name}>")
+
+    def full_name(self, name: str, place: Place) -> str:
+        """Return a name with its macros replaced; in a template only arguments are."""
+        return name if place.template else self.table.expand(name)
 
     def read_other(self, line: str, lines: LineReader, place: Place) -> None:
         """Refuse a line that is neither statement nor assignment."""
@@ -174,7 +182,7 @@ class StatementReader:
         word = line.split()[0]
         close = difflib.get_close_matches(word.lower(), KEYWORDS, n=1)
         hint = f'; did you mean "{close[0]}"?' if close else ""
-        raise Trouble(tail=f'"{line}" is neither an assignment nor a statement{hint}')
+        raise Trouble(hint=f'"{line}" is neither an assignment nor a statement{hint}')
 
     def say(self, word: str, text: str, number: int, place: Place) -> None:
         """Carry out `error : text` or `warning : text`."""
@@ -192,15 +200,16 @@ class StatementReader:
         category, colon, items = rest.partition(":")
         category, items = category.strip(), items.strip()
         if not colon or not category:
-            raise Trouble(tail="use needs CATEGORY:NAME, such as ROLE:Personal")
+            raise Trouble(hint="use needs CATEGORY:NAME, such as ROLE:Personal")
         if metaknobs.find_category(category) is None:
             known = ", ".join(TEMPLATES)
             raise Trouble(
                 f"Error: use {category}: does not recognise {category}",
                 f"{self._at(place, number)}: at use {rest}",
-                tail=f"the categories are {known}",
+                hint=f"the categories are {known}",
             )
-        shown = f"{category}:{self.table.expand(items)}"
+        expanded = self.table.expand(items)
+        shown = f"{category}:{expanded}" if expanded or not items else category
         for item in metaknobs.parse_items(items):
             self._use_item(category, item, shown, items, number, place)
 
@@ -214,10 +223,10 @@ class StatementReader:
             raise Trouble(
                 f"Error: use {shown}: does not recognise {item.name}",
                 where,
-                tail=f"did you mean use {category}:{nearest}?" if nearest else "",
+                hint=f"did you mean use {category}:{nearest}?" if nearest else "",
             )
         if place.depth >= DEEPEST_INCLUDE:
-            raise Trouble(where, tail="templates use each other without end")
+            raise Trouble(where, hint="templates use each other without end")
         name = f"use {metaknobs.find_category(category)}:"
         name += metaknobs.template_name(category, item.name)
         inner = Place(place.source, place.depth + 1, name, place.shown_line(number))
@@ -229,13 +238,13 @@ class StatementReader:
             said = [line for line in trouble.before if line.startswith(" Error")]
             if not said:
                 said = [f"Internal Configuration Error: use {shown}: {item.name} is invalid"]
-            raise Trouble(*said, where, tail=trouble.tail) from None
+            raise Trouble(*said, where, tail=trouble.tail, hint=trouble.hint) from None
 
     def include(self, rest: str, number: int, place: Place) -> None:
         """Carry out `include [ifexist] [command [into FILE]] : PATH`."""
         match = INCLUDE.match(rest)
         if match is None:
-            raise Trouble(tail="include needs a colon before the file: include : PATH")
+            raise Trouble(hint="include needs a colon before the file: include : PATH")
         words, target = match.group(1).split(), self.table.expand(match.group(2)).strip()
         if_exists = "ifexist" in words[:1]
         words = words[1:] if if_exists else words
@@ -264,9 +273,8 @@ class StatementReader:
         try:
             self.read_lines(lines, inner)
         except Trouble as trouble:
-            raise Trouble(
-                *trouble.before, f"{self._in(inner, lines.number)}: {trouble.tail}"
-            ) from None
+            where = f"{self._in(inner, lines.number)}: {trouble.tail}"
+            raise Trouble(*trouble.before, where, hint=trouble.hint) from None
 
     def _included_text(
         self, target: str, inner: Place, is_command: bool, if_exists: bool, cache: str

@@ -220,7 +220,7 @@ def show_name(config: Config, name: str, request: Request, streams: Streams) -> 
             return 1
         out.write(f"{found.text}\n")
         return 0
-    raw_wanted = request.has("raw") and not request.has("expanded")
+    raw_wanted = request.has("raw")
     value = "" if found is None else found.text
     if found is not None and not raw_wanted:
         value = config_listing.expanded(config, found.text, streams)

@@ -1,0 +1,47 @@
+"""Defaults and their expansions are the recorded ones, for tools and for each daemon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.config.vectors import FACTS, load
+from kettle.config import Config
+
+KNOWN = load("known_knobs.json")
+MACHINE = {**load("cases.json")["machine"], **FACTS}
+
+
+@pytest.fixture(scope="module")
+def tool() -> Config:
+    return Config.from_text("", facts=MACHINE)
+
+
+def test_every_known_knob_has_its_recorded_default(tool: Config) -> None:
+    wrong = {
+        name: tool.raw(name)
+        for name, row in KNOWN["knobs"].items()
+        if not row.get("detected") and tool.raw(name) != row["default"]
+    }
+    # Facts of the machine that have no value on the recording machine.
+    wrong = {name: text for name, text in wrong.items() if name not in MACHINE}
+    assert wrong == {"LOCALNAME": "TOOL", "SUBSYSTEM": "TOOL"}
+
+
+def test_every_default_expands_as_recorded(tool: Config) -> None:
+    wrong = {}
+    for name, row in KNOWN["knobs"].items():
+        if row.get("default") and "expanded" in row and "$RANDOM" not in row["default"]:
+            # Of a default with several lines only the first was recorded.
+            shown = tool.expand(row["default"]).split("\n")[0].split()
+            if shown != row["expanded"].split():
+                wrong[name] = (shown, row["expanded"])
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("subsystem", sorted(KNOWN["differs_for_subsystem"]))
+def test_a_daemon_sees_the_recorded_differences(subsystem: str, tmp_path: Path) -> None:
+    config = Config.from_text("", subsystem=subsystem, facts=MACHINE)
+    for name, text in KNOWN["differs_for_subsystem"][subsystem].items():
+        assert config.raw(name.removeprefix(f"{subsystem}.")) == text.lstrip("\n"), name
