@@ -256,9 +256,15 @@ def upload(
     reply: Reader = yield Receive(ACK_SECONDS)
     theirs = read_ack(reply.ad(), terms.code)
     outcome.sender_failed = mine is not None
-    outcome.failure = _join(mine, theirs)
     if mine is None and theirs is not None:
         outcome.detail = detail_of(theirs.reason)
+        mine = Failure(
+            f"{terms.who} at {terms.here} failed to send file(s) to {terms.peer}",
+            theirs.code,
+            theirs.subcode,
+            try_again=theirs.try_again,
+        )
+    outcome.failure = _join(mine, theirs)
     return outcome
 
 
@@ -441,10 +447,9 @@ def _close_download(terms: Terms, outcome: Outcome, troubles: _Troubles) -> Dial
     theirs = read_ack(message.ad(), terms.code)
     mine = None
     if troubles.first is not None:
-        outcome.detail = troubles.summary()
+        outcome.detail = troubles.first.reason
         mine = Failure(
-            f"{terms.who} at {terms.here} failed to receive file(s) from {terms.peer}: "
-            f"|Error: {outcome.detail}",
+            f"{terms.who} at {terms.here} - |Error: {outcome.detail}",
             troubles.first.code,
             troubles.first.subcode,
         )

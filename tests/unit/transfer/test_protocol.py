@@ -113,7 +113,12 @@ def test_a_file_that_cannot_be_written_fails_both_sides() -> None:
         assert outcome.failure is not None
         assert outcome.failure.subcode == 13
         assert not outcome.sender_failed
-        assert outcome.detail.startswith("2 total failures: first failure: writing to file /box/a")
+        assert outcome.detail == "writing to file /box/a: (errno 13) Permission denied"
+    assert sent.failure is not None
+    assert sent.failure.reason == (
+        "SHADOW at 127.0.0.1 failed to send file(s) to <127.0.0.1:1>; "
+        "STARTER at 127.0.0.1 - |Error: writing to file /box/a: (errno 13) Permission denied"
+    )
 
 
 def test_a_name_that_leaves_the_sandbox_is_refused() -> None:
