@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kettle.classad import ERROR, UNDEFINED, ClassAd, parse_expression, unparse
+from kettle.classad import ERROR, UNDEFINED, ClassAd, parse_expression, to_expression, unparse
 from kettle.errors import ClassAdSyntaxError
 
 # Limit: expansions in one attribute; the result of one is not looked at again.
@@ -71,14 +71,7 @@ def resolve(inside: str, job: ClassAd, slot: ClassAd) -> str | None:
             return default if colon else None
     if value is UNDEFINED or value is ERROR:
         return None
-    return value if isinstance(value, str) else unparse(_literal(value))
-
-
-def _literal(value: object) -> ClassAd | object:
-    """Return the value in a form that `unparse` takes."""
-    from kettle.classad import to_expression
-
-    return to_expression(value)
+    return value if isinstance(value, str) else unparse(to_expression(value))
 
 
 def expand_match(job: ClassAd, slot: ClassAd) -> Expansion:
