@@ -1,0 +1,200 @@
+"""A claim as the schedd sees it: requested, idle in hand, running a job, on its way out.
+
+One table for one claim, and the book of all claims. The startd's half is
+`kettle.startd.claim_machine`. Requests, shadows and releases are effects that the shell performs;
+which job a claim runs next is the scheduler's choice. Source: wire reference, Claims; seed 003
+Claimed State and Leases (R080).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_runs import public_claim_id
+
+
+class Phase(Enum):
+    """Where a claim is in its life."""
+
+    REQUESTING = "Requesting"
+    IDLE = "Idle"
+    RUNNING = "Running"
+    # The startd gave the claim up while its job's shadow has not ended yet.
+    LOST = "Lost"
+    GONE = "Gone"
+
+
+class Accepted:
+    """The startd granted the claim."""
+
+
+class Refused:
+    """The startd did not grant the claim, or was not reached."""
+
+
+class JobGiven:
+    """A job was chosen for the claim, and its start is on disk."""
+
+
+class NoJob:
+    """Nothing waits that the claim could run."""
+
+
+class ShadowEnded:
+    """The job's shadow has ended; the claim may take another job."""
+
+
+class ShadowEndedForGood:
+    """The job's shadow has ended, and the claim takes no further job."""
+
+
+class GivenUp:
+    """The startd released the claim."""
+
+
+ClaimEvent = (
+    type[Accepted]
+    | type[Refused]
+    | type[JobGiven]
+    | type[NoJob]
+    | type[ShadowEnded]
+    | type[ShadowEndedForGood]
+    | type[GivenUp]
+)
+
+
+class Effect(Enum):
+    """What follows from a transition."""
+
+    CHOOSE_JOB = "choose the next job"
+    START_SHADOW = "start a shadow"
+    RELEASE = "tell the startd that the claim is not needed"
+    FORGET_JOB = "let the reserved job wait again"
+
+
+@dataclass(slots=True, eq=False)
+class Claim:
+    """One claim; `id` is the secret, `public_id` what may be shown."""
+
+    id: str
+    startd_address: str
+    slot: ClassAd
+    submitter: str
+    autocluster: int
+    job: JobId | None
+    since: float
+    phase: Phase = Phase.REQUESTING
+    jobs_started: int = 0
+    story: list[str] = field(default_factory=list)
+
+    @property
+    def public_id(self) -> str:
+        """What may be shown of the id."""
+        return public_claim_id(self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One edge of a claim's life."""
+
+    source: Phase
+    event: ClaimEvent
+    target: Phase
+    effects: tuple[Effect, ...]
+
+
+# fmt: off
+TRANSITIONS = (
+    #   from              on                  to                do
+    Row(Phase.REQUESTING, Accepted,           Phase.IDLE,       (Effect.CHOOSE_JOB,)),
+    Row(Phase.REQUESTING, Refused,            Phase.GONE,       (Effect.FORGET_JOB,)),
+    Row(Phase.REQUESTING, GivenUp,            Phase.GONE,       (Effect.FORGET_JOB,)),
+    Row(Phase.IDLE,       JobGiven,           Phase.RUNNING,    (Effect.START_SHADOW,)),
+    Row(Phase.IDLE,       NoJob,              Phase.GONE,       (Effect.RELEASE,)),
+    Row(Phase.IDLE,       GivenUp,            Phase.GONE,       (Effect.FORGET_JOB,)),
+    Row(Phase.RUNNING,    ShadowEnded,        Phase.IDLE,       (Effect.CHOOSE_JOB,)),
+    Row(Phase.RUNNING,    ShadowEndedForGood, Phase.GONE,       ()),
+    Row(Phase.RUNNING,    GivenUp,            Phase.LOST,       ()),
+    Row(Phase.LOST,       ShadowEnded,        Phase.GONE,       ()),
+    Row(Phase.LOST,       ShadowEndedForGood, Phase.GONE,       ()),
+    Row(Phase.LOST,       GivenUp,            Phase.LOST,       ()),
+)
+# fmt: on
+
+_BY_EDGE = {(row.source, row.event): row for row in TRANSITIONS}
+
+# Limit: transitions that a claim remembers for explanations.
+_LONGEST_STORY = 20
+
+
+class ImpossibleClaimTransitionError(KettleError):
+    """An event for which a claim has no row."""
+
+
+def step(claim: Claim, event: ClaimEvent, now: float) -> tuple[Effect, ...]:
+    """Apply one event to a claim and return what is to be done."""
+    row = _BY_EDGE.get((claim.phase, event))
+    if row is None:
+        raise ImpossibleClaimTransitionError(
+            f"claim {claim.public_id}: {event.__name__} in {claim.phase.value}"
+            f" after {', '.join(claim.story)}"
+        )
+    claim.phase = row.target
+    claim.since = now
+    if len(claim.story) < _LONGEST_STORY:
+        claim.story.append(f"{event.__name__} -> {row.target.value}")
+    return row.effects
+
+
+class Claims:
+    """Every claim of the schedd, by secret id and by the job it runs or is wanted for."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, Claim] = {}
+        self.by_job: dict[JobId, Claim] = {}
+
+    def __len__(self) -> int:
+        return len(self.by_id)
+
+    def add(self, claim: Claim) -> None:
+        """Enter a claim in the book."""
+        self.by_id[claim.id] = claim
+        if claim.job is not None:
+            self.by_job[claim.job] = claim
+
+    def rename(self, claim: Claim, claim_id: str) -> None:
+        """Follow a claim whose id the startd changed while granting it."""
+        self.by_id.pop(claim.id, None)
+        claim.id = claim_id
+        self.by_id[claim_id] = claim
+
+    def assign(self, claim: Claim, job: JobId | None) -> None:
+        """Note which job the claim is for now."""
+        if claim.job is not None:
+            self.by_job.pop(claim.job, None)
+        claim.job = job
+        if job is not None:
+            self.by_job[job] = claim
+
+    def remove(self, claim: Claim) -> None:
+        """Strike a claim out."""
+        if self.by_id.get(claim.id) is claim:
+            del self.by_id[claim.id]
+        self.assign(claim, None)
+
+    def in_phase(self, *phases: Phase) -> Iterable[Claim]:
+        """Return the claims that are in one of these phases."""
+        return [claim for claim in self.by_id.values() if claim.phase in phases]
+
+    def count(self, phase: Phase, keep: Callable[[Claim], bool] | None = None) -> int:
+        """Return how many claims are in a phase."""
+        return sum(
+            1
+            for claim in self.by_id.values()
+            if claim.phase is phase and (keep is None or keep(claim))
+        )

@@ -1,0 +1,238 @@
+"""The jobs that wait for a machine, in the order in which they should get one.
+
+Kept beside the queue and changed with every commit, so that a negotiation or a freed claim never
+looks through all jobs. Jobs of one submitter, one priority and one autocluster share a bucket; a
+job whose claim is being requested is set aside until that is decided.
+
+Compat: jobs of one priority are grouped by autocluster wherever they stand in the queue, while
+the reference groups neighbours only; within a group the older job goes first (test_idle_jobs).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_queue import Changes, Job, JobQueue
+
+# Universes whose jobs the negotiator finds machines for.
+MATCHED_UNIVERSES = frozenset(
+    (
+        int(JobUniverse.VANILLA),
+        int(JobUniverse.JAVA),
+        int(JobUniverse.VM),
+        int(JobUniverse.PARALLEL),
+    )
+)
+
+# How many numbers of `Job.order` come before age and id.
+_PRIORITIES = 5
+
+_Priority = tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Bucket:
+    """Idle jobs alike: one submitter, one priority, one autocluster."""
+
+    submitter: str
+    priority: _Priority
+    autocluster: int
+    live: dict[JobId, Job] = field(default_factory=dict)
+    # Jobs by age; those that are no longer live are dropped when they come to the front.
+    _heap: list[tuple[tuple[int, ...], JobId]] = field(default_factory=list)
+
+    def add(self, job: Job) -> None:
+        """Take a job in."""
+        self.live[job.id] = job
+        heapq.heappush(self._heap, (job.order[_PRIORITIES:], job.id))
+
+    def first(self) -> Job | None:
+        """Return the oldest job."""
+        while self._heap:
+            job = self.live.get(self._heap[0][1])
+            if job is not None:
+                return job
+            heapq.heappop(self._heap)
+        return None
+
+    def in_order(self) -> Iterator[Job]:
+        """Yield the jobs, oldest first."""
+        return iter(sorted(self.live.values(), key=lambda job: job.order))
+
+    @property
+    def rank(self) -> tuple[_Priority, tuple[int, ...]]:
+        """What orders buckets: priority, then the age of the oldest job."""
+        return self.priority, self._heap[0][0] if self.first() is not None else ()
+
+
+class IdleJobs:
+    """All idle jobs that want a match."""
+
+    def __init__(self, queue: JobQueue, autoclusters: AutoClusters) -> None:
+        self._queue = queue
+        self.autoclusters = autoclusters
+        self._generation = autoclusters.generation
+        self._buckets: dict[str, dict[tuple[_Priority, int], Bucket]] = {}
+        self._place: dict[JobId, Bucket] = {}
+        # Jobs with a claim under way: they are idle, but need no further match.
+        self._reserved: set[JobId] = set()
+        # Significant attributes in lower case, and the autocluster of clusters without own ones.
+        self._significant: frozenset[str] = frozenset()
+        self._of_cluster: dict[int, int] = {}
+        self.rebuild()
+        queue.observe(self.on_changes)
+
+    def __len__(self) -> int:
+        return len(self._place)
+
+    def submitters(self) -> Iterable[str]:
+        """Return whoever has idle jobs."""
+        return self._buckets.keys()
+
+    def count(self, submitter: str) -> int:
+        """Return how many jobs of a submitter wait."""
+        return sum(len(bucket.live) for bucket in self._buckets.get(submitter, {}).values())
+
+    # -- asking -----------------------------------------------------------------------------
+
+    def buckets(self, submitter: str) -> list[Bucket]:
+        """Return a submitter's groups of jobs, best first."""
+        return sorted(self._buckets.get(submitter, {}).values(), key=lambda bucket: bucket.rank)
+
+    def next_job(
+        self, submitter: str, autocluster: int, fits: Callable[[Job], bool] | None = None
+    ) -> Job | None:
+        """Return the best waiting job of a submitter and autocluster."""
+        for bucket in self.buckets(submitter):
+            if bucket.autocluster != autocluster:
+                continue
+            job = bucket.first()
+            if job is not None and (fits is None or fits(job)):
+                return job
+        return None
+
+    def next_fitting(self, submitter: str, fits: Callable[[Job], bool]) -> Job | None:
+        """Return the best waiting job of a submitter that fits; alike jobs are asked once."""
+        for bucket in self.buckets(submitter):
+            job = bucket.first()
+            if job is not None and fits(job):
+                return job
+        return None
+
+    def is_waiting(self, job: JobId) -> bool:
+        """Tell whether a job waits and is not set aside."""
+        return job in self._place
+
+    def autocluster_of(self, job: Job) -> int:
+        """Return a job's autocluster, whatever its status."""
+        number = self._assign(job)
+        if self.autoclusters.generation != self._generation:
+            self.rebuild()
+            number = self._assign(job)
+        return number
+
+    # -- changing ---------------------------------------------------------------------------
+
+    def request(self, names: Iterable[str]) -> None:
+        """Take over what a negotiator finds significant."""
+        if self.autoclusters.request(names):
+            self.rebuild()
+
+    def reserve(self, job: Job) -> None:
+        """Set a job aside: a claim for it is under way."""
+        self._reserved.add(job.id)
+        self._take_out(job.id)
+
+    def unreserve(self, job_id: JobId) -> None:
+        """Let a job wait again, if it is still idle."""
+        self._reserved.discard(job_id)
+        job = self._queue.jobs.get(job_id)
+        if job is not None:
+            self._put_in(job)
+
+    def rebuild(self) -> None:
+        """Sort all idle jobs anew, after a change of what is significant."""
+        while True:
+            self._generation = self.autoclusters.generation
+            self._significant = frozenset(name.lower() for name in self.autoclusters.attributes)
+            self._of_cluster.clear()
+            self._buckets.clear()
+            self._place.clear()
+            for job in list(self._queue.by_status[JobStatus.IDLE].values()):
+                self._put_in(job, learn_only=True)
+            if self.autoclusters.generation == self._generation:
+                return
+
+    def on_changes(self, changes: Changes) -> None:
+        """Follow a commit of the queue."""
+        for job in changes.gone:
+            self._take_out(job.id)
+            self._reserved.discard(job.id)
+        for cluster in changes.gone_clusters:
+            self._of_cluster.pop(cluster.id, None)
+        for job in changes.new:
+            self._put_in(job)
+        for job_id, names in changes.changed.items():
+            changed = self._queue.jobs.get(job_id)
+            if changed is None or changed.status != JobStatus.IDLE:
+                if job_id in self._place:
+                    self._take_out(job_id)
+                continue
+            if job_id in changes.status_before or not self._significant.isdisjoint(names):
+                self._of_cluster.pop(job_id.cluster, None)
+                self._take_out(job_id)
+                self._put_in(changed)
+        if self.autoclusters.generation != self._generation:
+            self.rebuild()
+
+    # -- placing ----------------------------------------------------------------------------
+
+    def _assign(self, job: Job) -> int:
+        """Return the autocluster; jobs that differ from their cluster in nothing share its."""
+        if not self._significant.isdisjoint(job.ad.table):
+            return self.autoclusters.assign(job.ad)
+        cluster = job.id.cluster
+        number = self._of_cluster.get(cluster)
+        if number is None:
+            number = self.autoclusters.assign(job.ad)
+            if self.autoclusters.generation == self._generation:
+                self._of_cluster[cluster] = number
+        return number
+
+    def _put_in(self, job: Job, *, learn_only: bool = False) -> None:
+        if (
+            job.status != JobStatus.IDLE
+            or job.universe not in MATCHED_UNIVERSES
+            or job.id in self._reserved
+            or job.id in self._place
+        ):
+            return
+        number = self._assign(job)
+        job.autocluster = number
+        if learn_only and self.autoclusters.generation != self._generation:
+            # Everything is sorted anew in a moment.
+            return
+        priority = job.order[:_PRIORITIES]
+        buckets = self._buckets.setdefault(job.submitter, {})
+        bucket = buckets.get((priority, number))
+        if bucket is None:
+            bucket = buckets[priority, number] = Bucket(job.submitter, priority, number)
+        bucket.add(job)
+        self._place[job.id] = bucket
+
+    def _take_out(self, job_id: JobId) -> None:
+        bucket = self._place.pop(job_id, None)
+        if bucket is None:
+            return
+        bucket.live.pop(job_id, None)
+        if bucket.live:
+            return
+        buckets = self._buckets[bucket.submitter]
+        del buckets[bucket.priority, bucket.autocluster]
+        if not buckets:
+            del self._buckets[bucket.submitter]

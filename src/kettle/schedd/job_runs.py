@@ -1,0 +1,115 @@
+"""What a run leaves in its job's ad: at its start, and at its end.
+
+Pure: attributes to commit, as text. Which shadow runs where is `claims`', what becomes of the job
+afterwards `job_machine`'s. Names and order as in the queue log of a real schedd.
+"""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.schedd.job_machine import Attributes, quote
+
+# What describes the machine a job runs on, and goes when it leaves it.
+_OF_THE_RUN = (
+    "ClaimId",
+    "PublicClaimId",
+    "ClaimIds",
+    "PublicClaimIds",
+    "StartdIpAddr",
+    "RemoteHost",
+    "RemotePool",
+    "RemoteSlotID",
+    "DelegatedProxyExpiration",
+    "TransferringInput",
+    "TransferringOutput",
+    "TransferQueued",
+    "ShadowBday",
+    "WallClockCheckpoint",
+)
+
+
+def public_claim_id(claim_id: str) -> str:
+    """Return what may be shown of a claim id."""
+    return claim_id[: claim_id.rfind("#") + 1] + "..."
+
+
+def match_attributes(ad: ClassAd, now: int) -> Attributes:
+    """Return what a match changes in a job."""
+    changes: Attributes = {
+        "NumJobMatches": str((ad.integer("NumJobMatches") or 0) + 1),
+        "LastMatchTime": str(now),
+    }
+    if "FirstJobMatchDate" not in ad:
+        changes["FirstJobMatchDate"] = str(now)
+    return changes
+
+
+def start_attributes(
+    ad: ClassAd, claim_id: str, startd_address: str, slot: ClassAd, now: int
+) -> Attributes:
+    """Return what the start of a shadow changes in a job."""
+    host = slot.string("Name") or slot.string("RemoteHost") or ""
+    changes: Attributes = {
+        "OrigMaxHosts": "1",
+        "ClaimId": quote(claim_id),
+        "PublicClaimId": quote(public_claim_id(claim_id)),
+        "StartdIpAddr": quote(startd_address),
+        "LastJobLeaseRenewal": str(now),
+        "RemoteHost": quote(host),
+        "RemoteSlotID": str(slot.integer("SlotID") or 0),
+        "MachineAttrCpus0": slot.text("Cpus") or "undefined",
+        "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),
+        **shadow_attributes(ad, now),
+        "JobCurrentStartDate": str(now),
+        "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
+        "VacateReason": None,
+        "VacateReasonCode": None,
+        "VacateReasonSubCode": None,
+    }
+    if "JobStartDate" not in ad:
+        changes["JobStartDate"] = str(now)
+    group = slot.text("RemoteNegotiatingGroup")
+    if group is not None:
+        changes["RemoteNegotiatingGroup"] = group
+    return {name: text for name, text in changes.items() if text is not None or name in ad}
+
+
+def shadow_attributes(ad: ClassAd, now: int) -> Attributes:
+    """Return what a new shadow changes, also one that takes over a running job."""
+    return {
+        "ShadowBday": str(now),
+        "NumShadowStarts": str((ad.integer("NumShadowStarts") or 0) + 1),
+    }
+
+
+def end_attributes(ad: ClassAd, now: int) -> Attributes:
+    """Return what the end of a run changes in a job, however it ended."""
+    began = ad.integer("ShadowBday") or ad.integer("JobCurrentStartDate") or now
+    wall_seconds = max(0, now - began)
+    total = (ad.real("RemoteWallClockTime") or 0.0) + wall_seconds
+    weight = ad.real("MachineAttrSlotWeight0") or 1.0
+    slot_seconds = (ad.real("CumulativeSlotTime") or 0.0) + wall_seconds * weight
+    changes: Attributes = {
+        "LastRemoteWallClockTime": f"{float(wall_seconds):f}",
+        "RemoteWallClockTime": f"{total:f}",
+        "CumulativeSlotTime": f"{slot_seconds:f}",
+    }
+    for name, last in (("RemoteHost", "LastRemoteHost"), ("PublicClaimId", "LastPublicClaimId")):
+        text = ad.text(name)
+        if text is not None:
+            changes[last] = text
+    for name in _OF_THE_RUN:
+        if name in ad:
+            changes[name] = None
+    return changes
+
+
+def committed_attributes(ad: ClassAd, now: int) -> Attributes:
+    """Return what a run that counted (the job ended by itself) adds to the committed times."""
+    began = ad.integer("ShadowBday") or now
+    wall_seconds = max(0, now - began)
+    weight = ad.real("MachineAttrSlotWeight0") or 1.0
+    return {
+        "CommittedTime": str((ad.integer("CommittedTime") or 0) + wall_seconds),
+        "CommittedSlotTime": str((ad.real("CommittedSlotTime") or 0.0) + wall_seconds * weight),
+    }
