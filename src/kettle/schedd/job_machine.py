@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd, to_expression, unparse
 from kettle.errors import KettleError
+from kettle.policy.hold_reasons import hold_label
 
 # Attributes to set (text in old syntax) or, where None, to remove.
 Attributes = dict[str, str | None]
@@ -123,7 +124,7 @@ def quote(text: str) -> str:
 
 def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Held)
-    label = _hold_label(event.code)
+    label = hold_label(event.code)
     counts = ad.evaluate("NumHoldsByReason")
     tally: dict[str, int] = {}
     if isinstance(counts, ClassAd):
@@ -148,13 +149,6 @@ def render_counts(counts: Mapping[str, int]) -> str:
     """Return counts by name as the nested ad the queue log holds."""
     inner = "; ".join(f"{name} = {count}" for name, count in counts.items())
     return f"[ {inner} ]"
-
-
-def _hold_label(code: int) -> str:
-    return _HOLD_LABELS.get(code, HoldReasonCode.Unspecified.name)
-
-
-_HOLD_LABELS = {int(code): code.name for code in HoldReasonCode}
 
 
 def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
