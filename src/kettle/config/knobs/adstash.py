@@ -25,11 +25,11 @@ class AdstashKnobs:
         "$(CONDOR_HOST)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    ADSTASH_READ_SCHEDDS = integer(
+    ADSTASH_READ_SCHEDDS = listing(
         "*",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    ADSTASH_READ_STARTDS = integer(
+    ADSTASH_READ_STARTDS = listing(
         "*",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )

@@ -20,7 +20,7 @@ class CcbKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    CCB_OUTBOUND_TARGET_ALLOWLIST = integer(
+    CCB_OUTBOUND_TARGET_ALLOWLIST = listing(
         "*",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )

@@ -86,7 +86,7 @@ class NetworkKnobs:
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     NETWORK_HOSTNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
-    NETWORK_INTERFACE = integer(
+    NETWORK_INTERFACE = string(
         "*",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )

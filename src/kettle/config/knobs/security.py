@@ -10,7 +10,7 @@ class SecurityKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    ALLOW_CLIENT = integer(
+    ALLOW_CLIENT = listing(
         "*",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )

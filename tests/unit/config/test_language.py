@@ -1,0 +1,244 @@
+"""The configuration language, row by row of the acceptance checklist (R024 to R041)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config, MemorySources, load_config
+from kettle.config.knobs.negotiator import NegotiatorKnobs
+from kettle.config.knobs.places import PlaceKnobs
+from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.config.knobs.startd import StartdKnobs
+from kettle.errors import ConfigError
+
+
+def read(text: str, **more: object) -> Config:
+    return Config.from_text(text, **more)  # type: ignore[arg-type]
+
+
+def test_r024_later_definitions_win_in_any_case_and_over_all_sources() -> None:
+    sources = MemorySources(
+        files={
+            "/root": "LOCAL_CONFIG_DIR = /d\nLOCAL_CONFIG_FILE = /local\nA = 0\nB = 0\nC = 0\n",
+            "/d/10": "a = ten\nb = ten\n",
+            "/d/20": "A = twenty\n",
+            "/local": "c = local\n",
+        }
+    )
+    config = load_config(sources, {"CONDOR_CONFIG": "/root", "_CONDOR_B": "environment"})
+    assert [config.get(name) for name in "abc"] == ["twenty", "environment", "local"]
+    assert config.files == ["/root", "/d/10", "/d/20", "/local"]
+
+
+def test_r024_the_environment_counts_in_both_spellings_of_its_prefix() -> None:
+    config = read("A = file\n", environment={"_condor_A": "low", "_CONDOR_B": "up"})
+    assert (config.get("A"), config.get("B")) == ("low", "up")
+    assert str(config.origin("A")) == "<Environment>"
+
+
+def test_r025_a_missing_root_file_is_named() -> None:
+    with pytest.raises(ConfigError, match="/nowhere/condor_config"):
+        load_config(MemorySources(), {"CONDOR_CONFIG": "/nowhere/condor_config"})
+
+
+def test_r025_without_any_file_the_message_says_where_was_looked() -> None:
+    with pytest.raises(ConfigError, match="/etc/condor/condor_config"):
+        load_config(MemorySources(), {})
+
+
+def test_r025_the_default_place_is_found_and_only_env_reads_no_file() -> None:
+    sources = MemorySources(files={"/etc/condor/condor_config": "A = etc\n"})
+    assert load_config(sources, {}).get("A") == "etc"
+    assert load_config(sources, {"CONDOR_CONFIG": "ONLY_ENV"}).get("A") is None
+
+
+def test_r026_macros_are_expanded_at_use() -> None:
+    config = read("A = $(B)\nB = 1\nB = 2\nC = $(NOPE)x$(NOPE:7)\n")
+    assert config.get("A") == "2"
+    assert config.get("C") == "x7"
+
+
+def test_r027_a_self_reference_is_expanded_at_once_and_sees_defaults() -> None:
+    config = read("X = a\nX = $(X) b\nX = $(X) c\nDAEMON_LIST = $(DAEMON_LIST) STARTD\n")
+    assert config.raw("X") == "a b c"
+    assert config.get("DAEMON_LIST") == "MASTER STARTD"
+
+
+def test_r028_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
+    config = read("A = $(B)\nB = x$(A)\nC = $INT(C)\n")
+    with pytest.raises(ConfigError, match="B -> A -> B"):
+        config.get("A")
+    with pytest.raises(ConfigError, match="refers to itself"):
+        config.get("C")
+
+
+def test_r028_names_that_double_each_other_do_not_run_away() -> None:
+    text = "A0 = xxxxxxxxxx\n" + "".join(f"A{n} = $(A{n - 1})$(A{n - 1})\n" for n in range(1, 40))
+    with pytest.raises(ConfigError, match="no end"):
+        read(text).get("A39")
+
+
+def test_r029_a_comment_inside_a_continued_value_is_skipped() -> None:
+    config = read("A = one \\\n# note\n# note \\\n  two\nSTART = (x) && \\\n   (y)\n")
+    assert config.get("A") == "one two"
+    assert config.raw("START") == "(x) && (y)"
+
+
+def test_r030_comments_set_nothing() -> None:
+    config = read("# A = 1\n## B = 2\n   # C = 3\nD = 4 # no comment\n")
+    assert [entry.name for entry in config.entries()] == ["D"]
+    assert config.get("D") == "4 # no comment"
+
+
+@pytest.mark.parametrize(
+    ("condition", "taken"),
+    [
+        ("defined X", True),
+        ("defined NOPE", False),
+        ("!defined NOPE", True),
+        ("version >= 24.0", True),
+        ("version < 8.1.6", False),
+        ("true", True),
+        ("$(NOPE:no)", False),
+    ],
+)
+def test_r031_if_takes_the_right_branch(condition: str, taken: bool) -> None:
+    config = read(f"X = 1\nif {condition}\nA = then\nelse\nA = else\nendif\n")
+    assert config.get("A") == ("then" if taken else "else")
+
+
+def test_r031_a_missing_endif_is_an_error_with_its_line() -> None:
+    with pytest.raises(ConfigError, match=r"endif\(s\) not found") as caught:
+        read("A = 1\nif true\nB = 1\n")
+    assert caught.value.line == 3
+
+
+def test_r032_templates_are_found_in_any_case_and_spacing() -> None:
+    config = read("use feature:staticslots\nUSE Feature : PartitionableSlot(2, 50%)\n")
+    assert config.get("NUM_SLOTS_TYPE_1") == "1"
+    assert config.get("SLOT_TYPE_2") == "50%"
+    assert str(config.origin("SLOT_TYPE_2")).endswith("use FEATURE:PartitionableSlot+2")
+
+
+def test_r032_an_unknown_template_is_an_error_that_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match="did you mean use FEATURE:GPUs"):
+        read("use FEATURE:GPU\n")
+    with pytest.raises(ConfigError, match="ROLE, FEATURE, POLICY, SECURITY"):
+        read("use FOO:BAR\n")
+
+
+def test_r033_role_personal_names_all_daemons() -> None:
+    daemons = read("use ROLE:Personal\n").words("DAEMON_LIST")
+    assert set(daemons) == {"MASTER", "COLLECTOR", "NEGOTIATOR", "STARTD", "SCHEDD"}
+
+
+def test_r034_policy_desktop_sets_the_policy() -> None:
+    config = read("use POLICY:Desktop\n")
+    for name in ("START", "SUSPEND", "PREEMPT", "CONTINUE", "IS_OWNER"):
+        assert config.origin(name) is not None
+        assert config.expression(name) is not None
+    assert config.get("IS_OWNER") == "(START =?= False)"
+
+
+def test_r035_a_here_document_keeps_its_lines() -> None:
+    assert read("X @=end\none\n  two\n@end\n").get("X") == "one\ntwo"
+    with pytest.raises(ConfigError, match="scanning for '@end'") as caught:
+        read("X @=end\none\n")
+    assert caught.value.source == "/condor_config"
+
+
+def test_r036_numbers_and_truth_values_may_be_expressions() -> None:
+    facts = {"DETECTED_CORES": "4"}
+    config = read(
+        "CLAIM_WORKLIFE = 2 * $(MINUTE)\nNUM_CPUS = $(DETECTED_CORES)*2\n"
+        "NEGOTIATOR_CONSIDER_PREEMPTION = 1 > 2\n",
+        facts=facts,
+    )
+    assert config[StartdKnobs.CLAIM_WORKLIFE] == 120
+    assert config[StartdKnobs.NUM_CPUS] == 8
+    assert config[NegotiatorKnobs.NEGOTIATOR_CONSIDER_PREEMPTION] is False
+
+
+def test_r037_predefined_macros_build_on_each_other() -> None:
+    config = read("LOCAL_DIR = /l\nRELEASE_DIR = /r\n", facts={"DETECTED_MEMORY": "100"})
+    places = [PlaceKnobs.LOG, PlaceKnobs.SPOOL, PlaceKnobs.BIN, PlaceKnobs.SBIN]
+    assert [config[place] for place in places] == ["/l/log", "/l/spool", "/r/bin", "/r/sbin"]
+    assert config.integer("DETECTED_MEMORY") == 100
+
+
+def test_r038_macros_of_ones_own_are_legal() -> None:
+    config = read("BOINC_HOME = /x\nHOOK = $(BOINC_HOME)/run\n")
+    assert config.get("HOOK") == "/x/run"
+    assert config.warnings == []
+
+
+def test_r039_prefixes_override_per_daemon_and_instance() -> None:
+    text = "FOO = 2\nSTARTD.FOO = 1\nSTARTD.S2.FOO = 3\nL.FOO = 4\n"
+    assert read(text).get("FOO") == "2"
+    assert read(text, subsystem="STARTD").get("FOO") == "1"
+    assert read(text, subsystem="STARTD", local_name="S2").get("FOO") == "3"
+    assert read(text, subsystem="SCHEDD", local_name="L").get("FOO") == "4"
+
+
+def test_r040_bad_syntax_is_fatal_with_file_and_line() -> None:
+    with pytest.raises(ConfigError, match=r"Line 2 while reading .*/condor_config") as caught:
+        read("A = 1\nthis is not valid\n")
+    assert (caught.value.source, caught.value.line) == ("/condor_config", 2)
+    assert '"this is not valid"' in str(caught.value)
+
+
+def test_r040_a_misspelt_statement_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match='did you mean "endif"'):
+        read("if true\nendfi\n")
+
+
+def test_a_value_of_the_wrong_kind_names_place_range_and_knob() -> None:
+    config = read("A = 1\nSCHEDD_INTERVAL = often\n")
+    with pytest.raises(ConfigError, match=r"/condor_config, line 2: SCHEDD_INTERVAL = often"):
+        _ = config[ScheddKnobs.SCHEDD_INTERVAL]
+
+
+def test_an_empty_value_means_what_the_daemon_does_without_one() -> None:
+    assert read("SCHEDD_INTERVAL =\n")[ScheddKnobs.SCHEDD_INTERVAL] == 300
+    assert read("")[ScheddKnobs.SCHEDD_INTERVAL] == 300
+
+
+def test_a_misspelt_knob_has_a_nearest_name() -> None:
+    assert read("").nearest("NEGOTIATOR_INTERVALL") == "NEGOTIATOR_INTERVAL"
+    assert read("").nearest("QQQQ") == ""
+
+
+def test_a_fact_of_the_machine_cannot_be_overridden() -> None:
+    config = read("HOSTNAME = liar\nARCH = MINE\n", facts={"HOSTNAME": "h", "ARCH": "X86_64"})
+    assert (config.get("HOSTNAME"), config.get("ARCH")) == ("h", "MINE")
+
+
+def test_an_included_command_may_keep_what_it_said() -> None:
+    sources = MemorySources(
+        files={"/c": "include command into /cache : /bin/x y\n"}, commands={"/bin/x y": "A = 1\n"}
+    )
+    assert load_config(sources, {"CONDOR_CONFIG": "/c"}).get("A") == "1"
+    assert sources.files["/cache"] == "A = 1\n"
+    sources.commands.clear()
+    assert load_config(sources, {"CONDOR_CONFIG": "/c"}).get("A") == "1"
+
+
+def test_the_automatic_retry_policy_is_in_force_for_the_schedd_only() -> None:
+    assert read("", subsystem="SCHEDD").words("JOB_TRANSFORM_NAMES") == ("PelicanRetry",)
+    assert read("").get("JOB_TRANSFORM_NAMES") is None
+
+
+def test_a_local_command_file_is_run_when_its_name_ends_in_a_bar() -> None:
+    sources = MemorySources(
+        files={"/c": "LOCAL_CONFIG_FILE = /bin/x y|\n"}, commands={"/bin/x y": "A = 1\n"}
+    )
+    assert load_config(sources, {"CONDOR_CONFIG": "/c"}).get("A") == "1"
+
+
+def test_a_person_has_a_file_of_their_own_but_root_and_daemons_do_not() -> None:
+    sources = MemorySources(files={"/c": "", "/home/u/.condor/user_config": "A = mine\n"})
+    environment = {"CONDOR_CONFIG": "/c", "HOME": "/home/u"}
+    assert load_config(sources, environment).get("A") == "mine"
+    assert load_config(sources, environment, subsystem="SCHEDD").get("A") is None
+    sources.facts["REAL_UID"] = "0"
+    assert load_config(sources, environment).get("A") is None
