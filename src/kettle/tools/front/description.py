@@ -1,0 +1,101 @@
+"""What `kettle run` asks for, written as an ordinary submit file.
+
+Pure: options in, submit language out. That the words of a command become jobs through the submit
+language, and by no other road, means that `kettle run --dry-run` prints something a user can keep,
+change and give to `condor_submit`.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kettle.errors import UsageError
+
+PLACEHOLDER = "{}"
+_PLAIN = re.compile(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for; sizes are submit-language text (`2GB`), empty means the default."""
+
+    command: Sequence[str]
+    items: Sequence[str] | None = None
+    cpus: str = ""
+    memory: str = ""
+    disk: str = ""
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    attributes: Sequence[str] = ()
+    folder: str = ""
+    log: str = ""
+    extra: Sequence[str] = field(default=())
+
+
+def quote_arguments(words: Iterable[str]) -> str:
+    """Return the new-syntax value of `arguments`: double-quoted, single quotes group words."""
+    quoted = [word if _PLAIN.match(word) else "'" + word.replace("'", "''") + "'" for word in words]
+    return '"' + " ".join(quoted).replace('"', '""') + '"'
+
+
+def protect(text: str) -> str:
+    """Return `text` so that the submit language leaves its dollars alone."""
+    return text.replace("$", "$(DOLLAR)")
+
+
+def check_items(items: Sequence[str]) -> None:
+    """Raise UsageError for items that a queue statement cannot carry."""
+    for number, item in enumerate(items, 1):
+        if "\n" in item or "\x1f" in item:
+            raise UsageError(f"item {number} has a line break in it")
+        if item.strip() == ")":
+            raise UsageError(f"item {number} is a lone ')', which ends a list of items")
+
+
+def render_description(request: Request) -> str:
+    """Return the submit file for `request`.
+
+    The words of the command are arguments of the first; a file of that name, when the word has a
+    slash, travels with the job, else the command is looked for on the execution point. Raises
+    UsageError if there is no command, or items but no placeholder for them.
+    """
+    if not request.command:
+        raise UsageError("no command", hint="kettle run -- COMMAND [ARGUMENT…]")
+    many = request.items is not None
+    words = [protect(word) for word in request.command]
+    if many:
+        if not any(PLACEHOLDER in word for word in words + list(request.inputs)):
+            words.append(PLACEHOLDER)
+        words = [word.replace(PLACEHOLDER, "$(item)") for word in words]
+    program = words[0]
+    lines = [
+        f"executable = {program}",
+        f"arguments = {quote_arguments(words[1:])}",
+        f"transfer_executable = {'true' if '/' in program else 'false'}",
+        "should_transfer_files = YES",
+        "when_to_transfer_output = ON_EXIT",
+        f"output = {os.path.join(request.folder, 'out.$(Process)')}",
+        f"error = {os.path.join(request.folder, 'err.$(Process)')}",
+        f"log = {request.log}",
+    ]
+    wishes = (("request_cpus", request.cpus), ("request_memory", request.memory))
+    lines += [f"{name} = {value}" for name, value in wishes if value]
+    if request.disk:
+        lines.append(f"request_disk = {request.disk}")
+    if request.inputs:
+        names = [name.replace(PLACEHOLDER, "$(item)") if many else name for name in request.inputs]
+        lines.append(f"transfer_input_files = {', '.join(names)}")
+    if request.outputs:
+        names = [name.replace(PLACEHOLDER, "$(item)") if many else name for name in request.outputs]
+        lines.append(f"transfer_output_files = {', '.join(names)}")
+    lines += [line if "=" in line else f"{line} = true" for line in request.attributes]
+    lines += request.extra
+    if request.items is None:
+        lines.append("queue")
+    else:
+        check_items(request.items)
+        lines += ["queue item from (", *request.items, ")"]
+    return "\n".join(lines) + "\n"

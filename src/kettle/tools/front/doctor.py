@@ -1,0 +1,215 @@
+"""`kettle doctor`: what is wrong with this machine, installation or pool, and how to mend it.
+
+Every check is one row of CHECKS: a function that looks at one thing and says one sentence. The
+command fails if one of them found something that keeps jobs from running.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import resource
+import shutil
+import socket
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from kettle.errors import KettleError
+from kettle.tools.front import place
+from kettle.tools.programs import Streams
+
+GOOD, DOUBT, BAD = "ok", "warning", "problem"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check found: `state` is ok, warning or problem; `mend` says what to do about it."""
+
+    check: str
+    state: str
+    sentence: str
+    mend: str = ""
+
+
+@dataclass(frozen=True)
+class Patient:
+    """What the checks look at: the pool's folder and the environment of the command."""
+
+    folder: Path
+    environment: Mapping[str, str]
+
+
+Verdict = tuple[str, str, str]
+
+
+def check_python(_: Patient) -> Verdict:
+    """Python is new enough."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info >= (3, 11):
+        return GOOD, f"Python {version}", ""
+    return BAD, f"Python {version} is too old", "install Python 3.11 or newer"
+
+
+def check_libraries(_: Patient) -> Verdict:
+    """The libraries that every pool needs can be imported."""
+    names = ("cryptography", "numpy", "psutil", "rich", "setproctitle", "uvloop")
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        return BAD, f"missing: {', '.join(missing)}", f"pip install {' '.join(missing)}"
+    return GOOD, "all libraries are there", ""
+
+
+def check_programs(patient: Patient) -> Verdict:
+    """Programs that some features start."""
+    wanted = {"sshd": "condor_ssh_to_job", "sendmail": "notification by mail"}
+    path = patient.environment.get("PATH", "") + ":/usr/sbin:/sbin:/usr/lib"
+    missing = [f"{name} (for {why})" for name, why in wanted.items() if not shutil.which(name, path=path)]
+    if missing:
+        return DOUBT, f"not installed: {', '.join(missing)}", "only if you want these features"
+    return GOOD, "sshd and a mailer are there", ""
+
+
+def check_folder(patient: Patient) -> Verdict:
+    """The pool's folder can be written."""
+    folder = patient.folder
+    while not folder.exists():
+        folder = folder.parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return BAD, f"{folder} cannot be written", "choose another folder: kettle up --dir D"
+    with tempfile.NamedTemporaryFile(dir=folder) as probe:
+        age = abs(os.fstat(probe.fileno()).st_mtime - time.time())
+    if age > 5:
+        return DOUBT, f"{folder}'s clock is {age:.0f} s away from this machine's", "synchronise the clocks"
+    return GOOD, f"{folder} can be written", ""
+
+
+def check_disk(patient: Patient) -> Verdict:
+    """There is room for the spool and for jobs."""
+    folder = patient.folder
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free / 2**30
+    if free < 0.2:
+        return BAD, f"{free:.2f} GiB free in {folder}", "make room, or choose another folder"
+    if free < 2:
+        return DOUBT, f"only {free:.1f} GiB free in {folder}", "jobs that need more will not match"
+    return GOOD, f"{free:.0f} GiB free in {folder}", ""
+
+
+def check_clock(_: Patient) -> Verdict:
+    """The clock is not plainly wrong: tokens and leases depend on it."""
+    newest = max(path.stat().st_mtime for path in Path(__file__).parent.glob("*.py"))
+    if time.time() < newest - 86400:
+        return BAD, "the clock is before the time this program was installed", "set the clock"
+    return GOOD, time.strftime("%Y-%m-%d %H:%M:%S %Z"), ""
+
+
+def check_limits(_: Patient) -> Verdict:
+    """Enough descriptors for the daemons."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 1024:
+        return DOUBT, f"at most {hard} open files", "raise it: ulimit -n 4096"
+    return GOOD, f"{soft} open files, {hard} at most", ""
+
+
+def check_ports(_: Patient) -> Verdict:
+    """The loopback interface carries connections."""
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            socket.create_connection(server.getsockname(), timeout=2).close()
+    except OSError as error:
+        return BAD, f"127.0.0.1 does not answer itself: {error}", "bring up the loopback interface"
+    return GOOD, "127.0.0.1 answers", ""
+
+
+def check_name(_: Patient) -> Verdict:
+    """The host's name resolves."""
+    name = socket.gethostname()
+    try:
+        socket.getaddrinfo(name, None)
+    except OSError:
+        return DOUBT, f"the host name {name} does not resolve", "add it to /etc/hosts"
+    return GOOD, f"{name} resolves", ""
+
+
+def check_configuration(patient: Patient) -> Verdict:
+    """The configuration that the tools would read parses."""
+    try:
+        where = place.describe_configuration(patient.folder, patient.environment)
+    except KettleError as error:
+        return BAD, str(error), "mend the line, then: kettle doctor"
+    return GOOD, where, ""
+
+
+def check_pool(patient: Patient) -> Verdict:
+    """The pool's daemons answer."""
+    try:
+        return GOOD, place.describe_pool(patient.folder, patient.environment), ""
+    except KettleError as error:
+        return DOUBT, str(error), "kettle up"
+
+
+CHECKS: tuple[tuple[str, Callable[[Patient], Verdict]], ...] = (
+    ("Python", check_python),
+    ("libraries", check_libraries),
+    ("programs", check_programs),
+    ("folder", check_folder),
+    ("disk", check_disk),
+    ("clock", check_clock),
+    ("limits", check_limits),
+    ("ports", check_ports),
+    ("host name", check_name),
+    ("configuration", check_configuration),
+    ("pool", check_pool),
+)
+
+
+def examine(patient: Patient) -> list[Finding]:
+    """Run every check; one that falls over is itself a finding."""
+    findings = []
+    for name, check in CHECKS:
+        try:
+            findings.append(Finding(name, *check(patient)))
+        except OSError as error:
+            findings.append(Finding(name, BAD, f"could not be checked: {error}"))
+    return findings
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `kettle doctor`."""
+    parser = argparse.ArgumentParser(
+        description="Check the installation, configuration, clock, disk, permissions, ports and peers."
+    )
+    place.add_folder_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    return parser
+
+
+def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
+    """Examine and print; 1 if there is a problem that keeps jobs from running."""
+    findings = examine(Patient(place.choose_folder(arguments.dir, environment), environment))
+    if arguments.json:
+        streams.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
+    else:
+        streams.stdout.write(render_findings(findings, colour=place.may_colour(environment, streams)))
+    return 1 if any(finding.state == BAD for finding in findings) else 0
+
+
+def render_findings(findings: list[Finding], *, colour: bool) -> str:
+    """Return one line a finding, and below each that is not ok how to mend it."""
+    marks = {GOOD: ("✔", "32"), DOUBT: ("!", "33"), BAD: ("✘", "31")}
+    width = max(len(finding.check) for finding in findings)
+    lines = []
+    for finding in findings:
+        mark, code = marks[finding.state]
+        shown = f"\x1b[{code}m{mark}\x1b[0m" if colour else mark
+        lines.append(f"{shown} {finding.check:<{width}}  {finding.sentence}")
+        if finding.mend:
+            lines.append(f"  {'':<{width}}  → {finding.mend}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,101 @@
+"""The `kettle` command: everything that HTCondor has no command for.
+
+Only the table of subcommands and the choice among them are here; each subcommand is a module of
+`tools/front/` with `build_parser` and `run`. The classic `condor_*` tools are modules beside this one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, cast
+
+import kettle
+from kettle.errors import KettleError, UsageError
+from kettle.tools.programs import Streams
+
+
+class Subcommand(NamedTuple):
+    """A row of the table: the word, and the sentence that `kettle --help` shows."""
+
+    name: str
+    sentence: str
+
+
+SUBCOMMANDS = (
+    Subcommand("up", "Start a personal pool; ready when the command returns."),
+    Subcommand("down", "Stop the pool, gracefully or fast; --purge removes it."),
+    Subcommand("env", "Print shell lines after which every condor_* command addresses this pool."),
+    Subcommand("run", "Run a command, or one for each line or file, as jobs, and wait for them."),
+    Subcommand("status", "Show the pool, its queue and its slots on one screen."),
+    Subcommand("watch", "Show the queue live, with keys to hold, release, remove and tail."),
+    Subcommand("why", "Say why a job is idle or held, and what would change it."),
+    Subcommand("doctor", "Check installation, configuration and machine; say how to mend them."),
+    Subcommand("demo", "Bring up a pool, run real work through it, show the result, take it down."),
+    Subcommand("completion", "Print a completion script for bash, zsh or fish."),
+)
+
+
+class Front(Protocol):
+    """What a module of `tools/front/` offers."""
+
+    def build_parser(self) -> argparse.ArgumentParser:
+        """Return the parser of the subcommand's own arguments."""
+
+    def run(
+        self, arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams
+    ) -> int:
+        """Do it; the result is the exit code."""
+
+
+def load_front(name: str) -> Front:
+    """Return the module behind the subcommand `name`."""
+    return cast(Front, importlib.import_module(f"kettle.tools.front.{name}"))
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `kettle SUBCOMMAND …`; an operating error is one sentence on stderr and exit code 1."""
+    words = argv[1:]
+    if not words or words[0] in {"-h", "--help", "-help", "help"}:
+        streams.stdout.write(render_help())
+        return 0
+    if words[0] in {"-V", "--version", "-version"}:
+        streams.stdout.write(f"kettle {kettle.__version__}\n")
+        return 0
+    try:
+        front = load_front(choose_subcommand(words[0]))
+        parser = front.build_parser()
+        parser.prog = f"kettle {words[0]}"
+        return front.run(parser.parse_args(words[1:]), environment, streams)
+    except KettleError as error:
+        streams.stderr.write(f"kettle: {error}\n")
+        return 1
+    except SystemExit as stop:  # argparse has already said what is wrong
+        return stop.code if isinstance(stop.code, int) else 2
+
+
+def choose_subcommand(word: str) -> str:
+    """Return the subcommand that `word` names.
+
+    Raises UsageError, naming the nearest one, if there is none.
+    """
+    names = [row.name for row in SUBCOMMANDS]
+    if word in names:
+        return word
+    near = difflib.get_close_matches(word, names, n=1)
+    hint = f"did you mean 'kettle {near[0]}'?" if near else "'kettle --help' lists them"
+    raise UsageError(f"there is no subcommand '{word}'", hint=hint)
+
+
+def render_help() -> str:
+    """Return the page of `kettle --help`."""
+    width = max(len(row.name) for row in SUBCOMMANDS)
+    rows = "".join(f"  {row.name:<{width}}  {row.sentence}\n" for row in SUBCOMMANDS)
+    return (
+        "Usage: kettle SUBCOMMAND [OPTIONS]\n\n"
+        f"{rows}\n"
+        "'kettle SUBCOMMAND --help' explains each. The HTCondor commands (condor_submit, condor_q, …)\n"
+        "are installed beside this one; 'eval \"$(kettle env)\"' makes them address your pool.\n"
+    )
