@@ -1,0 +1,1 @@
+"""The command-line programs: one module each, with `main(argv, environment, streams)`."""

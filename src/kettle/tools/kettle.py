@@ -1,7 +1,7 @@
 """The `kettle` command: everything that HTCondor has no command for.
 
 Only the table of subcommands and the choice among them are here; each subcommand is a module of
-`tools/front/` with `build_parser` and `run`. The classic `condor_*` tools are modules beside this one.
+`tools/front/` with `build_parser` and `run`. The classic `condor_*` tools are modules beside it.
 """
 
 from __future__ import annotations
@@ -96,6 +96,6 @@ def render_help() -> str:
     return (
         "Usage: kettle SUBCOMMAND [OPTIONS]\n\n"
         f"{rows}\n"
-        "'kettle SUBCOMMAND --help' explains each. The HTCondor commands (condor_submit, condor_q, …)\n"
-        "are installed beside this one; 'eval \"$(kettle env)\"' makes them address your pool.\n"
+        "'kettle SUBCOMMAND --help' explains each. The HTCondor commands (condor_submit, …) are\n"
+        "installed beside this one; 'eval \"$(kettle env)\"' makes them address your pool.\n"
     )

@@ -35,12 +35,14 @@ def collect_options(name: str) -> list[str]:
 
 def render_bash(words: Mapping[str, list[str]]) -> str:
     """Return the script for bash."""
-    cases = "".join(f"        {name}) options='{' '.join(own)}' ;;\n" for name, own in words.items())
+    cases = "".join(
+        f"        {name}) options='{' '.join(own)}' ;;\n" for name, own in words.items()
+    )
     return (
         "_kettle() {\n"
         '    local word=${COMP_WORDS[COMP_CWORD]} options=""\n'
-        "    if [ \"$COMP_CWORD\" -eq 1 ]; then options='" + " ".join(words) + "'\n"
-        '    else case ${COMP_WORDS[1]} in\n' + cases + "        esac\n    fi\n"
+        '    if [ "$COMP_CWORD" -eq 1 ]; then options=\'' + " ".join(words) + "'\n"
+        "    else case ${COMP_WORDS[1]} in\n" + cases + "        esac\n    fi\n"
         '    COMPREPLY=($(compgen -W "$options" -- "$word"))\n'
         "}\n"
         "complete -o default -F _kettle kettle\n"

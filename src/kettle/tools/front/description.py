@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from kettle.errors import UsageError
 
 PLACEHOLDER = "{}"
+# What parts the columns of a row of items when nothing else can be trusted not to occur in them.
+SEPARATOR = "\x1f"
 _PLAIN = re.compile(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
 
 
@@ -49,10 +51,18 @@ def protect(text: str) -> str:
 def check_items(items: Sequence[str]) -> None:
     """Raise UsageError for items that a queue statement cannot carry."""
     for number, item in enumerate(items, 1):
-        if "\n" in item or "\x1f" in item:
+        if "\n" in item or SEPARATOR in item:
             raise UsageError(f"item {number} has a line break in it")
         if item.strip() == ")":
             raise UsageError(f"item {number} is a lone ')', which ends a list of items")
+
+
+def render_queue(items: Sequence[str]) -> list[str]:
+    """Return the queue statement over `items`, one job each."""
+    if not any("'" in item or '"' in item for item in items):
+        return ["queue item from (", *items, ")"]
+    rows = [f"{item}{SEPARATOR}" + item.replace("'", "''").replace('"', '""') for item in items]
+    return ["queue item, word from (", *rows, ")"]
 
 
 def render_description(request: Request) -> str:
@@ -69,7 +79,10 @@ def render_description(request: Request) -> str:
     if many:
         if not any(PLACEHOLDER in word for word in words + list(request.inputs)):
             words.append(PLACEHOLDER)
-        words = [word.replace(PLACEHOLDER, "$(item)") for word in words]
+        # An item with quotes needs another spelling inside the quoted arguments.
+        quotes = any("'" in item or '"' in item for item in request.items or ())
+        word_name = "$(word)" if quotes else "$(item)"
+        words = [word.replace(PLACEHOLDER, word_name) for word in words]
     program = words[0]
     lines = [
         f"executable = {program}",
@@ -97,5 +110,5 @@ def render_description(request: Request) -> str:
         lines.append("queue")
     else:
         check_items(request.items)
-        lines += ["queue item from (", *request.items, ")"]
+        lines += render_queue(request.items)
     return "\n".join(lines) + "\n"

@@ -49,11 +49,8 @@ Verdict = tuple[str, str, str]
 
 
 def check_python(_: Patient) -> Verdict:
-    """Python is new enough."""
-    version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info >= (3, 11):
-        return GOOD, f"Python {version}", ""
-    return BAD, f"Python {version} is too old", "install Python 3.11 or newer"
+    """Which Python this is; too old a one does not come this far."""
+    return GOOD, f"Python {'.'.join(map(str, sys.version_info[:3]))} in {sys.prefix}", ""
 
 
 def check_libraries(_: Patient) -> Verdict:
@@ -69,7 +66,9 @@ def check_programs(patient: Patient) -> Verdict:
     """Programs that some features start."""
     wanted = {"sshd": "condor_ssh_to_job", "sendmail": "notification by mail"}
     path = patient.environment.get("PATH", "") + ":/usr/sbin:/sbin:/usr/lib"
-    missing = [f"{name} (for {why})" for name, why in wanted.items() if not shutil.which(name, path=path)]
+    missing = [
+        f"{name} (for {why})" for name, why in wanted.items() if not shutil.which(name, path=path)
+    ]
     if missing:
         return DOUBT, f"not installed: {', '.join(missing)}", "only if you want these features"
     return GOOD, "sshd and a mailer are there", ""
@@ -85,7 +84,11 @@ def check_folder(patient: Patient) -> Verdict:
     with tempfile.NamedTemporaryFile(dir=folder) as probe:
         age = abs(os.fstat(probe.fileno()).st_mtime - time.time())
     if age > 5:
-        return DOUBT, f"{folder}'s clock is {age:.0f} s away from this machine's", "synchronise the clocks"
+        return (
+            DOUBT,
+            f"{folder}'s clock is {age:.0f} s away from this machine's",
+            "synchronise the clocks",
+        )
     return GOOD, f"{folder} can be written", ""
 
 
@@ -184,7 +187,7 @@ def examine(patient: Patient) -> list[Finding]:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `kettle doctor`."""
     parser = argparse.ArgumentParser(
-        description="Check the installation, configuration, clock, disk, permissions, ports and peers."
+        description="Check installation, configuration, clock, disk, permissions, ports, peers."
     )
     place.add_folder_option(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -197,7 +200,9 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     if arguments.json:
         streams.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
     else:
-        streams.stdout.write(render_findings(findings, colour=place.may_colour(environment, streams)))
+        streams.stdout.write(
+            render_findings(findings, colour=place.may_colour(environment, streams))
+        )
     return 1 if any(finding.state == BAD for finding in findings) else 0
 
 
