@@ -1,0 +1,54 @@
+"""Reaching a daemon behind a shared port, and finding out where a first message wants to go.
+
+The hand-over of accepted connections between processes is the runtime's. Source: wire reference,
+Shared-port forwarding.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from kettle.errors import RemoteProtocolError
+from kettle.wire.codec import Reader
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Dialog, ResetDigests, Send
+from kettle.wire.frames import HEADER_SIZE
+from kettle.wire.messages.brokering import SharedPortConnect
+from kettle.wire.sinful import Sinful
+
+SELF = "self"
+_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_INTEGER = struct.Struct(">q")
+FIRST_BYTES = HEADER_SIZE + 8
+"""How many bytes of a connection tell which command it begins with."""
+
+
+def connect_through(
+    address: Sinful, client_name: str = "TOOL", deadline_seconds: int = -1
+) -> Dialog[None]:
+    """Say which daemon is meant, if the address has a shared-port id; nothing is answered.
+
+    Everything said after this goes to that daemon, so the digests begin there.
+    """
+    if address.shared_port_id is None:
+        return
+    yield Send(SharedPortConnect(address.shared_port_id, client_name, deadline_seconds))
+    yield ResetDigests()
+
+
+def peek_command(first_bytes: bytes) -> int | None:
+    """Return the command a connection begins with, None until FIRST_BYTES have come."""
+    if len(first_bytes) < FIRST_BYTES:
+        return None
+    return int(_INTEGER.unpack_from(first_bytes, HEADER_SIZE)[0])
+
+
+def read_connect(reader: Reader) -> SharedPortConnect:
+    """Read SHARED_PORT_CONNECT with its number; raises RemoteProtocolError for a bad id."""
+    if reader.integer() != Command.SHARED_PORT_CONNECT:
+        raise RemoteProtocolError("a connection to the shared port begins with another command")
+    message = SharedPortConnect.read(reader)
+    if not _ID.fullmatch(message.shared_port_id) or message.shared_port_id in (".", ".."):
+        raise RemoteProtocolError("a shared-port id has characters that no id has")
+    return message
