@@ -126,6 +126,10 @@ class Stream:
         assert self._pending is None
         self._pending = reader
 
+    def at_end(self) -> bool:
+        """Whether the peer has closed an idle connection, as far as the kernel knows now."""
+        return self._transport.at_end()
+
     async def send_raw(self, data: bytes) -> None:
         """Send bytes outside any packet."""
         if self.encrypted:

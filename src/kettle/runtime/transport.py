@@ -39,6 +39,10 @@ class Transport(Protocol):
         """Return at least one byte; ConnectionLost at the end or after `timeout` seconds."""
         ...
 
+    def at_end(self) -> bool:
+        """Whether the other end has closed and everything it sent has been read."""
+        ...
+
     def write(self, data: bytes) -> None:
         """Send soon and in order."""
         ...
@@ -134,6 +138,17 @@ class SocketTransport:
             waiter.set_exception(
                 ConnectionLost(f"{self._remote_name} said nothing for {seconds:g} seconds")
             )
+
+    def at_end(self) -> bool:
+        """Whether the other end has closed and everything it sent has been read."""
+        if self._socket is None:
+            return True
+        try:
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
 
     def write(self, data: bytes) -> None:
         """Send as much as the kernel takes now, the rest as it goes on taking."""
