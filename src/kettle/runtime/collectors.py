@@ -222,7 +222,7 @@ class Advertiser:
             link.stream.close()
             link.stream = None
         if link.failures == 0:
-            self._runtime.log.error(f"Failed to send update to collector {number}: {error}")
+            self._runtime.log.problem(f"Failed to send update to collector {number}: {error}")
         self.updates_failed += 1
         delay = min(RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**link.failures)
         link.failures = min(link.failures + 1, 16)

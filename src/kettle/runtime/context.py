@@ -7,6 +7,7 @@ One `Runtime` a daemon. The real one is built by `daemon.run`, the virtual one b
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,8 @@ class Runtime:
     """The world as one daemon sees it.
 
     `config` is replaced on reconfiguration, so read knobs from here when they are needed, or
-    in the service's `reconfigure`.
+    in the service's `reconfigure`. `stop` begins the daemon's own shutdown: `graceful`, `fast`
+    or `peaceful`.
     """
 
     config: Config
@@ -38,3 +40,4 @@ class Runtime:
     privileges: Privileges
     identity: DaemonIdentity
     random: random.Random = field(default_factory=random.SystemRandom)
+    stop: Callable[[str], None] = lambda how: None  # noqa: ARG005 - replaced by the daemon

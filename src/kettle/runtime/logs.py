@@ -124,7 +124,7 @@ class Log:
         if self.verbosity.levels.get("D_ALWAYS", 1) > 1 or self.enabled("D_ANY", 2):
             self.write("D_FULLDEBUG", text)
 
-    def error(self, text: str) -> None:
+    def problem(self, text: str) -> None:
         """Write a line about something that went wrong here."""
         self.write("D_ERROR", text)
 

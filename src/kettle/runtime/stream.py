@@ -8,11 +8,12 @@ keys (`wire.security`). The blocking twin is `kettle.client.stream`.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import inspect
 import socket
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from kettle.errors import LocalProtocolError
+from kettle.errors import ConnectionLost, LocalProtocolError
 from kettle.runtime.transport import SocketTransport, Transport, adopt_descriptor
 from kettle.wire import dialog as steps
 from kettle.wire.channel import Channel
@@ -20,7 +21,7 @@ from kettle.wire.codec import Reader, Writer
 
 if TYPE_CHECKING:
     from kettle.wire.dialog import Dialog, Message
-    from kettle.wire.security import Peer
+    from kettle.wire.security.session import Peer
 
 T = TypeVar("T")
 
@@ -44,6 +45,7 @@ class Stream:
         self._channel = channel or Channel()
         self._pending: Reader | None = None
         self._peer = peer
+        self._prefix: int | None = None
         self.command = 0
         self.timeout: float | None = DEFAULT_TIMEOUT
         self.session_id = ""
@@ -57,9 +59,15 @@ class Stream:
             raise LocalProtocolError("nobody has asked yet who is at the other end")
         return self._peer
 
-    @peer.setter
-    def peer(self, peer: Peer) -> None:
+    def accept(self, command: int, peer: Peer) -> None:
+        """Note what the handshake found: which command is run, for whom."""
+        self.command = command
         self._peer = peer
+        self.session_id = peer.session_id
+
+    def begin_bare(self, command: int) -> None:
+        """Send `command` without negotiation: it goes at the head of the first message."""
+        self._prefix = command
 
     @property
     def encrypted(self) -> bool:
@@ -78,7 +86,16 @@ class Stream:
 
     def writer(self) -> Writer:
         """Return a writer for the next message."""
-        return self._channel.writer()
+        writer = self._channel.writer()
+        if self._prefix is not None:
+            writer.integer(self._prefix)
+            self._prefix = None
+        return writer
+
+    def _send_prefix(self) -> None:
+        """Send a bare command that has no arguments."""
+        if self._prefix is not None:
+            self._transport.write(self._channel.encode(self.writer()))
 
     async def send(self, message: Writer | Message) -> None:
         """Send one message: a filled writer, or anything that writes itself."""
@@ -92,7 +109,7 @@ class Stream:
     def _encode(self, message: Writer | Message) -> bytes:
         if isinstance(message, Writer):
             return self._channel.encode(message)
-        writer = self._channel.writer()
+        writer = self.writer()
         message.write(writer)
         return self._channel.encode(writer)
 
@@ -105,6 +122,7 @@ class Stream:
         if self._pending is not None:
             reader, self._pending = self._pending, None
             return reader
+        self._send_prefix()
         channel = self._channel
         while True:
             message = channel.next_message()
@@ -214,9 +232,12 @@ class Stream:
 
     def close(self) -> None:
         """End the connection; what was sent before is still delivered."""
-        if not self.closed:
-            self.closed = True
-            self._transport.close()
+        if self.closed:
+            return
+        with contextlib.suppress(ConnectionLost):
+            self._send_prefix()
+        self.closed = True
+        self._transport.close()
 
     async def detach(self) -> tuple[int, bytes]:
         """Give the connection away: its descriptor and the state another process needs.

@@ -29,7 +29,7 @@ def test_a_line_begins_with_date_and_time(tmp_path: Path) -> None:
 
 def test_pid_category_and_fractions_stand_in_the_head_when_asked_for(tmp_path: Path) -> None:
     log = log_at(tmp_path / "L", "D_PID D_CAT D_SUB_SECOND")
-    log.error("disk is full")
+    log.problem("disk is full")
     log.close()
     text = (tmp_path / "L").read_text()
     assert re.fullmatch(r".{17}\.250 \(pid:\d+\) \(D_ERROR\) disk is full\n", text)

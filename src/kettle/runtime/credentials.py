@@ -1,0 +1,323 @@
+"""Secrets on this machine, as the authentication methods ask for them.
+
+Files of tokens, signing keys, the pool password, certificates: where they lie is said by the
+configuration, and one that others could have written or read is passed over in silence, as the
+reference does. What is proven with them is `wire.security.methods`'. No asyncio here: tools use
+this module as well as daemons. Source: wire reference, FS, TOKEN, PASSWORD, SSL.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from kettle.errors import AuthenticationFailed, KettleError
+from kettle.wire.security import tokens
+from kettle.wire.security.methods.context import DirectoryFacts, Token
+
+if TYPE_CHECKING:
+    import ssl
+
+    from kettle.config import Config
+
+# Limit: files of tokens or keys in one folder, and the size of one such file.
+_MOST_FILES = 1000
+_LARGEST_FILE = 256 * 1024
+_OWN_TOKEN_SECONDS = 60
+
+
+def read_private_file(path: str, *, owner: int | None = None) -> bytes | None:
+    """Return a secret file's content; None if it is missing, not ours, or open to others."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        facts = os.fstat(fd)
+        wanted = os.geteuid() if owner is None else owner
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid not in {wanted, 0}:
+            return None
+        if facts.st_mode & 0o077 or facts.st_size > _LARGEST_FILE:
+            return None
+        return os.read(fd, _LARGEST_FILE)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+class SigningKeys:
+    """The signing keys that this process can read."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+
+    def content(self, key_id: str) -> bytes | None:
+        """Return a key file's content; None for an unknown or unreadable key."""
+        if key_id == tokens.POOL_KEY:
+            path = self._config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or self._config.get(
+                "SEC_PASSWORD_FILE"
+            )
+        elif "/" in key_id or key_id.startswith("."):
+            return None
+        else:
+            folder = self._config.get("SEC_PASSWORD_DIRECTORY")
+            path = os.path.join(folder, key_id) if folder else None
+        return read_private_file(path) if path else None
+
+    def key(self, key_id: str) -> bytes | None:
+        """Return a signing key, POOL's doubled; None if unknown."""
+        content = self.content(key_id)
+        return tokens.signing_key(key_id, content) if content else None
+
+    def ids(self) -> tuple[str, ...]:
+        """Return the ids of all keys that can be read, POOL first."""
+        found = [tokens.POOL_KEY] if self.content(tokens.POOL_KEY) else []
+        folder = self._config.get("SEC_PASSWORD_DIRECTORY")
+        for path in _files_in(folder):
+            name = os.path.basename(path)
+            if name != tokens.POOL_KEY and read_private_file(path):
+                found.append(name)
+        return tuple(found)
+
+
+def make_pool_key(config: Config) -> bool:
+    """Make the pool's signing key if there is none yet; False if it is there or cannot be made."""
+    path = config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
+    if not path or os.path.lexists(path):
+        return False
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    try:
+        os.write(fd, tokens.scramble(secrets.token_bytes(64)))
+    finally:
+        os.close(fd)
+    return True
+
+
+class SystemClientCredentials:
+    """What this process can prove to a server."""
+
+    def __init__(self, config: Config, now: Callable[[], float] = time.time) -> None:
+        self._config = config
+        self._now = now
+        self._keys = SigningKeys(config)
+
+    def make_directory(self, path: str) -> None:
+        """Create a directory with mode 0700."""
+        os.mkdir(path, 0o700)
+
+    def remove_directory(self, path: str) -> None:
+        """Remove the directory again; a server that removed it is no trouble."""
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(path)
+
+    def user_name(self) -> str:
+        """Return the name of the account that this process runs as."""
+        named = self._config.get("SEC_CLAIMTOBE_USER")
+        return named or _account_name(os.geteuid()) or str(os.geteuid())
+
+    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+        """Return the first fitting token of our files; mint one if the key itself is readable."""
+        try:
+            found = tokens.choose_token(self._lines(), trust_domain, issuer_keys, self._now())
+        except AuthenticationFailed:
+            found = None
+        if found is None:
+            found = self._mint(trust_domain, issuer_keys)
+        if found is None:
+            return None
+        return Token(found.signed_text, found.signature, found.claim("sub"))
+
+    def issuer_keys(self) -> tuple[str, ...]:
+        """Return the key ids of our tokens and of the keys we can read."""
+        found = list(self._keys.ids())
+        for line in self._lines():
+            try:
+                token = tokens.parse_token(line.strip())
+            except KettleError:
+                continue
+            if token.key_id not in found:
+                found.append(token.key_id)
+        return tuple(found)
+
+    def trust_domain(self) -> str:
+        """Return TRUST_DOMAIN."""
+        return self._config.get("TRUST_DOMAIN") or ""
+
+    def pool_password(self) -> bytes | None:
+        """Return the pool password, None if it cannot be read."""
+        path = self._config.get("SEC_PASSWORD_FILE")
+        content = read_private_file(path) if path else None
+        return tokens.pool_password(content) if content else None
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Return a context that trusts the configured authorities and the system's."""
+        import ssl
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        file = _existing(self._config.get("AUTH_SSL_CLIENT_CAFILE"))
+        folder = _existing(self._config.get("AUTH_SSL_CLIENT_CADIR"))
+        try:
+            if file or folder:
+                context.load_verify_locations(file, folder)
+            if self._config.boolean("AUTH_SSL_CLIENT_USE_DEFAULT_CAS") is not False:
+                context.load_default_certs()
+            certificate = _existing(self._config.get("AUTH_SSL_CLIENT_CERTFILE"))
+            key = _existing(self._config.get("AUTH_SSL_CLIENT_KEYFILE"))
+            if certificate and key and os.access(key, os.R_OK):
+                context.load_cert_chain(certificate, key)
+        except (ssl.SSLError, OSError):
+            return None
+        return context
+
+    def skip_host_check(self) -> bool:
+        """Whether SSL_SKIP_HOST_CHECK is set."""
+        return bool(self._config.boolean("SSL_SKIP_HOST_CHECK"))
+
+    def _lines(self) -> Iterator[str]:
+        """Yield the lines of every token file that nobody else can read."""
+        own = self._config.get("SEC_TOKEN_DIRECTORY")
+        if own is None:
+            home = self._config.environment.get("HOME") or _home(os.geteuid())
+            own = os.path.join(home, ".condor", "tokens.d") if home else None
+        folders = [own]
+        if os.geteuid() == 0 or self._config.subsystem not in {"TOOL", "SUBMIT"}:
+            folders.insert(0, self._config.get("SEC_TOKEN_SYSTEM_DIRECTORY"))
+        for folder in folders:
+            for path in _files_in(folder):
+                content = read_private_file(path)
+                if content:
+                    yield from content.decode("utf-8", errors="replace").splitlines()
+
+    def _mint(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> tokens.ParsedToken | None:
+        """Make a short-lived token of the pool's own identity, if we hold a key for it."""
+        for key_id in issuer_keys:
+            key = self._keys.key(key_id)
+            if key is not None:
+                text = tokens.mint_token(
+                    key,
+                    key_id=key_id,
+                    issuer=trust_domain,
+                    subject="condor@password",
+                    issued_at=int(self._now()),
+                    token_id=secrets.token_hex(16),
+                    lifetime_seconds=_OWN_TOKEN_SECONDS,
+                )
+                return tokens.parse_token(text)
+        return None
+
+
+class SystemServerCredentials:
+    """What this daemon needs to check a client's proof."""
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._keys = SigningKeys(config)
+
+    def inspect_directory(self, path: str) -> DirectoryFacts | None:
+        """Return what lstat says of a path, None if nothing is there."""
+        try:
+            facts = os.lstat(path)
+        except OSError:
+            return None
+        return DirectoryFacts(
+            stat.S_ISDIR(facts.st_mode), stat.S_IMODE(facts.st_mode), facts.st_nlink, facts.st_uid
+        )
+
+    def user_of(self, uid: int) -> str | None:
+        """Return the account name of a uid."""
+        return _account_name(uid)
+
+    def signing_key(self, key_id: str) -> bytes | None:
+        """Return the signing key of an id, None if unknown."""
+        return self._keys.key(key_id)
+
+    def issuer_keys(self) -> tuple[str, ...]:
+        """Return the ids of all signing keys here."""
+        return self._keys.ids()
+
+    def token_is_revoked(self, claims: dict[str, object]) -> bool:
+        """Tell whether SEC_TOKEN_REVOCATION_EXPR is true for these claims.
+
+        An expression that cannot be evaluated revokes: a slip must not let stolen tokens in.
+        """
+        from kettle.classad import UNDEFINED, ClassAd
+
+        expression = self._config.expression("SEC_TOKEN_REVOCATION_EXPR")
+        if expression is None:
+            return False
+        plain = {name: value for name, value in claims.items() if isinstance(value, str | int)}
+        verdict = ClassAd(plain).evaluate_expression(expression)
+        return verdict is not False and verdict is not UNDEFINED
+
+    def pool_password(self) -> bytes | None:
+        """Return the pool password, None if there is none."""
+        path = self._config.get("SEC_PASSWORD_FILE")
+        content = read_private_file(path) if path else None
+        return tokens.pool_password(content) if content else None
+
+    def tls_context(self) -> ssl.SSLContext | None:
+        """Return a context with the daemon's certificate, None if there is none."""
+        import ssl
+
+        certificate = _existing(self._config.get("AUTH_SSL_SERVER_CERTFILE"))
+        key = _existing(self._config.get("AUTH_SSL_SERVER_KEYFILE"))
+        if not certificate or not key:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        file = _existing(self._config.get("AUTH_SSL_SERVER_CAFILE"))
+        folder = _existing(self._config.get("AUTH_SSL_SERVER_CADIR"))
+        try:
+            context.load_cert_chain(certificate, key)
+            if file or folder:
+                context.load_verify_locations(file, folder)
+                context.verify_mode = ssl.CERT_OPTIONAL
+        except (ssl.SSLError, OSError):
+            return None
+        return context
+
+
+def _existing(path: str | None) -> str | None:
+    return path if path and os.path.exists(path) else None
+
+
+def _files_in(folder: str | None) -> Iterator[str]:
+    """Yield the files of a folder in name order, without hidden ones."""
+    if not folder:
+        return
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names[:_MOST_FILES]:
+        if not name.startswith("."):
+            yield os.path.join(folder, name)
+
+
+def _account_name(uid: int) -> str | None:
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return None
+
+
+def _home(uid: int) -> str | None:
+    import pwd
+
+    try:
+        return pwd.getpwuid(uid).pw_dir
+    except KeyError:
+        return None

@@ -1,0 +1,394 @@
+"""How a daemon comes up, stays up and goes down; the same for every daemon.
+
+`run` reads the command line and the configuration, opens the log, becomes the daemon's account,
+forks the zygote if the service wants one, and then runs the service on the event loop between
+its `start` and its `shut_down`. Signals, generic commands, the address file, the ready message
+and the death of the master are handled here; everything that makes a schedd a schedd is in its
+service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import os
+import secrets
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from random import SystemRandom
+from typing import Protocol
+
+import setproctitle
+
+from kettle.classad import Context
+from kettle.classad.context import set_ambient
+from kettle.config import Config, load_config
+from kettle.errors import ConfigError, KettleError, StorageError, UsageError
+from kettle.runtime import kernel, tasks
+from kettle.runtime.arguments import DaemonArguments, parse_arguments
+from kettle.runtime.clock import SystemClock
+from kettle.runtime.context import Runtime
+from kettle.runtime.files import Files, SystemSources
+from kettle.runtime.generic_commands import GenericCommands
+from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.inheritance import Inheritance, read_inheritance
+from kettle.runtime.logs import Log, parse_limit, parse_verbosity
+from kettle.runtime.network import SystemNetwork
+from kettle.runtime.parent import ParentLink
+from kettle.runtime.privileges import Privileges
+from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.zygote import Zygote
+
+# The exit codes that the master and service managers read.
+EXIT_OK = 0
+EXIT_FAILURE = 1
+EXIT_BAD_CONFIGURATION = 44
+EXIT_NO_RESTART = 99
+
+_SPEED = {"peaceful": 0, "graceful": 1, "fast": 2}
+# Limit: after this, whatever a service does on its way down is cut off (a fast shutdown only;
+# a graceful one is hurried by the master's SHUTDOWN_GRACEFUL_TIMEOUT).
+_FAST_SHUTDOWN_SECONDS = 60.0
+
+
+class Service(Protocol):
+    """What makes a daemon that daemon.
+
+    A class attribute `preload: tuple[str, ...]` names the modules its zygote imports; without
+    it there is no zygote.
+    """
+
+    def __init__(self, runtime: Runtime) -> None: ...
+
+    async def start(self) -> None:
+        """Register commands, read state, begin; the daemon is ready when this returns."""
+        ...
+
+    async def reconfigure(self, config: Config) -> None:
+        """Take over a new configuration; `runtime.config` is it already."""
+        ...
+
+    async def shut_down(self, how: str) -> None:
+        """Stop: `graceful`, `fast` or `peaceful`; cancelled when a faster one is asked for."""
+        ...
+
+
+class Daemon:
+    """One running daemon."""
+
+    def __init__(self, runtime: Runtime, service: Service, inheritance: Inheritance) -> None:
+        self.runtime = runtime
+        self.service = service
+        self.inheritance = inheritance
+        self.instance_id = secrets.token_hex(8)
+        self.peaceful = False
+        self.exit_code = EXIT_OK
+        self._how: str | None = None
+        self.started = asyncio.Event()
+        self._asked = asyncio.Event()
+        self._reconfiguring = False
+
+    def request_shutdown(self, how: str) -> None:
+        """Begin to stop; a slower wish than an earlier one changes nothing."""
+        if self._how is None or _SPEED[how] > _SPEED[self._how]:
+            self._how = how
+            self._asked.set()
+
+    def request_reconfigure(self) -> None:
+        """Read the configuration again, soon."""
+        if not self._reconfiguring:
+            self._reconfiguring = True
+            tasks.spawn(self._reconfigure(), "reconfigure")
+
+    async def serve(self) -> None:
+        """Run the service from its start to the end of its shutdown."""
+        await self.service.start()
+        self.started.set()
+        await self._asked.wait()
+        # What is asked for may become faster while the slower stop is on its way.
+        while self._asked.is_set():
+            how = self._how or "fast"
+            self._asked.clear()
+            self.runtime.log(f"Got a request to shut down, {how}.")
+            stopping = tasks.spawn(self._stop(how), f"shutdown {how}")
+            hurried = tasks.spawn(self._asked.wait(), "waiting for a faster shutdown")
+            await asyncio.wait({stopping, hurried}, return_when=asyncio.FIRST_COMPLETED)
+            hurried.cancel()
+            if not stopping.done():
+                stopping.cancel()
+                await asyncio.gather(stopping, return_exceptions=True)
+
+    async def _stop(self, how: str) -> None:
+        limit = _FAST_SHUTDOWN_SECONDS if how == "fast" else None
+        try:
+            async with asyncio.timeout(limit):
+                await self.service.shut_down(how)
+        except TimeoutError:
+            self.runtime.log.problem(f"The shutdown took longer than {limit} seconds.")
+
+    async def _reconfigure(self) -> None:
+        self._reconfiguring = False
+        runtime = self.runtime
+        identity = runtime.identity
+        try:
+            config = load_config(
+                SystemSources(),
+                dict(os.environ),
+                subsystem=identity.subsystem,
+                local_name=identity.local_name,
+            )
+        except ConfigError as error:
+            runtime.log.problem(f"The new configuration is not used: {error}")
+            return
+        runtime.config = config
+        identity.reconfigured_at = runtime.clock.now()
+        configure_log(runtime.log, config)
+        runtime.network.reconfigure(config)
+        await self.service.reconfigure(config)
+        runtime.log("The configuration was read again.")
+
+
+def run(
+    subsystem: str,
+    service_class: type[Service],
+    argv: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """Be a daemon until it is told to stop; return its exit code.
+
+    `argv[0]` is the program's name. Nothing may have started a thread or an event loop before.
+    """
+    variables = dict(os.environ if environment is None else environment)
+    try:
+        arguments = parse_arguments(argv[1:])
+        if arguments.version:
+            return _print_version()
+        if arguments.config_file:
+            variables["CONDOR_CONFIG"] = os.environ["CONDOR_CONFIG"] = arguments.config_file
+        local_name = arguments.local_name or None
+        config = load_config(SystemSources(), variables, subsystem=subsystem, local_name=local_name)
+    except (UsageError, ConfigError) as error:
+        sys.stderr.write(f"ERROR: {error}\n")
+        return EXIT_BAD_CONFIGURATION if isinstance(error, ConfigError) else EXIT_FAILURE
+    title = f"condor_{subsystem.lower()}"
+    setproctitle.setproctitle(" ".join([title, *argv[1:]]))
+    os.umask(0o022)
+    try:
+        privileges = Privileges.find(config.get("CONDOR_IDS"))
+        privileges.settle()
+        log = open_log(config, arguments, subsystem)
+    except (KettleError, OSError) as error:
+        sys.stderr.write(f"ERROR: {title}: {error}\n")
+        return EXIT_FAILURE
+    kernel.become_subreaper()
+    modules: tuple[str, ...] = getattr(service_class, "preload", ())
+    zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
+    return _run_loop(
+        _live(
+            config, arguments, log, privileges, service_class, zygote, read_inheritance(variables)
+        )
+    )
+
+
+def _run_loop(main: object) -> int:
+    import uvloop
+
+    assert asyncio.iscoroutine(main)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        code: int = runner.run(main)
+        return code
+
+
+async def _live(
+    config: Config,
+    arguments: DaemonArguments,
+    log: Log,
+    privileges: Privileges,
+    service_class: type[Service],
+    zygote: Zygote | None,
+    inheritance: Inheritance,
+) -> int:
+    """Build the runtime, run the service inside it, take everything down again."""
+    clock = SystemClock()
+    identity = _identify(config, clock.now())
+    randomness = SystemRandom()
+    set_ambient(
+        Context(
+            clock.now,
+            randomness,
+            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
+            zone_name=lambda moment: time.localtime(moment).tm_zone,
+        )
+    )
+    tasks.set_reporter(log.problem)
+    _print_banner(log, config, identity)
+    processes = SystemProcesses()
+    processes.start(zygote)
+    network = SystemNetwork(config, identity, clock, log)
+    files = Files()
+    runtime = Runtime(
+        config, clock, network, processes, files, log, privileges, identity, randomness
+    )
+    daemon = Daemon(runtime, service_class(runtime), inheritance)
+    runtime.stop = daemon.request_shutdown
+    address_file = None
+    parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
+    try:
+        if inheritance.family:
+            network.add_family(inheritance.family)
+        await network.listen(int(arguments.port) if arguments.port else None)
+        GenericCommands(daemon).register()
+        _handle_signals(daemon)
+        address_file = write_address_file(runtime)
+        _write_pid_file(files, arguments)
+        parent.start()
+        gc.collect()
+        gc.freeze()
+        serving = tasks.spawn(_serve_and_tell(daemon, parent), "service")
+        await serving
+    except (KettleError, OSError) as error:
+        log.problem(f"ERROR: {error}")
+        daemon.exit_code = EXIT_FAILURE
+    except Exception as error:  # noqa: BLE001 - the last frame of a daemon
+        log.problem("ERROR: " + "".join(traceback.format_exception(error)).rstrip())
+        daemon.exit_code = EXIT_FAILURE
+    finally:
+        parent.stop()
+        await network.close()
+        await tasks.cancel_all()
+        processes.stop()
+        if address_file is not None:
+            files.remove(address_file)
+        await files.synchronizer.idle()
+        _print_farewell(log, identity, daemon.exit_code)
+        log.close()
+    return daemon.exit_code
+
+
+async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> None:
+    ready = tasks.spawn(_announce(daemon, parent), "ready")
+    try:
+        await daemon.serve()
+    finally:
+        ready.cancel()
+
+
+async def _announce(daemon: Daemon, parent: ParentLink) -> None:
+    """Tell the master that the service has started; it is no harm if nobody listens."""
+    await daemon.started.wait()
+    await parent.say_ready()
+
+
+def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
+    """Open <SUBSYS>_LOG as the configuration says; standard error with -t or without a name."""
+    path = None if arguments.log_to_terminal else config.get(f"{subsystem}_LOG")
+    if path is not None:
+        if arguments.log_folder:
+            path = os.path.join(arguments.log_folder, os.path.basename(path))
+        if arguments.log_extension:
+            path = f"{path}.{arguments.log_extension}"
+    truncate = bool(config.boolean(f"TRUNC_{subsystem}_LOG_ON_OPEN"))
+    try:
+        log = Log(path, truncate=truncate)
+    except OSError as error:
+        raise StorageError(f"cannot open the log {path}: {error.strerror}") from error
+    configure_log(log, config)
+    return log
+
+
+def configure_log(log: Log, config: Config) -> None:
+    """Take verbosity and rotation from the configuration."""
+    subsystem = config.subsystem
+    keep = config.integer(f"MAX_NUM_{subsystem}_LOG")
+    log.configure(
+        verbosity=parse_verbosity(
+            config.get("ALL_DEBUG"), config.get("DEFAULT_DEBUG"), config.get(f"{subsystem}_DEBUG")
+        ),
+        limit=parse_limit(config.get(f"MAX_{subsystem}_LOG") or config.get("MAX_DEFAULT_LOG")),
+        keep=1 if keep is None else keep,
+    )
+
+
+def write_address_file(runtime: Runtime) -> str | None:
+    """Write <SUBSYS>_ADDRESS_FILE: address, version, platform; return its path, None if unset."""
+    subsystem = runtime.identity.subsystem
+    path = runtime.config.get(f"{subsystem}_ADDRESS_FILE")
+    if path is None:
+        return None
+    identity = runtime.identity
+    text = f"{runtime.network.address}\n{identity.version}\n{identity.platform}\n"
+    runtime.files.write_atomically(path, text)
+    return path
+
+
+def _write_pid_file(files: Files, arguments: DaemonArguments) -> None:
+    if arguments.pid_file:
+        files.write_atomically(arguments.pid_file, f"{os.getpid()}\n")
+
+
+def _identify(config: Config, now: float) -> DaemonIdentity:
+    subsystem = config.subsystem
+    machine = config.get("FULL_HOSTNAME") or "localhost"
+    own_name = config.get(f"{subsystem}_NAME") or ""
+    if own_name and "@" not in own_name and own_name != machine:
+        own_name = f"{own_name}@{machine}"
+    return DaemonIdentity(
+        subsystem=subsystem,
+        name=own_name or machine,
+        machine=machine,
+        started_at=now,
+        local_name=config.local_name,
+    )
+
+
+def _handle_signals(daemon: Daemon) -> None:
+    loop = asyncio.get_running_loop()
+    for number, how in (
+        (signal.SIGTERM, "graceful"),
+        (signal.SIGINT, "graceful"),
+        (signal.SIGQUIT, "fast"),
+    ):
+        loop.add_signal_handler(number, daemon.request_shutdown, how)
+    loop.add_signal_handler(signal.SIGHUP, daemon.request_reconfigure)
+    for number in (signal.SIGUSR1, signal.SIGUSR2):
+        with contextlib.suppress(ValueError):
+            signal.signal(number, signal.SIG_IGN)
+
+
+def _print_version() -> int:
+    from kettle.attributes.version import CONDOR_VERSION
+    from kettle.runtime.identity import this_platform
+
+    sys.stdout.write(f"{CONDOR_VERSION}\n{this_platform()}\n")
+    return EXIT_OK
+
+
+def _print_banner(log: Log, config: Config, identity: DaemonIdentity) -> None:
+    subsystem = identity.subsystem
+    title = f"condor_{subsystem.lower()}"
+    local = identity.local_name or "<NONE>"
+    log.banner(
+        [
+            f"{title} (CONDOR_{subsystem}) STARTING UP",
+            f"{sys.executable} -m kettle.{subsystem.lower()}",
+            f"SubsystemInfo: name={subsystem} type={subsystem} class=DAEMON",
+            f"Configuration: subsystem:{subsystem} local:{local} class:DAEMON",
+            identity.version,
+            identity.platform,
+            f"PID = {identity.pid} RealUID = {os.getuid()}",
+        ]
+    )
+    if config.files:
+        log(f"Using config source: {config.files[0]}")
+        for path in config.files[1:]:
+            log(f"Using local config source: {path}")
+
+
+def _print_farewell(log: Log, identity: DaemonIdentity, code: int) -> None:
+    title = f"condor_{identity.subsystem.lower()}"
+    log(f"**** {title} (condor_{identity.subsystem}) pid {identity.pid} EXITING WITH STATUS {code}")

@@ -1,0 +1,171 @@
+"""On which address a daemon listens, and what address it tells others.
+
+Choices out of the configuration (NETWORK_INTERFACE, BIND_ALL_INTERFACES, ENABLE_IPV4/6, ports)
+and the sockets themselves; what comes in through them is `network.py`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import resource
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kettle.errors import StorageError
+from kettle.wire.sinful import Endpoint, Sinful
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+
+_BACKLOG = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ListenPlan:
+    """Where to bind and what to advertise.
+
+    `bind` has one address for each protocol; `advertise` the matching addresses for others.
+    `ports` are tried in order; 0 lets the kernel choose.
+    """
+
+    bind: tuple[str, ...]
+    advertise: tuple[str, ...]
+    ports: tuple[int, ...]
+    alias: str
+    private_network: str = ""
+
+
+def plan_listening(config: Config, port: int | None) -> ListenPlan:
+    """Decide from the configuration; `port` is what the command line said."""
+    wanted = (config.get("NETWORK_INTERFACE") or "*").strip()
+    every = config.boolean("BIND_ALL_INTERFACES")
+    advertise = tuple(_own_addresses(config, wanted))
+    explicit = _is_address(wanted)
+    everywhere = not explicit and every is not False
+    bind = tuple(
+        ("::" if ":" in address else "0.0.0.0") if everywhere else address  # noqa: S104
+        for address in advertise
+    )
+    return ListenPlan(
+        bind,
+        advertise,
+        tuple(_ports(config, port)),
+        config.get("FULL_HOSTNAME") or "",
+        config.get("PRIVATE_NETWORK_NAME") or "",
+    )
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _own_addresses(config: Config, wanted: str) -> Iterator[str]:
+    if _is_address(wanted):
+        yield wanted
+        return
+    # "auto" is the default of both; IPv6 has to be asked for, because peers of this address
+    # family often cannot come back.
+    ipv4 = config.get("ENABLE_IPV4") or "auto"
+    ipv6 = config.get("ENABLE_IPV6") or "auto"
+    found4, found6 = config.get("IPV4_ADDRESS"), config.get("IPV6_ADDRESS")
+    any_found = False
+    if found4 and ipv4.lower() not in {"false", "no", "0"}:
+        any_found = True
+        yield found4
+    if found6 and (ipv6.lower() in {"true", "yes", "1"} or (ipv6 == "auto" and not any_found)):
+        any_found = True
+        yield found6
+    if not any_found:
+        yield "127.0.0.1"
+
+
+def _ports(config: Config, port: int | None) -> Iterator[int]:
+    if port is not None:
+        yield port
+        return
+    if config.subsystem == "COLLECTOR":
+        yield collector_port(config)
+        return
+    low = config.integer("IN_LOWPORT") or config.integer("LOWPORT") or 0
+    high = config.integer("IN_HIGHPORT") or config.integer("HIGHPORT") or 0
+    if 0 < low <= high < 65536:
+        yield from range(low, high + 1)
+    else:
+        yield 0
+
+
+def collector_port(config: Config) -> int:
+    """Return the port of this pool's collector: that of COLLECTOR_HOST, else COLLECTOR_PORT."""
+    default = config.integer("COLLECTOR_PORT")
+    for word in config.words("COLLECTOR_HOST"):
+        _, colon, digits = word.partition("?")[0].rpartition(":")
+        if colon and digits.isdecimal():
+            return int(digits)
+    return 9618 if default is None else default
+
+
+def open_listeners(plan: ListenPlan) -> list[socket.socket]:
+    """Bind and listen; all sockets have the same port. StorageError if no port is free."""
+    problem: OSError | None = None
+    for port in plan.ports:
+        sockets: list[socket.socket] = []
+        try:
+            for host in plan.bind:
+                sockets.append(_listen(host, sockets[0].getsockname()[1] if sockets else port))
+        except OSError as error:
+            problem = error
+            for sock in sockets:
+                sock.close()
+            continue
+        return sockets
+    where = ", ".join(plan.bind)
+    ports = f"{plan.ports[0]}-{plan.ports[-1]}" if len(plan.ports) > 1 else str(plan.ports[0])
+    reason = problem.strerror if problem is not None else "nothing to bind"
+    raise StorageError(f"cannot listen on {where} port {ports}: {reason}")
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.bind((host, port))
+        sock.listen(_BACKLOG)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def make_address(plan: ListenPlan, sockets: list[socket.socket]) -> Sinful:
+    """Return the address that others are told."""
+    endpoints = [
+        Endpoint(host, sock.getsockname()[1])
+        for host, sock in zip(plan.advertise, sockets, strict=True)
+    ]
+    first = endpoints[0]
+    sinful = Sinful(first.host, first.port).with_addresses(endpoints)
+    if plan.alias:
+        sinful = sinful.with_parameter("alias", plan.alias)
+    if plan.private_network:
+        sinful = sinful.with_parameter("PrivNet", plan.private_network)
+    return sinful.with_parameter("noUDP")
+
+
+def raise_descriptor_limit() -> int:
+    """Let this process open as many files as the kernel allows; return how many that is."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+            soft = hard
+    return soft

@@ -1,0 +1,628 @@
+"""Commands in and out: listening, handshakes, dispatch, connecting, sessions.
+
+`CommandNetwork` is everything but the sockets: it takes connections that `_open` or a listener
+made. `SystemNetwork` adds TCP; `kettle.testing.network` adds connections in memory, so that tests
+run the same handshakes. What is negotiated is decided in `wire.security`; who may run what in
+`wire.security.authorization`; what a command does in its handler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+import traceback
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.errors import (
+    AuthenticationFailed,
+    AuthorizationDenied,
+    ConnectionLost,
+    KettleError,
+    RemoteProtocolError,
+    SessionUnknown,
+    WireError,
+)
+from kettle.runtime import tasks
+from kettle.runtime.credentials import SystemClientCredentials, SystemServerCredentials
+from kettle.runtime.listening import (
+    make_address,
+    open_listeners,
+    plan_listening,
+    raise_descriptor_limit,
+)
+from kettle.runtime.stream import Stream
+from kettle.runtime.transport import SocketTransport, Transport, connect_socket
+from kettle.wire.commands import Command, Daemon, command_name, find_command
+from kettle.wire.dialog import Words
+from kettle.wire.levels import Level
+from kettle.wire.security.authorization import Authorization
+from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.security.client_side import ClientSetup, client_handshake
+from kettle.wire.security.mapfile import MapFile, parse_mapfile
+from kettle.wire.security.negotiation import Wish, read_policy
+from kettle.wire.security.server_side import (
+    FIRST_MESSAGE_SECONDS,
+    Accepted,
+    Registered,
+    ServerSetup,
+    authorize_next,
+    server_handshake,
+)
+from kettle.wire.security.session import Peer, Session, SessionCache
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.clock import Clock
+    from kettle.runtime.identity import DaemonIdentity
+    from kettle.runtime.logs import Log
+
+Handler = Callable[[Stream], Awaitable[None]]
+
+# Wire reference, Timeouts.
+CONNECT_SECONDS = 20.0
+NEGOTIATION_SECONDS = 120.0
+# Limit: connections at once, of all descriptors this process may have; the rest is for files.
+_SHARE_OF_DESCRIPTORS = 0.8
+_ACCEPTED_AT_ONCE = 64
+_EXPIRE_SESSIONS_SECONDS = 600.0
+
+FAMILY_USER = "condor@family"
+_FAMILY_LEVELS = (
+    Level.ADMINISTRATOR,
+    Level.DAEMON,
+    Level.ADVERTISE_STARTD,
+    Level.ADVERTISE_SCHEDD,
+    Level.ADVERTISE_MASTER,
+    Level.NEGOTIATOR,
+    Level.CLIENT,
+)
+
+_DAEMONS = {daemon.name: daemon for daemon in Daemon}
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """A command and who answers it; `again` means that further commands may follow it."""
+
+    handler: Handler
+    again: bool
+
+
+class Network(Protocol):
+    """What a service may do with the network."""
+
+    @property
+    def address(self) -> Sinful:
+        """Where this daemon can be reached."""
+        ...
+
+    def register(
+        self,
+        command: int,
+        handler: Handler,
+        *,
+        levels: Iterable[Level] | None = None,
+        force_authentication: bool | None = None,
+        again: bool = False,
+    ) -> None:
+        """Answer a command; see `CommandNetwork.register`."""
+        ...
+
+    async def connect(
+        self,
+        address: Sinful | str,
+        command: int,
+        *,
+        session: ClaimId | None = None,
+        timeout: float = CONNECT_SECONDS,
+        force_authentication: bool = False,
+    ) -> Stream:
+        """Open a connection for a command; see `CommandNetwork.connect`."""
+        ...
+
+    def add_session(
+        self, claim: ClaimId, *, user: str, levels: Iterable[Level] = (), lifetime: float | None
+    ) -> None:
+        """Let whoever knows the claim's secret be `user`; see `CommandNetwork.add_session`."""
+        ...
+
+    def remove_session(self, claim: ClaimId) -> None:
+        """Forget a claim's session."""
+        ...
+
+    def allows(self, stream: Stream, level: Level) -> bool:
+        """Whether the peer holds a level beyond that of its command."""
+        ...
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over policies and lists; sessions and registrations stay."""
+        ...
+
+
+class CommandNetwork:
+    """Handshakes, dispatch and sessions over any transport."""
+
+    def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
+        self._config = config
+        self._identity = identity
+        self._clock = clock
+        self._log = log
+        self._address = Sinful("127.0.0.1", 0)
+        self._registrations: dict[int, Registration] = {}
+        self._registered: dict[int, Registered] = {}
+        self._sessions = SessionCache()
+        self._outgoing = SessionCache()
+        self._family: Session | None = None
+        self._strangers: set[str] = set()
+        self._holes: list[tuple[Level, str]] = []
+        self._connections: set[Stream] = set()
+        self._setup: ServerSetup | None = None
+        self._client: ClientSetup | None = None
+        self.commands_handled = 0
+        self.connections_refused = 0
+
+    # What this daemon is.
+
+    @property
+    def address(self) -> Sinful:
+        """Where this daemon can be reached."""
+        return self._address
+
+    @property
+    def server(self) -> ServerSetup:
+        """What this daemon brings to a negotiation as the server."""
+        if self._setup is None:
+            self._setup = self._make_server()
+        return self._setup
+
+    @property
+    def client(self) -> ClientSetup:
+        """What this daemon brings to a negotiation as the client."""
+        if self._client is None:
+            self._client = self._make_client()
+        return self._client
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over policies and lists; sessions and registrations stay."""
+        self._config = config
+        self._setup = None
+        self._client = None
+        self._strangers.clear()
+
+    def _make_server(self) -> ServerSetup:
+        config = self._config
+        subsystem = config.subsystem
+        authorization = Authorization.from_settings(config.get, subsystem)
+        for level, user in self._holes:
+            authorization.add_hole(level, user)
+        identity = self._identity
+        made = self._setup.sessions_made if self._setup is not None else 0
+        return ServerSetup(
+            policies={
+                level: read_policy(config.get, level, subsystem=subsystem) for level in Level
+            },
+            registered=self._registered,
+            authorization=authorization,
+            sessions=self._sessions,
+            credentials=SystemServerCredentials(config),
+            addresses=self._reachable_at(),
+            random_bytes=secrets.token_bytes,
+            session_name=f"{identity.machine}:{identity.pid}:{int(identity.started_at)}"
+            f".{secrets.token_hex(3)}",
+            uid_domain=uid_domain(config),
+            trust_domain=config.get("TRUST_DOMAIN") or "",
+            mapfile=read_mapfile(config),
+            fs_directory=config.get("FS_LOCAL_DIR") or "/tmp",  # noqa: S108 - both sides know it
+            root_is_condor=config.boolean("FS_ROOT_TO_CONDOR") is not False,
+            token_maximum_age_seconds=config.integer("SEC_TOKEN_MAX_AGE") or 0,
+            version=identity.version,
+            sessions_made=made,
+        )
+
+    def _make_client(self) -> ClientSetup:
+        config = self._config
+        return ClientSetup(
+            policy=read_policy(config.get, Level.CLIENT, subsystem=config.subsystem),
+            credentials=SystemClientCredentials(config, self._clock.now),
+            random_bytes=secrets.token_bytes,
+            subsystem=config.subsystem,
+            process_id=os.getpid(),
+            own_address=str(self._address) if self._address.port else "",
+            parent_id=config.environment.get("CONDOR_PARENT_ID", ""),
+            uid_domain=uid_domain(config),
+        )
+
+    def _reachable_at(self) -> tuple[Sinful, ...]:
+        """Every form in which a client may have dialed us."""
+        own = self._address
+        found = [own]
+        for endpoint in own.addresses:
+            found.append(Sinful(endpoint.host, endpoint.port, own.parameters))
+        for loopback in ("127.0.0.1", "::1"):
+            found.append(Sinful(loopback, own.port, own.parameters))
+        return tuple(found)
+
+    # Sessions that nobody negotiates.
+
+    def add_family(self, secret: str) -> None:
+        """Join the family of the master's daemons, whose shared secret this is."""
+        claim = ClaimId(secret)
+        session = claim.session(FAMILY_USER)
+        self._sessions.add(session)
+        self._family = claim.session(FAMILY_USER)
+        for level in _FAMILY_LEVELS:
+            self._add_hole(level, FAMILY_USER)
+
+    def add_session(
+        self,
+        claim: ClaimId,
+        *,
+        user: str,
+        levels: Iterable[Level] = (),
+        lifetime: float | None = None,
+    ) -> None:
+        """Let whoever knows the claim's secret be `user`, for `lifetime` seconds (None: for good).
+
+        `levels` are granted to that user name as such; use it for `…@matchsession` names only.
+        Raises RemoteProtocolError if the claim carries no session.
+        """
+        ends = None if lifetime is None else self._clock.now() + lifetime
+        self._sessions.add(claim.session(user, expires_at=ends))
+        for level in levels:
+            self._add_hole(level, user)
+
+    def remove_session(self, claim: ClaimId) -> None:
+        """Forget a claim's session, in both directions."""
+        self._sessions.forget(claim.session_id)
+        self._outgoing.forget(claim.session_id)
+
+    def _add_hole(self, level: Level, user: str) -> None:
+        if (level, user) not in self._holes:
+            self._holes.append((level, user))
+            if self._setup is not None:
+                self._setup.authorization.add_hole(level, user)
+
+    # Commands in.
+
+    def register(
+        self,
+        command: int,
+        handler: Handler,
+        *,
+        levels: Iterable[Level] | None = None,
+        force_authentication: bool | None = None,
+        again: bool = False,
+    ) -> None:
+        """Answer a command with a handler.
+
+        The levels (any of them suffices) and whether authentication is forced come from the table
+        of commands unless given. When the handler returns, the stream is closed, unless it was
+        kept or detached, or `again` is set: then the next bare command on it is awaited.
+        """
+        row = find_command(command)
+        if levels is None:
+            assert row is not None, f"command {command} is not in the table: give its levels"
+            levels = row.levels(_DAEMONS.get(self._config.subsystem))
+        if force_authentication is None:
+            force_authentication = row is not None and row.force_authentication
+        self._registered[int(command)] = Registered(tuple(levels), force_authentication)
+        self._registrations[int(command)] = Registration(handler, again)
+
+    def allows(self, stream: Stream, level: Level) -> bool:
+        """Whether the peer holds a level beyond that of its command."""
+        peer = stream.peer
+        return self.server.authorization.allows(
+            level, peer.user, peer.address, limits=peer.limits
+        )
+
+    async def serve(self, transport: Transport) -> None:
+        """Answer one connection from its first message to its end."""
+        stream = Stream(transport)
+        self._connections.add(stream)
+        try:
+            await self._serve(stream)
+        except (AuthenticationFailed, AuthorizationDenied) as error:
+            self.connections_refused += 1
+            self._log(f"PERMISSION DENIED: {error}")
+        except RemoteProtocolError as error:
+            self._log(f"Closing the connection from {stream.remote_name}: {error}")
+        except WireError as error:
+            self._log.debug("D_NETWORK", str(error))
+        except Exception as error:  # noqa: BLE001 - one connection must not end the daemon
+            lines = "".join(traceback.format_exception(error)).rstrip()
+            self._log.problem(f"{command_name(stream.command)} failed: {lines}")
+        finally:
+            self._connections.discard(stream)
+            if not stream.kept:
+                stream.close()
+
+    async def _serve(self, stream: Stream) -> None:
+        host = _host_of(stream.remote_name)
+        async with asyncio.timeout(NEGOTIATION_SECONDS):
+            first = await stream.receive(FIRST_MESSAGE_SECONDS)
+            accepted = await stream.run(
+                server_handshake(self.server, host, self._clock.now(), first=first)
+            )
+        stream.accept(accepted.command, accepted.peer)
+        if accepted.finished:
+            return
+        if accepted.message is not None and accepted.message.remaining:
+            stream.push_back(accepted.message)
+        await self._dispatch(stream, accepted)
+
+    async def _dispatch(self, stream: Stream, accepted: Accepted) -> None:
+        while True:
+            registration = self._registrations[stream.command]
+            self.commands_handled += 1
+            if self._log.enabled("D_COMMAND"):
+                self._log.debug(
+                    "D_COMMAND",
+                    f"Calling handler for {command_name(stream.command)} from"
+                    f" {stream.peer.user} at {stream.remote_name}",
+                )
+            await registration.handler(stream)
+            if not registration.again or stream.closed or stream.kept:
+                return
+            reader = await stream.receive_forever()
+            command = reader.integer()
+            stream.accept(command, authorize_next(self.server, accepted, command))
+            if reader.remaining:
+                stream.push_back(reader)
+
+    # Commands out.
+
+    async def connect(
+        self,
+        address: Sinful | str,
+        command: int,
+        *,
+        session: ClaimId | None = None,
+        timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109 - of the connection's parts, too
+        force_authentication: bool = False,
+    ) -> Stream:
+        """Open a connection to a daemon and have `command` accepted there.
+
+        What is sent next are the command's arguments. A claim's session is used if given;
+        otherwise a cached or the family session, or a new one is negotiated. A session that the
+        peer has forgotten is negotiated anew, once. Raises ConnectionLost,
+        AuthenticationFailed, AuthorizationDenied, RemoteProtocolError, and SessionUnknown where a
+        claim's session is not known to the peer.
+        """
+        sinful = Sinful.parse(address) if isinstance(address, str) else address
+        if session is not None:
+            known = self._outgoing.find(session.session_id, self._clock.now())
+            if known is None:
+                known = session.session("")
+                self._outgoing.add(known)
+            return await self._connect_with(sinful, command, known, timeout, force_authentication)
+        cached = self._choose_session(sinful, command, force_authentication)
+        if cached is not None:
+            try:
+                return await self._connect_with(
+                    sinful, command, cached, timeout, force_authentication
+                )
+            except SessionUnknown:
+                self._forget(sinful, cached)
+            except ConnectionLost:
+                # A peer that never answers resumptions just closes: ask it without a session.
+                if cached is self._family:
+                    raise
+                self._forget(sinful, cached)
+        return await self._connect_with(sinful, command, None, timeout, force_authentication)
+
+    def _choose_session(self, sinful: Sinful, command: int, forced: bool) -> Session | None:
+        key = str(sinful)
+        if self._family is not None and key not in self._strangers and self._is_near(sinful):
+            return self._family
+        found = self._outgoing.find_for(key, command, self._clock.now())
+        if found is not None and forced and not found.method:
+            return None
+        return found
+
+    def _is_near(self, sinful: Sinful) -> bool:
+        """Whether the address is on this host, where the family lives."""
+        return sinful.host.startswith("127.") or sinful.host in {
+            "::1",
+            self._address.host,
+            *(endpoint.host for endpoint in self._address.addresses),
+        }
+
+    def _forget(self, sinful: Sinful, session: Session) -> None:
+        if session is self._family:
+            self._strangers.add(str(sinful))
+        else:
+            self._outgoing.forget(session.id)
+
+    async def _connect_with(
+        self,
+        sinful: Sinful,
+        command: int,
+        session: Session | None,
+        seconds: float,
+        force_authentication: bool,
+    ) -> Stream:
+        stream = Stream(await self._open(sinful, seconds))
+        stream.timeout = seconds
+        try:
+            await self._pass_shared_port(stream, sinful)
+            setup = self.client
+            if session is None and setup.policy.negotiation is Wish.NEVER:
+                stream.begin_bare(command)
+                stream.accept(command, Peer(address=sinful.host))
+                return stream
+            used = await stream.run(
+                client_handshake(
+                    setup,
+                    sinful,
+                    command,
+                    self._clock.now(),
+                    session=session,
+                    force_authentication=force_authentication,
+                )
+            )
+        except BaseException:
+            stream.close()
+            raise
+        if session is None:
+            self._outgoing.add(used, address=str(sinful))
+        stream.accept(
+            command,
+            Peer(
+                address=sinful.host,
+                method=used.method,
+                version=used.peer_version,
+                session_id=used.id,
+            ),
+        )
+        return stream
+
+    async def _pass_shared_port(self, stream: Stream, sinful: Sinful) -> None:
+        """Say whom we want behind a shared port; this is no part of the conversation."""
+        port_id = sinful.shared_port_id
+        if port_id is None:
+            return
+        name = f"{self._config.subsystem} {self._address}"
+        await stream.send(Words(int(Command.SHARED_PORT_CONNECT), port_id, name, -1, 0))
+        if port_id != "self":
+            stream.reset_digests()
+
+    async def _open(self, sinful: Sinful, seconds: float) -> Transport:
+        """Make a connection; the part that differs between networks."""
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """End every connection that is being served."""
+        for stream in list(self._connections):
+            stream.close()
+
+
+class SystemNetwork(CommandNetwork):
+    """The machine's network: TCP."""
+
+    def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
+        super().__init__(config, identity, clock, log)
+        self._listeners: list[socket.socket] = []
+        self._listening = False
+        self._served = 0
+        self._most = max(16, int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS))
+
+    async def listen(self, port: int | None = None) -> None:
+        """Open the command port; `port` None means what the configuration says."""
+        plan = plan_listening(self._config, port)
+        self._listeners = open_listeners(plan)
+        self._address = make_address(plan, self._listeners)
+        self._setup = self._client = None
+        self._start_accepting()
+        tasks.spawn(self._expire_sessions(), "expire sessions")
+
+    def _start_accepting(self) -> None:
+        if self._listening:
+            return
+        self._listening = True
+        loop = asyncio.get_running_loop()
+        for sock in self._listeners:
+            loop.add_reader(sock.fileno(), self._on_connection, sock)
+
+    def _stop_accepting(self) -> None:
+        if not self._listening:
+            return
+        self._listening = False
+        loop = asyncio.get_running_loop()
+        for sock in self._listeners:
+            loop.remove_reader(sock.fileno())
+
+    def _on_connection(self, listener: socket.socket) -> None:
+        for _ in range(_ACCEPTED_AT_ONCE):
+            try:
+                sock, _ = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionError):
+                return
+            except OSError as error:
+                self._log.problem(f"Cannot accept a connection: {error}")
+                self._pause()
+                return
+            self._begin(SocketTransport(sock))
+
+    def _begin(self, transport: Transport) -> None:
+        self._served += 1
+        if self._served >= self._most:
+            # The others wait in the kernel's queue until somebody leaves.
+            self._stop_accepting()
+        task = tasks.spawn(self.serve(transport), "connection")
+        task.add_done_callback(self._on_served)
+
+    def _on_served(self, _: asyncio.Task[None]) -> None:
+        self._served -= 1
+        if not self._listening and self._listeners and self._served < self._most * 0.9:
+            self._start_accepting()
+
+    def _pause(self) -> None:
+        """Try again in a moment: too many open files, or no memory."""
+        self._stop_accepting()
+        asyncio.get_running_loop().call_later(0.5, self._start_accepting)
+
+    async def _open(self, sinful: Sinful, seconds: float) -> Transport:
+        network = self._config.get("PRIVATE_NETWORK_NAME") or ""
+        route = sinful.choose_route(private_network=network)
+        return await connect_socket(route.host, route.port, seconds)
+
+    async def _expire_sessions(self) -> None:
+        while True:
+            await asyncio.sleep(_EXPIRE_SESSIONS_SECONDS)
+            now = self._clock.now()
+            self._sessions.expire(now)
+            self._outgoing.expire(now)
+
+    async def close(self) -> None:
+        """Stop listening and end every connection that is being served."""
+        self._stop_accepting()
+        listeners, self._listeners = self._listeners, []
+        for sock in listeners:
+            sock.close()
+        await super().close()
+
+
+def uid_domain(config: Config) -> str:
+    """Return UID_DOMAIN, by default this host's name."""
+    return config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "localhost"
+
+
+def read_mapfile(config: Config) -> MapFile | None:
+    """Read CERTIFICATE_MAPFILE; None if there is none. ConfigError if it does not parse."""
+    path = config.get("CERTIFICATE_MAPFILE")
+    if not path:
+        return None
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
+        return None
+    literal = config.boolean("CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS") is True
+    return parse_mapfile(
+        text, literal_keys=literal, source=path, read_included=_read_included_mapfiles
+    )
+
+
+def _read_included_mapfiles(path: str) -> list[tuple[str, str]]:
+    names = [path]
+    if os.path.isdir(path):
+        names = sorted(os.path.join(path, name) for name in os.listdir(path))
+    found = []
+    for name in names:
+        try:
+            with open(name, encoding="utf-8", errors="replace") as file:
+                found.append((name, file.read()))
+        except OSError as error:
+            raise KettleError(f"cannot read the map file {name}: {error.strerror}") from error
+    return found
+
+
+def _host_of(name: str) -> str:
+    """Take the address out of `host:port` or `[host]:port`."""
+    host = name.rpartition(":")[0] if ":" in name else name
+    return host.strip("[]")
