@@ -33,7 +33,7 @@ _NOPS = (
     Command.DC_NOP_ADVERTISE_SCHEDD,
     Command.DC_NOP_ADVERTISE_MASTER,
 )
-_STOPS = {
+_STOPS: dict[int, str] = {
     Command.DC_OFF_GRACEFUL: "graceful",
     Command.DC_OFF_FAST: "fast",
     Command.DC_OFF_PEACEFUL: "peaceful",
@@ -97,7 +97,7 @@ class GenericCommands:
         """Whoever asks only wanted to know that this is allowed."""
 
     async def _stop(self, stream: Stream) -> None:
-        how = _STOPS[Command(stream.command)]
+        how = _STOPS[stream.command]
         if how == "graceful" and self._daemon.peaceful:
             how = "peaceful"
         self._log(stream, f"shutting down, {how}")

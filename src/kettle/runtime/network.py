@@ -119,7 +119,7 @@ class Network(Protocol):
         command: int,
         *,
         session: ClaimId | None = None,
-        timeout: float = CONNECT_SECONDS,
+        timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109
         force_authentication: bool = False,
     ) -> Stream:
         """Open a connection for a command; see `CommandNetwork.connect`."""
@@ -240,12 +240,8 @@ class CommandNetwork:
     def _reachable_at(self) -> tuple[Sinful, ...]:
         """Every form in which a client may have dialed us."""
         own = self._address
-        found = [own]
-        for endpoint in own.addresses:
-            found.append(Sinful(endpoint.host, endpoint.port, own.parameters))
-        for loopback in ("127.0.0.1", "::1"):
-            found.append(Sinful(loopback, own.port, own.parameters))
-        return tuple(found)
+        hosts = [endpoint.host for endpoint in own.addresses] + ["127.0.0.1", "::1"]
+        return (own, *(Sinful(host, own.port, own.parameters) for host in hosts))
 
     # Sessions that nobody negotiates.
 
@@ -316,9 +312,7 @@ class CommandNetwork:
     def allows(self, stream: Stream, level: Level) -> bool:
         """Whether the peer holds a level beyond that of its command."""
         peer = stream.peer
-        return self.server.authorization.allows(
-            level, peer.user, peer.address, limits=peer.limits
-        )
+        return self.server.authorization.allows(level, peer.user, peer.address, limits=peer.limits)
 
     async def serve(self, transport: Transport) -> None:
         """Answer one connection from its first message to its end."""

@@ -162,7 +162,8 @@ class SystemProcesses:
         """
         seal_descriptors()
         self._loop = asyncio.get_running_loop()
-        self._loop.add_signal_handler(signal.SIGCHLD, self.reap)
+        # Not the loop's own signal handlers: uvloop keeps SIGCHLD for itself, and never uses it.
+        signal.signal(signal.SIGCHLD, self._on_signal)
         if zygote is not None:
             self._zygote = zygote
             zygote.attach(self)
@@ -173,8 +174,12 @@ class SystemProcesses:
             self._zygote.close()
             self._zygote = None
         if self._loop is not None:
-            self._loop.remove_signal_handler(signal.SIGCHLD)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._loop = None
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self.reap)
 
     def spawn(
         self,
