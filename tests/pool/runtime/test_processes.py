@@ -67,10 +67,10 @@ def test_descriptors_may_be_mapped_crosswise(tmp_path: Path) -> None:
         (tmp_path / name).touch()
 
     async def scenario(processes: SystemProcesses) -> None:
-        one = os.dup2(os.open(tmp_path / "a", os.O_WRONLY), 8, inheritable=False)
-        two = os.dup2(os.open(tmp_path / "b", os.O_WRONLY), 9, inheritable=False)
+        one = os.open(tmp_path / "a", os.O_WRONLY)
+        two = os.open(tmp_path / "b", os.O_WRONLY)
         child = processes.spawn(
-            ["/bin/sh", "-c", f"echo two >&{one}; echo one >&{two}"],
+            ["/bin/sh", "-c", f"echo two >/proc/self/fd/{one}; echo one >/proc/self/fd/{two}"],
             environment=ENVIRONMENT,
             fds={one: two, two: one},
         )
