@@ -177,7 +177,7 @@ class SystemProcesses:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._loop = None
 
-    def _on_signal(self, number: int, frame: object) -> None:
+    def _on_signal(self, *_: object) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self.reap)
 
@@ -311,10 +311,13 @@ def _children_of(pid: int) -> list[int]:
 def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> int:
     """Signal everything below `root`, then `root`; return how many signals were sent.
 
-    For SIGKILL the tree is walked again until nothing is left to signal, because a process may
-    fork while it is being killed; `rounds` bounds that.
+    For SIGKILL the root is stopped first, so that it cannot react to the end of its children, and
+    the tree is walked again until nothing is left to signal, because a process may fork while it
+    is being killed; `rounds` bounds that.
     """
     sent = 0
+    if number == signal.SIGKILL:
+        _kill(root, signal.SIGSTOP)
     for _ in range(rounds if number == signal.SIGKILL else 1):
         living = [pid for pid in descendants(root) if not is_zombie(pid)]
         for pid in living:
