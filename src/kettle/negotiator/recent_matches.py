@@ -1,0 +1,58 @@
+"""What was given in earlier cycles and cannot be seen in the slot ads yet.
+
+Cycles follow each other faster than a claim takes to reach the collector. Until the ad of a slot
+shows a new claim id or its user, what was given of it must not be given again and counts as used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+# Limit: a schedd that has done nothing with a match for so long will not.
+REMEMBERED_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    user: str
+    weight: float
+    given_at: float
+
+
+@dataclass(slots=True)
+class RecentMatches:
+    """Matches by claim id."""
+
+    _given: dict[str, list[_Given]] = field(default_factory=dict)
+
+    def add(self, claim_id: str, user: str, weight: float, now: float) -> None:
+        """Remember a match that was told to a schedd."""
+        if claim_id:
+            self._given.setdefault(claim_id, []).append(_Given(user, weight, now))
+
+    def forget(self, claim_id: str) -> None:
+        """Forget a claim id: the schedd that was to get it could not be told."""
+        self._given.pop(claim_id, None)
+
+    def settle(self, claim_ids_on_offer: Iterable[str], now: float) -> None:
+        """Forget what is old, and what has disappeared from the slots on offer."""
+        offered = set(claim_ids_on_offer)
+        for claim_id in list(self._given):
+            newest = self._given[claim_id][-1].given_at
+            if claim_id not in offered or now - newest >= REMEMBERED_SECONDS:
+                del self._given[claim_id]
+
+    def __contains__(self, claim_id: object) -> bool:
+        return claim_id in self._given
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def weights(self) -> dict[str, float]:
+        """Return the weight given to each user that is not in the books yet."""
+        weights: dict[str, float] = {}
+        for matches in self._given.values():
+            for match in matches:
+                weights[match.user] = weights.get(match.user, 0.0) + match.weight
+        return weights

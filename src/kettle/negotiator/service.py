@@ -1,0 +1,411 @@
+"""The negotiator: runs cycles, keeps the books, answers questions about them.
+
+A cycle starts when a schedd says RESCHEDULE and at the latest every NEGOTIATOR_INTERVAL: fetch ads,
+ask the schedds for requests, plan (`matchmaking/cycle.py`), tell the schedds, advertise. What is
+decided is decided elsewhere: priorities in `accountant.py`, the snapshot in `snapshot.py`, words in
+`dialogue.py`. Connections to schedds are in `service_schedds.py`, commands in
+`service_commands.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.errors import ConfigError, KettleError, StorageError, WireError
+from kettle.matchmaking.cycle import Cycle, Plan, limits_in_use
+from kettle.matchmaking.groups import ROOT
+from kettle.matchmaking.slots import SlotTable, build_slot_table
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.accounting_ads import (
+    NO_GROUPS,
+    CycleFacts,
+    GroupFacts,
+    accounting_ads,
+)
+from kettle.negotiator.recent_matches import RecentMatches
+from kettle.negotiator.service_commands import AccountingCommands
+from kettle.negotiator.service_schedds import Harvest, Schedds, Terms
+from kettle.negotiator.settings import NegotiatorSettings, read_settings
+from kettle.negotiator.snapshot import (
+    Pool,
+    make_groups,
+    make_submitters,
+    significant_attributes,
+    sort_ads,
+)
+from kettle.negotiator.statistics import CycleHistory, CycleStatistics
+from kettle.records import accounting_log
+from kettle.records.accounting_log import AccountingTable
+from kettle.runtime import tasks
+from kettle.runtime.collectors import Advertiser, find_collectors
+from kettle.runtime.context import Runtime
+from kettle.runtime.durable import DurableFile
+from kettle.wire.commands import Command
+from kettle.wire.messages.collector import PrivateQueryReply, Query
+
+# RESCHEDULE of several schedds, or of one for many submits, starts one cycle.
+DEBOUNCE_SECONDS = 0.010
+# After a cycle that failed, or with event-driven cycles, ads are not sent more often than this.
+ADVERTISE_SECONDS = 1.0
+# Limit: how long the collector may take to answer.
+QUERY_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class _Round:
+    """One cycle under way."""
+
+    statistics: CycleStatistics
+    pool: Pool
+    table: SlotTable
+    harvests: list[Harvest] = field(default_factory=list)
+
+
+class NegotiatorService:
+    """The daemon; see the module's docstring."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.settings: NegotiatorSettings = read_settings(runtime.config)
+        self.accountant = Accountant(self.settings.priorities)
+        self.facts: dict[str, CycleFacts] = {}
+        self.groups: GroupFacts = NO_GROUPS
+        self.history = CycleHistory()
+        self.recent = RecentMatches()
+        self._written = AccountingTable()
+        self._log: DurableFile | None = None
+        self._log_sequence = 1
+        self._log_created = 0
+        self._schedds = Schedds(runtime)
+        self._advertiser = Advertiser(runtime)
+        self._wake = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+        self._advertised_at = 0.0
+
+    async def start(self) -> None:
+        """Open the books, register the commands, start cycling."""
+        self._open_books()
+        AccountingCommands(self).register()
+        self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule)
+        self._loop = tasks.spawn(self._cycle_forever(), "negotiation cycles")
+        self.advertise()
+
+    async def reconfigure(self, config: Config) -> None:
+        """Take over new settings; the books stay."""
+        try:
+            self.settings = read_settings(config)
+        except ConfigError as error:
+            self.runtime.log.problem(f"The configuration of the negotiator is wrong: {error}")
+            return
+        self.accountant.settings = self.settings.priorities
+        self.accountant.group_names = self.settings.group_names
+        self.accountant.use_slot_weights = self.settings.cycle.use_slot_weights
+        await self._advertiser.reconnect()
+        self.wake()
+
+    async def shut_down(self, how: str) -> None:
+        """Stop cycling, write the books, withdraw the ad."""
+        if self._loop is not None:
+            self._loop.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._loop
+        self._schedds.close()
+        await self.save()
+        if how != "fast":
+            self._advertiser.invalidate(
+                Command.INVALIDATE_NEGOTIATOR_ADS, "Negotiator", self.runtime.identity.name
+            )
+            await self._advertiser.flush(2.0)
+        await self._advertiser.close()
+        if self._log is not None:
+            self._log.close()
+
+    def wake(self) -> None:
+        """Let a cycle begin soon."""
+        self._wake.set()
+
+    async def _on_reschedule(self, stream: object) -> None:
+        del stream
+        self.wake()
+
+    # --- cycles -------------------------------------------------------------------------------
+
+    async def _cycle_forever(self) -> None:
+        settings = self.settings
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(settings.interval_seconds):
+                    await self._wake.wait()
+            await asyncio.sleep(DEBOUNCE_SECONDS)
+            self._wake.clear()
+            began = self.runtime.clock.now()
+            try:
+                await self._cycle()
+            except (KettleError, OSError) as error:
+                self.runtime.log.problem(f"The negotiation cycle failed: {error}")
+            settings = self.settings
+            spent = self.runtime.clock.now() - began
+            pause = max(settings.cycle_delay_seconds, settings.min_interval_seconds - spent)
+            if pause > 0:
+                await asyncio.sleep(pause)
+
+    async def _cycle(self) -> None:
+        """Run one cycle from fetching ads to advertising what came of it."""
+        clock = self.runtime.clock
+        statistics = self.history.begin(clock.now())
+        ads = await self._fetch_ads()
+        fetched_at = clock.now()
+        statistics.phases[0] = fetched_at - statistics.started_at
+        pool = sort_ads(ads, self.settings)
+        now = int(fetched_at)
+        self.accountant.age(now)
+        self.accountant.observe(pool.slots, now)
+        statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
+        statistics.total_slots = len(pool.slots)
+        if pool.submitters:
+            table = build_slot_table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
+            self._hide_given(table)
+            await self._negotiate(_Round(statistics, pool, table))
+        await self.save()
+        self.history.end(statistics, clock.now())
+        self._log_cycle(statistics)
+        self.advertise_soon()
+
+    async def _fetch_ads(self) -> list[ClassAd]:
+        """Ask the first collector that answers for slots with their secrets, and submitters."""
+        collectors = find_collectors(self.runtime.config, self.runtime.files)
+        problem: Exception = WireError("no collector is configured, or its address is unknown")
+        for address in collectors:
+            query = ClassAd(
+                {
+                    "MyType": "Query",
+                    "TargetType": "Submitter,Machine",
+                    "SendPrivateAttributes": True,
+                }
+            )
+            query.insert_text("Requirements", "true")
+            try:
+                stream = await self.runtime.network.connect(address, Command.QUERY_MULTIPLE_PVT_ADS)
+                try:
+                    await stream.send(Query(query))
+                    reader = await stream.receive(QUERY_SECONDS)
+                    return PrivateQueryReply.read(reader).ads
+                finally:
+                    stream.close()
+            except (WireError, OSError) as error:
+                problem = error
+        raise WireError(f"no collector answers: {problem}")
+
+    def _hide_given(self, table: SlotTable) -> None:
+        """Do not offer again what was given a moment ago and is not seen as claimed yet."""
+        now = self.runtime.clock.now()
+        self.recent.settle((one for slot in table for one in slot.claim_ids), now)
+        for slot in table:
+            slot.claim_ids = [one for one in slot.claim_ids if one not in self.recent]
+
+    async def _negotiate(self, cycle_round: _Round) -> None:
+        clock = self.runtime.clock
+        statistics, pool = cycle_round.statistics, cycle_round.pool
+        terms = Terms(
+            attributes=significant_attributes(pool.slots),
+            negotiator=self.runtime.identity.name,
+            maximum=self.settings.requests_at_a_time,
+            timeout_seconds=self.settings.schedd_timeout_seconds,
+            job_constraint=self.settings.job_constraint,
+        )
+        before = clock.now()
+        harvests = await self._schedds.fetch(pool.submitters, terms)
+        statistics.prefetch = clock.now() - before
+        cycle_round.harvests = harvests
+        plan = self._plan(cycle_round)
+        statistics.phases[2] = clock.now() - before - statistics.prefetch
+        lost = await self._schedds.tell(harvests, plan.matches, plan.rejections, terms)
+        statistics.phases[3] = clock.now() - before
+        self._remember(plan, {id(match) for match in lost})
+        await self._wake_sleepers(plan)
+        if any(not harvest.all_of_them for harvest in harvests) and plan.matches:
+            # More requests wait than one list holds.
+            self.wake()
+
+    def _plan(self, cycle_round: _Round) -> Plan:
+        settings, pool, table = self.settings, cycle_round.pool, cycle_round.table
+        wanting = [each for each in cycle_round.harvests if each.requests]
+        submitters = make_submitters(
+            (each.submitter.name for each in wanting),
+            self.accountant,
+            settings,
+            self.recent.weights(),
+        )
+        for harvest in wanting:
+            submitters[harvest.submitter.name].requests.extend(harvest.requests)
+        groups = make_groups(pool.submitters, self.accountant, settings, table.total_weight)
+        holders = {slot.remote_user for slot in table if slot.remote_user}
+        cycle = Cycle(
+            table,
+            submitters.values(),
+            settings.cycle,
+            groups=groups[0] if groups else None,
+            group_order=groups[1] if groups else (ROOT,),
+            limits_in_use=limits_in_use(pool.slots),
+            priorities={name: self.accountant.effective_priority(name) for name in holders},
+        )
+        plan = cycle.run()
+        self.groups = GroupFacts(groups[0], configured=True) if groups else NO_GROUPS
+        self._take_facts(cycle, table)
+        self._count(cycle_round, plan)
+        return plan
+
+    def _take_facts(self, cycle: Cycle, table: SlotTable) -> None:
+        inverse = {name: 1.0 / each.priority for name, each in cycle.submitters.items()}
+        whole = sum(inverse.values())
+        self.facts = {
+            name: CycleFacts(part / whole, part / whole * table.total_weight)
+            for name, part in inverse.items()
+        }
+
+    def _count(self, cycle_round: _Round, plan: Plan) -> None:
+        statistics = cycle_round.statistics
+        statistics.candidate_slots = plan.candidate_slots
+        statistics.trimmed_slots = len(cycle_round.table) - plan.candidate_slots
+        statistics.schedulers = len(
+            {each.submitter.schedd_address for each in cycle_round.harvests}
+        )
+        statistics.active_submitters = len(
+            {each.submitter.name for each in cycle_round.harvests if each.requests}
+        )
+        statistics.considered = plan.considered
+        statistics.matches = len(plan.matches)
+        statistics.rejections = len(plan.rejections)
+        statistics.pie_spins = plan.pie_spins
+        statistics.submitters_limited = set(plan.limited)
+        statistics.submitters_failed = {
+            each.submitter.name for each in cycle_round.harvests if each.failed
+        }
+
+    def _remember(self, plan: Plan, lost: set[int]) -> None:
+        """Enter what was told as given; the slot ads will confirm it, or not."""
+        now = self.runtime.clock.now()
+        log = self.runtime.log
+        for match in plan.matches:
+            request = match.request
+            if id(match) in lost or match.offline:
+                continue
+            self.recent.add(match.claim_id, request.submitter, match.cost, now)
+            self.accountant.customer(request.submitter)
+            log(
+                f"      Matched {request.cluster}.{request.proc} {request.submitter} "
+                f"{request.schedd} preempting {match.preempted_user or 'none'} "
+                f"{match.slot_address} {match.slot_name}"
+            )
+        for rejection in plan.rejections:
+            request = rejection.request
+            log(
+                f"      Rejected {request.cluster}.{request.proc} {request.submitter} "
+                f"{request.schedd}: {rejection.reason}"
+            )
+
+    async def _wake_sleepers(self, plan: Plan) -> None:
+        """Note in the ads of offline machines that they were wanted; the rooster wakes them."""
+        names = dict.fromkeys(match.slot_name for match in plan.matches if match.offline)
+        for name in names:
+            ad = ClassAd({"MyType": "Machine", "Name": name})
+            ad["MachineLastMatchTime"] = int(self.runtime.clock.now())
+            self._advertiser.update(Command.MERGE_STARTD_AD, ad)
+
+    def _log_cycle(self, statistics: CycleStatistics) -> None:
+        if statistics.idle_jobs or statistics.matches:
+            self.runtime.log(
+                f"Finished negotiation cycle: {statistics.matches} matches, "
+                f"{statistics.rejections} rejections, {statistics.total_slots} slots, "
+                f"{statistics.idle_jobs} idle jobs, "
+                f"{statistics.ended_at - statistics.started_at:.3f} s"
+            )
+
+    # --- advertising ----------------------------------------------------------------------------
+
+    def advertise_soon(self) -> None:
+        """Send the ads, unless that was done a moment ago."""
+        now = self.runtime.clock.now()
+        quiet = not self.history.cycles or not self.history.cycles[0].idle_jobs
+        pause = self.settings.update_interval_seconds if quiet else ADVERTISE_SECONDS
+        if now - self._advertised_at >= min(pause, self.settings.update_interval_seconds):
+            self.advertise()
+
+    def advertise(self) -> None:
+        """Send the negotiator's ad and those of the books to the collectors."""
+        self._advertised_at = self.runtime.clock.now()
+        self._advertiser.update(Command.UPDATE_NEGOTIATOR_AD, self.own_ad())
+        if not self.settings.advertise_accounting:
+            return
+        for accounting in accounting_ads(self.accountant, self.facts, self.groups):
+            accounting["NegotiatorName"] = self.runtime.identity.name
+            self._advertiser.update(Command.UPDATE_ACCOUNTING_AD, accounting)
+
+    def own_ad(self) -> ClassAd:
+        """Return the negotiator's ad."""
+        runtime = self.runtime
+        address = str(runtime.network.address)
+        ad = ClassAd({"MyType": "Negotiator", "NegotiatorIpAddr": address})
+        for name, value in runtime.identity.attributes(address, runtime.clock.now()).items():
+            ad[name] = value
+        for name, value in self.history.attributes().items():
+            ad[name] = value
+        return ad
+
+    # --- the books ------------------------------------------------------------------------------
+
+    def _open_books(self) -> None:
+        """Read the accounting log, cut off what an interrupted write left, write it anew."""
+        settings, files = self.settings, self.runtime.files
+        path = settings.accounting_path
+        table, created, sequence = AccountingTable(), int(self.runtime.clock.now()), 0
+        if files.exists(path):
+            table, replayed = accounting_log.replay(files.read(path))
+            created = replayed.created or created
+            sequence = replayed.sequence
+        self.accountant = Accountant.from_table(
+            table,
+            settings.priorities,
+            group_names=settings.group_names,
+            use_slot_weights=settings.cycle.use_slot_weights,
+        )
+        self.accountant.customer(ROOT)
+        self._log_created = created
+        self._log_sequence = sequence
+        self._compact()
+
+    def _compact(self) -> None:
+        path = self.settings.accounting_path
+        self._log_sequence += 1
+        table = self.accountant.table()
+        text = "".join(accounting_log.encode_snapshot(self._log_sequence, self._log_created, table))
+        if self._log is not None:
+            self._log.close()
+        self.runtime.files.write_atomically(path, text, mode=0o600)
+        self._log = self.runtime.files.open_durable(path)
+        self._written = table
+        self.accountant.changed.clear()
+
+    async def save(self) -> None:
+        """Append what has changed in the books; returns when it is on disk."""
+        if not self.accountant.changed or self._log is None:
+            return
+        try:
+            table = self.accountant.table()
+            text = accounting_log.encode_changes(self._written, table)
+            self.accountant.changed.clear()
+            self._written = table
+            if not text:
+                return
+            self._log.append(text.encode("utf-8", "surrogateescape"))
+            await self._log.commit()
+            if self._log.size > self.settings.accounting_bytes:
+                self._compact()
+        except StorageError as error:
+            # Matching goes on without the books; they are written whole at the next chance.
+            self.runtime.log.problem(f"The accounting log cannot be written: {error}")
+            self._written = AccountingTable()
