@@ -8,11 +8,11 @@ this is `ad_query.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
-from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind, kind_of_type
+from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
 from kettle.wire.codec import is_private_attribute
 
 # Bits of UpdatesHistory: one for each update, newest first, set when it was lost.
@@ -370,15 +370,3 @@ def _sign(ad: ClassAd, sender: Sender, entry: StoredAd, now: float, *, statistic
         ad["UpdatesSequenced"] = entry.sequenced
         ad["UpdatesLost"] = entry.lost
         ad["UpdatesHistory"] = f"{entry.history:0{HISTORY_BITS // 4}x}"
-
-
-def absent_or_offline(store: AdStore) -> Iterator[ClassAd]:
-    """Go through the slot ads that the persistent log has to hold."""
-    for entry in store.table(SLOT).values():
-        if entry.ad.boolean("Absent") or entry.ad.boolean("Offline"):
-            yield entry.ad
-
-
-def count_by(store: AdStore, type_name: str, test: Callable[[ClassAd], bool]) -> int:
-    """Count the ads of a type that pass a test."""
-    return sum(1 for entry in store.table(kind_of_type(type_name)).values() if test(entry.ad))

@@ -6,7 +6,7 @@ Decoded messages in, effects on the `AdStore` and reply messages out; the readin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import (
@@ -85,18 +85,13 @@ def find(
     return answer(store, parse_query(command, query, store, may_see_private=may_see_private))
 
 
-def write_answers(writer: Writer, answers: Iterable[Answer]) -> int:
-    """Write a whole reply, one message: each ad after a 1, a 0 at the end; return how many."""
-    count = 0
-    for found in answers:
-        writer.integer(1)
-        if found.private is None:
-            writer.ad(found.ad, private=found.secret, projection=found.names)
-        else:
-            writer.ad(_with_secrets(found), private=True, projection=_names_with_secrets(found))
-        count += 1
-    writer.integer(0)
-    return count
+def write_answer(writer: Writer, found: Answer) -> None:
+    """Write one ad of a reply, after the 1 that announces it; a 0 ends the reply."""
+    writer.integer(1)
+    if found.private is None:
+        writer.ad(found.ad, private=found.secret, projection=found.names)
+    else:
+        writer.ad(_with_secrets(found), private=True, projection=_names_with_secrets(found))
 
 
 def _with_secrets(found: Answer) -> ClassAd:

@@ -1,0 +1,75 @@
+"""Which slot ads outlive the collector itself, and the text in which they are kept.
+
+Ads of machines that sleep (Offline) or are gone but remembered (Absent) stay in
+COLLECTOR_PERSISTENT_AD_LOG (J013, J014). They are few and change seldom, so the file is written
+whole, in the log format of the other ClassAd logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+from kettle.records import queue_log
+
+
+@dataclass(slots=True)
+class AdTable:
+    """A log replayed: the ads by key."""
+
+    ads: dict[str, ClassAd] = field(default_factory=dict)
+
+    def new_ad(self, key: str, my_type: str, target_type: str) -> None:
+        """Make an empty ad of a type."""
+        del target_type
+        self.ads[key] = ClassAd({"MyType": my_type})
+
+    def destroy_ad(self, key: str) -> None:
+        """Forget an ad."""
+        self.ads.pop(key, None)
+
+    def set_attribute(self, key: str, name: str, text: str) -> None:
+        """Give an attribute an expression."""
+        self.ads.setdefault(key, ClassAd()).insert_text(name, text)
+
+    def delete_attribute(self, key: str, name: str) -> None:
+        """Remove an attribute."""
+        ad = self.ads.get(key)
+        if ad is not None and name in ad:
+            del ad[name]
+
+
+def is_persistent(ad: ClassAd) -> bool:
+    """Tell whether an ad must survive a restart of the collector."""
+    return bool(ad.boolean("Absent")) or bool(ad.boolean("Offline"))
+
+
+def decode_ads(data: bytes) -> list[ClassAd]:
+    """Return the ads in a log."""
+    table = AdTable()
+    queue_log.replay(data, table)
+    return list(table.ads.values())
+
+
+def encode_ads(ads: Iterable[ClassAd], *, created: int) -> str:
+    """Return a log that holds exactly these ads; keys number them."""
+    return "".join(
+        queue_log.encode_snapshot(
+            1,
+            created,
+            (
+                (
+                    f"<{number}>",
+                    "Machine",
+                    "Job",
+                    [
+                        (name, ad.text(name) or "undefined")
+                        for name in ad
+                        if name.lower() != "mytype"
+                    ],
+                )
+                for number, ad in enumerate(ads)
+            ),
+        )
+    )

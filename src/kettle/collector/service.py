@@ -1,0 +1,206 @@
+"""The collector: takes updates and withdrawals, answers queries, drops what is old.
+
+Decisions are in `ad_store.py` (what an update does), `ad_query.py` (what a query sees) and
+`commands.py`; the connection broker is `service_broker.py`. Here are the handlers, the timers, the
+persistent log of offline and absent ads, and the collector's own ad.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from kettle.collector import commands
+from kettle.collector.ad_kinds import (
+    COLLECTOR,
+    INVALIDATE_COMMANDS,
+    QUERY_COMMANDS,
+    QUERY_MULTIPLE_PRIVATE,
+    QUERY_PRIVATE_SLOTS,
+    SLOT,
+    UPDATE_COMMANDS,
+    UPDATE_OWN_SUBMITTER,
+    UPDATE_WITH_ACK,
+)
+from kettle.collector.ad_store import AdStore, Sender, StoredAd, StoreSettings
+from kettle.collector.own_ad import QueryCounts, make_own_ad
+from kettle.collector.service_broker import BrokerService
+from kettle.collector.service_persistent import PersistentAds
+from kettle.config import Config
+from kettle.config.knobs.collector import CollectorKnobs as Knobs
+from kettle.errors import KettleError, RefusedError
+from kettle.runtime import tasks
+from kettle.runtime.context import Runtime
+from kettle.runtime.stream import Stream
+from kettle.wire.commands import Command
+from kettle.wire.levels import Level
+from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
+
+# How often old ads are looked for: a fraction of the lifetime, within these bounds in seconds.
+_SWEEP_FRACTION = 10
+_SWEEP_LEAST, _SWEEP_MOST = 1.0, 60.0
+# After so many ads of an answer other connections get their turn.
+_ADS_AT_A_TIME = 200
+
+
+def read_settings(config: Config) -> StoreSettings:
+    """Take the store's settings out of a configuration; ConfigError names what is wrong."""
+    return StoreSettings(
+        lifetime_seconds=int(config[Knobs.CLASSAD_LIFETIME]),
+        requirements=config[Knobs.COLLECTOR_REQUIREMENTS],
+        absent_requirements=config[Knobs.ABSENT_REQUIREMENTS],
+        absent_lifetime_seconds=int(config[Knobs.ABSENT_EXPIRE_ADS_AFTER]),
+        offline_lifetime_seconds=int(config[Knobs.OFFLINE_EXPIRE_ADS_AFTER]),
+        one_negotiator=config[Knobs.COLLECTOR_ALLOW_ONLY_ONE_NEGOTIATOR],
+        expire_invalidated=config[Knobs.EXPIRE_INVALIDATED_ADS],
+        update_statistics=config[Knobs.COLLECTOR_DAEMON_STATS],
+    )
+
+
+class CollectorService:
+    """The daemon; see the module's docstring."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.store = AdStore(read_settings(runtime.config))
+        self.queries = QueryCounts()
+        self.broker = BrokerService(runtime)
+        self.persistent = PersistentAds(runtime, self.store)
+        self._sweeper: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Register the commands, bring back persistent ads, start dropping old ones."""
+        network = self.runtime.network
+        self.persistent.load(self.runtime.clock.now())
+        updates = {*UPDATE_COMMANDS, UPDATE_WITH_ACK, UPDATE_OWN_SUBMITTER}
+        for number in sorted(updates):
+            network.register(Command(number), self._on_update, again=True)
+        for number in sorted(set(INVALIDATE_COMMANDS)):
+            network.register(Command(number), self._on_invalidate, again=True)
+        for number in sorted(set(QUERY_COMMANDS)):
+            network.register(Command(number), self._on_query)
+        self.broker.start()
+        self.publish()
+        self._sweeper = tasks.spawn(self._sweep_forever(), "expire ads")
+
+    async def reconfigure(self, config: Config) -> None:
+        """Take over new settings; ads stay."""
+        self.store.settings = read_settings(config)
+        self.publish()
+
+    async def shut_down(self, how: str) -> None:
+        """Stop; persistent ads are on disk already."""
+        del how
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._sweeper
+        self.broker.stop()
+
+    # --- commands -----------------------------------------------------------------------------
+
+    async def _on_update(self, stream: Stream) -> None:
+        message = Update.read(await stream.receive())
+        command = stream.command
+        peer = stream.peer
+        sender = Sender(peer.user or Sender().identity, peer.method)
+        now = self.runtime.clock.now()
+        try:
+            entry = commands.update(self.store, command, message, now=now, sender=sender)
+        except RefusedError as error:
+            self.runtime.log(f"Dropped an update from {stream.remote_name}: {error}")
+            stream.close()
+            return
+        if command == UPDATE_WITH_ACK:
+            await stream.send(UpdateAcknowledged())
+        if entry is not None and entry.kind is SLOT:
+            self.persistent.note(entry)
+
+    async def _on_invalidate(self, stream: Stream) -> None:
+        query = Invalidate.read(await stream.receive()).query
+        now = self.runtime.clock.now()
+        try:
+            gone = commands.invalidate(self.store, stream.command, query, now=now)
+        except RefusedError as error:
+            self.runtime.log(f"Dropped a withdrawal from {stream.remote_name}: {error}")
+            stream.close()
+            return
+        if gone:
+            self.persistent.save()
+
+    async def _on_query(self, stream: Stream) -> None:
+        query = Query.read(await stream.receive()).query
+        self.queries.total += 1
+        command = stream.command
+        if COLLECTOR.query == command:
+            self.publish()
+        private = command in (QUERY_MULTIPLE_PRIVATE, QUERY_PRIVATE_SLOTS) or any(
+            self.runtime.network.allows(stream, level)
+            for level in (Level.NEGOTIATOR, Level.ADMINISTRATOR)
+        )
+        answers = commands.find(self.store, command, query, may_see_private=private)
+        writer = stream.writer()
+        count = 0
+        for found in answers:
+            commands.write_answer(writer, found)
+            count += 1
+            if count % _ADS_AT_A_TIME == 0:
+                await asyncio.sleep(0)
+        await stream.send(writer.integer(0))
+
+    # --- time ----------------------------------------------------------------------------------
+
+    async def _sweep_forever(self) -> None:
+        published_at = self.runtime.clock.now()
+        while True:
+            await asyncio.sleep(self._sweep_seconds())
+            now = self.runtime.clock.now()
+            gone = self.store.expire(now)
+            for entry in gone:
+                self.runtime.log(f"Expired {entry.kind.my_type} {', '.join(entry.key)}")
+            self.persistent.save()
+            self.broker.expire(now)
+            if now - published_at >= self.runtime.config[Knobs.COLLECTOR_UPDATE_INTERVAL]:
+                self.publish()
+                published_at = now
+
+    def _sweep_seconds(self) -> float:
+        """Return the pause: short enough for the shortest lifetime there is."""
+        shortest = float(self.store.settings.lifetime_seconds)
+        for entry in self.store.entries():
+            shortest = min(shortest, entry.expires_at - entry.heard_at)
+        return max(_SWEEP_LEAST, min(shortest / _SWEEP_FRACTION, _SWEEP_MOST))
+
+    def publish(self) -> StoredAd | None:
+        """Put the collector's own ad, with figures of now, into the store."""
+        runtime = self.runtime
+        now = runtime.clock.now()
+        broker = self.broker.broker
+        ad = make_own_ad(
+            self.store, self.queries, broker.counts, len(broker.listeners), broker.connected
+        )
+        address = str(runtime.network.address)
+        for name, value in runtime.identity.attributes(address, now).items():
+            ad[name] = value
+        ad["Name"] = _pool_name(runtime)
+        ad["CollectorIpAddr"] = address
+        admin = runtime.config.get("CONDOR_ADMIN")
+        if admin:
+            ad["CondorAdmin"] = admin
+        ad["UpdateInterval"] = int(runtime.config[Knobs.COLLECTOR_UPDATE_INTERVAL])
+        # Nobody sends this ad, so nobody could renew it before it grows old.
+        ad["ClassAdLifetime"] = 2**31 - 1
+        try:
+            return self.store.update(COLLECTOR, ad, now=now, sender=Sender("condor@family", ""))
+        except KettleError as error:
+            runtime.log.problem(f"The collector's own ad: {error}")
+            return None
+
+
+def _pool_name(runtime: Runtime) -> str:
+    """Return what the pool calls itself: `My Pool - 127.0.0.1@host`."""
+    name = runtime.config.get("COLLECTOR_NAME")
+    machine = runtime.identity.machine
+    if not name:
+        return machine
+    return name if "@" in name else f"{name}@{machine}"
