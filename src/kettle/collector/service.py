@@ -32,7 +32,6 @@ from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.stream import Stream
-from kettle.wire.commands import Command
 from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
 
@@ -74,11 +73,11 @@ class CollectorService:
         self.persistent.load(self.runtime.clock.now())
         updates = {*UPDATE_COMMANDS, UPDATE_WITH_ACK, UPDATE_OWN_SUBMITTER}
         for number in sorted(updates):
-            network.register(Command(number), self._on_update, again=True)
+            network.register(number, self._on_update, again=True)
         for number in sorted(set(INVALIDATE_COMMANDS)):
-            network.register(Command(number), self._on_invalidate, again=True)
+            network.register(number, self._on_invalidate, again=True)
         for number in sorted(set(QUERY_COMMANDS)):
-            network.register(Command(number), self._on_query)
+            network.register(number, self._on_query)
         self.broker.start()
         self.publish()
         self._sweeper = tasks.spawn(self._sweep_forever(), "expire ads")
@@ -140,10 +139,8 @@ class CollectorService:
         )
         answers = commands.find(self.store, command, query, may_see_private=private)
         writer = stream.writer()
-        count = 0
-        for found in answers:
+        for count, found in enumerate(answers, start=1):
             commands.write_answer(writer, found)
-            count += 1
             if count % _ADS_AT_A_TIME == 0:
                 await asyncio.sleep(0)
         await stream.send(writer.integer(0))
