@@ -1,0 +1,68 @@
+"""How a job leaves the queue: the last attributes, and the records that take it out.
+
+Pure. The order matters and is the caller's to keep: first the final status is committed, then the
+history record is written, then the ad is destroyed. A crash in between leaves a finished job in
+the queue, which the next start finishes without running it again or recording it twice.
+"""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import JobStatus
+from kettle.records import history
+from kettle.schedd.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
+from kettle.schedd.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.transaction import Transaction
+from kettle.wire.codec import is_private_attribute
+
+
+def may_leave(job: Job) -> bool:
+    """Tell whether a finished job goes now, or stays because LeaveJobInQueue says so."""
+    return job.status in {JobStatus.COMPLETED, JobStatus.REMOVED} and not job.ad.boolean(
+        "LeaveJobInQueue"
+    )
+
+
+def plan_departure(transaction: Transaction, queue: JobQueue, job: Job) -> None:
+    """Take a job out, and with the last one its cluster."""
+    transaction.destroy_ad(key_of(*job.id))
+    cluster = queue.clusters.get(job.id.cluster)
+    if cluster is not None and job.id.proc in cluster.procs and not makes_more(cluster):
+        left = [proc for proc in cluster.procs if transaction.exists(key_of(cluster.id, proc))]
+        if not left:
+            plan_cluster_departure(transaction, queue, cluster)
+
+
+def plan_cluster_departure(transaction: Transaction, queue: JobQueue, cluster: Cluster) -> None:
+    """Take a cluster without jobs out."""
+    transaction.destroy_ad(key_of(cluster.id, CLUSTER_PROC))
+    private = key_of(cluster.id, PRIVATE_PROC)
+    if queue.ad(private) is not None:
+        transaction.destroy_ad(private)
+
+
+# JobMaterializePaused: no further job will be made.
+_DONE_MAKING = frozenset((2, 3))
+
+
+def makes_more(cluster: Cluster) -> bool:
+    """Tell whether a cluster may still make jobs."""
+    if "JobMaterializeDigestFile" not in cluster.ad:
+        return False
+    return (cluster.ad.integer("JobMaterializePaused") or 0) not in _DONE_MAKING
+
+
+def history_record(job: Job, offset: int, now: int) -> bytes:
+    """Return the record of a finished job for a history file that has `offset` bytes."""
+    ad = job.ad
+    completed = ad.integer("CompletionDate") or 0
+    banner = history.render_banner(
+        offset=offset,
+        cluster=job.id.cluster,
+        proc=job.id.proc,
+        owner=job.owner,
+        completed=completed if completed > 0 else -1,
+        now=now,
+    )
+    names = sorted(ad.names(), key=str.lower)
+    lines = (f"{name} = {ad.text(name)}" for name in names if not is_private_attribute(name))
+    return history.render_record(lines, banner)

@@ -1,0 +1,540 @@
+"""What the schedd does when something happens to a job or a claim.
+
+The one place where queue, idle jobs and claims meet: a match becomes a claim request, a granted
+claim gets a job, a shadow's exit becomes the job's next status and the claim's next job. Nothing is
+performed here: everything outside the process goes through `Hands`, which the service implements
+with the runtime and tests with lists. Each decision is made by the room it belongs to
+(`job_machine`, `claims`, `job_policy`, `departures`).
+Sources: wire reference, Negotiation and Claims; R059, R067, R080-R082.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from kettle.attributes.codes import (
+    HoldReasonCode,
+    JobAction,
+    JobStatus,
+    ShadowExit,
+    VacateReasonCode,
+)
+from kettle.classad import ClassAd, symmetric_match
+from kettle.matchmaking.requests import RESOURCE_CLUSTER, RESOURCE_PROC
+from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
+from kettle.schedd import claims as claim_states
+from kettle.schedd import departures, job_machine, job_runs
+from kettle.schedd.actions import Done, Plan
+from kettle.schedd.claims import Claim, Claims, Effect, Phase
+from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
+from kettle.schedd.job_ids import JobId, key_of
+from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.statistics import Statistics
+from kettle.schedd.transaction import Transaction
+from kettle.wire.messages.claims import RequestClaimReply
+
+ON_A_MACHINE = frozenset(
+    (int(JobStatus.RUNNING), int(JobStatus.TRANSFERRING_OUTPUT), int(JobStatus.SUSPENDED))
+)
+
+# Exits after which the job has ended by itself.
+_ENDED = frozenset(
+    (int(ShadowExit.EXITED), int(ShadowExit.EXITED_CLAIM_CLOSING), int(ShadowExit.CORED))
+)
+
+
+class Hands(Protocol):
+    """What the scheduler has done for it; every method returns at once."""
+
+    def request_claim(self, claim: Claim, job: Job) -> None:
+        """Send REQUEST_CLAIM; the reply comes to `on_claim_reply` or `on_claim_failed`."""
+
+    def release_claim(self, claim_id: str, startd_address: str) -> None:
+        """Tell a startd that a claim is not needed."""
+
+    def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
+        """Hand a job to its user's shadow host, once what was committed is on disk."""
+
+    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
+        """Tell a running job's shadow: Remove, Hold, Vacate, VacateFast, Suspend or Continue."""
+
+    def start_beside(self, job: Job) -> None:
+        """Start a job of the local or scheduler universe under the schedd itself."""
+
+    def log_submitted(self, job: Job) -> None:
+        """Write the event of a job that came into the queue."""
+
+    def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        """Write the event of a job that went on hold without running."""
+
+    def log_released(self, job: Job, reason: str) -> None:
+        """Write the event of a job that was released."""
+
+    def log_aborted(self, job: Job, reason: str) -> None:
+        """Write the event of a job that was removed."""
+
+    def record_history(self, job: Job) -> None:
+        """Append a finished job to the history files."""
+
+    def clean_up(self, job: Job) -> None:
+        """Remove what a finished job left in the spool; mail its owner if that is wanted."""
+
+    def want_matches(self) -> None:
+        """Tell the negotiator that jobs wait."""
+
+
+class Scheduler:
+    """Reacts to events; owns no state of its own but the counters of running jobs."""
+
+    def __init__(
+        self,
+        queue: JobQueue,
+        idle: IdleJobs,
+        hands: Hands,
+        now: Callable[[], int],
+        *,
+        most_running: int,
+        statistics: Statistics,
+        system_policy: SystemPolicy,
+    ) -> None:
+        self.queue = queue
+        self.idle = idle
+        self.claims = Claims()
+        self.hands = hands
+        self.now = now
+        self.most_running = most_running
+        self.statistics = statistics
+        self.system_policy = system_policy
+
+    @property
+    def running(self) -> int:
+        """How many jobs are on machines."""
+        return sum(len(self.queue.by_status[status]) for status in ON_A_MACHINE)
+
+    # -- matches and claims -----------------------------------------------------------------
+
+    def on_match(self, submitter: str, claim_ids: str, slot: ClassAd) -> bool:
+        """Take a match: request its claim for the job it was made for, or for the next one.
+
+        Returns False if nobody needs it any more.
+        """
+        claim_id = claim_ids.split(" ", 1)[0]
+        address = slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
+        if not claim_id or not address or slot.boolean("Offline") or claim_id in self.claims.by_id:
+            return False
+        if 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING):
+            return False
+        number, proc = slot.integer(RESOURCE_CLUSTER), slot.integer(RESOURCE_PROC)
+        job = self.queue.job(number or 0, -1 if proc is None else proc)
+        if job is None or not self.idle.is_waiting(job.id):
+            autocluster = job.autocluster if job is not None else -1
+            job = self.idle.next_job(submitter, autocluster) or self.idle.next_fitting(
+                submitter, lambda each: symmetric_match(each.ad, slot)
+            )
+        if job is None:
+            return False
+        self._request(claim_id, address, slot, job)
+        return True
+
+    def _request(self, claim_id: str, address: str, slot: ClassAd, job: Job) -> None:
+        claim = Claim(
+            claim_id, address, slot, job.submitter, job.autocluster, job.id, float(self.now())
+        )
+        self.idle.reserve(job)
+        self.claims.add(claim)
+        self.hands.request_claim(claim, job)
+
+    def on_claim_reply(self, claim: Claim, reply: RequestClaimReply) -> None:
+        """Take a startd's answer: the slots it granted, and what is left over to claim from."""
+        if claim.phase is not Phase.REQUESTING:
+            # The startd took it back before its answer was read.
+            return
+        if not reply.accepted:
+            self._apply(claim, claim_states.Refused)
+            return
+        granted = reply.claimed or [(claim.id, claim.slot)]
+        job = self.queue.jobs.get(claim.job) if claim.job is not None else None
+        wanted = job if job is not None and job.status == JobStatus.IDLE else None
+        # The startd gives a new claim id to what is left, and the granted slot keeps the old one.
+        self.claims.rename(claim, granted[0][0] or claim.id)
+        claim.slot = _keep_group(granted[0][1], claim.slot)
+        for claim_id, slot in granted[1:]:
+            self._take_extra(claim, claim_id, slot)
+        if reply.leftover is not None:
+            self._chain(claim, *reply.leftover)
+        self._apply(claim, claim_states.Accepted, wanted)
+
+    def _take_extra(self, like: Claim, claim_id: str, slot: ClassAd) -> None:
+        extra = Claim(
+            claim_id, like.startd_address, slot, like.submitter, like.autocluster, None, like.since
+        )
+        self.claims.add(extra)
+        self._apply(extra, claim_states.Accepted)
+
+    def _chain(self, claim: Claim, claim_id: str, slot: ClassAd) -> None:
+        """Claim again from the rest of a partitionable slot, for the same submitter's next job."""
+        if 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING):
+            return
+        slot = _keep_group(slot, claim.slot)
+        job = self.idle.next_fitting(claim.submitter, lambda each: symmetric_match(each.ad, slot))
+        if job is not None:
+            self._request(claim_id, claim.startd_address, slot, job)
+
+    def on_claim_failed(self, claim: Claim) -> None:
+        """Note that a startd could not be reached or did not answer."""
+        if claim.phase is Phase.REQUESTING:
+            self._apply(claim, claim_states.Refused)
+
+    def on_released_by_startd(self, claim_id: str) -> None:
+        """Note that a startd gave a claim up."""
+        claim = self.claims.by_id.get(claim_id)
+        if claim is not None:
+            self._apply(claim, claim_states.GivenUp)
+
+    def knows_claim(self, claim_id: str) -> bool:
+        """Tell a startd that asks whether its claim is still wanted."""
+        claim = self.claims.by_id.get(claim_id)
+        return claim is not None and claim.phase is not Phase.GONE
+
+    def _apply(
+        self,
+        claim: Claim,
+        event: claim_states.ClaimEvent,
+        wanted: Job | None = None,
+        transaction: Transaction | None = None,
+    ) -> None:
+        """Apply an event to a claim and have its effects done; commits `transaction`."""
+        for effect in claim_states.step(claim, event, float(self.now())):
+            if effect is Effect.CHOOSE_JOB:
+                self._choose(claim, wanted, transaction)
+                return
+            if effect is Effect.RELEASE:
+                self.hands.release_claim(claim.id, claim.startd_address)
+            elif effect is Effect.FORGET_JOB and claim.job is not None:
+                self.idle.unreserve(claim.job)
+        if transaction is not None:
+            self.queue.commit(transaction)
+        if claim.phase is Phase.GONE:
+            self.claims.remove(claim)
+            if event is not claim_states.Refused and self.idle.count(claim.submitter):
+                self.hands.want_matches()
+
+    def _choose(self, claim: Claim, wanted: Job | None, transaction: Transaction | None) -> None:
+        """Give an idle claim its next job, or release it."""
+        job = wanted
+        if claim.job is not None:
+            reserved = claim.job
+            self.claims.assign(claim, None)
+            if job is None:
+                self.idle.unreserve(reserved)
+        if job is None:
+            job = self.idle.next_job(claim.submitter, claim.autocluster) or self.idle.next_fitting(
+                claim.submitter, lambda each: symmetric_match(each.ad, claim.slot)
+            )
+        if job is None:
+            self._apply(claim, claim_states.NoJob, transaction=transaction)
+            return
+        self._start(claim, job, transaction or self.queue.transaction())
+
+    def _start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
+        now = self.now()
+        key = key_of(*job.id)
+        transaction.update(key, job_machine.step(job.ad, job_machine.Started(), now))
+        transaction.update(key, job_runs.match_attributes(job.ad, now))
+        transaction.update(
+            key,
+            job_runs.start_attributes(job.ad, claim.id, claim.startd_address, claim.slot, now),
+        )
+        claim.autocluster = job.autocluster
+        claim.jobs_started += 1
+        self.claims.assign(claim, job.id)
+        self.queue.commit(transaction)
+        self.idle.unreserve(job.id)
+        claim_states.step(claim, claim_states.JobGiven, float(now))
+        self.statistics.on_started(job, now)
+        self.hands.start_shadow(job, claim, reconnect=False)
+
+    # -- shadows ----------------------------------------------------------------------------
+
+    def on_job_update(self, job_id: JobId, attributes: ClassAd) -> None:
+        """Commit what a shadow reports of a running job."""
+        job = self.queue.jobs.get(job_id)
+        if job is None:
+            return
+        changes = _texts(attributes)
+        status = attributes.integer("JobStatus")
+        if status is not None:
+            changes.pop("JobStatus", None)
+            changes |= self._status_update(job, status)
+        if changes:
+            self.queue.update(job_id, changes)
+
+    def _status_update(self, job: Job, status: int) -> job_machine.Attributes:
+        """Turn a status that a shadow reports into the machine's event, where it has one."""
+        event: job_machine.Event
+        if status == JobStatus.SUSPENDED:
+            event = job_machine.Suspended()
+        elif status == JobStatus.TRANSFERRING_OUTPUT:
+            event = job_machine.OutputStarted()
+        elif status == JobStatus.RUNNING:
+            event = job_machine.Continued()
+        else:
+            return {}
+        if not job_machine.may(job.status, type(event)):
+            return {}
+        return job_machine.step(job.ad, event, self.now())
+
+    def on_shadow_exited(
+        self, job_id: JobId, reason: int, attributes: ClassAd, *, reusable: bool
+    ) -> None:
+        """Take the end of a run: the job's next status, and the claim's next job."""
+        claim = self.claims.by_job.get(job_id)
+        job = self.queue.jobs.get(job_id)
+        tail: Transaction | None = None
+        if job is not None:
+            tail = self._end_run(job, reason, attributes)
+        if claim is None:
+            if tail is not None:
+                self.queue.commit(tail)
+            return
+        self.claims.assign(claim, None)
+        event = claim_states.ShadowEnded if reusable else claim_states.ShadowEndedForGood
+        if claim.phase in {Phase.RUNNING, Phase.LOST}:
+            self._apply(claim, event, transaction=tail)
+        elif tail is not None:
+            self.queue.commit(tail)
+        if not reusable and len(self.idle):
+            self.hands.want_matches()
+
+    def _end_run(self, job: Job, reason: int, attributes: ClassAd) -> Transaction:
+        """Commit the end of a run; returns what is still to be committed with the next start."""
+        now = self.now()
+        changes = _texts(attributes)
+        changes.pop("JobStatus", None)
+        changes |= job_runs.end_attributes(job.ad, now)
+        event = _event_of_exit(job, reason, attributes)
+        if event is not None:
+            if isinstance(event, job_machine.Completed):
+                changes |= job_runs.committed_attributes(job.ad, now)
+            changes |= job_machine.step(job.ad, event, now)
+        else:
+            changes["CurrentHosts"] = "0"
+        self.queue.update(job.id, changes)
+        self.statistics.on_ended(job, reason, now)
+        tail = self.queue.transaction()
+        self.plan_departure(job, tail)
+        return tail
+
+    def on_host_lost(self, jobs: Iterable[JobId]) -> None:
+        """Have new shadows take over the jobs of a shadow host that died."""
+        for job_id in list(jobs):
+            job, claim = self.queue.jobs.get(job_id), self.claims.by_job.get(job_id)
+            if job is None or claim is None:
+                continue
+            self.queue.update(job_id, job_runs.shadow_attributes(job.ad, self.now()))
+            self.hands.start_shadow(job, claim, reconnect=True)
+            self._tell_takeover(job)
+
+    def _tell_takeover(self, job: Job) -> None:
+        """Repeat to a new shadow what the user had wanted of the old one."""
+        if job.status == JobStatus.REMOVED:
+            reason = job.ad.string("RemoveReason") or ""
+            self.hands.signal_shadow(job, "Remove", reason, VacateReasonCode.JobRemoved, 0)
+        elif job.status == JobStatus.HELD:
+            self.hands.signal_shadow(
+                job,
+                "Hold",
+                job.ad.string("HoldReason") or "",
+                job.ad.integer("HoldReasonCode") or 0,
+                job.ad.integer("HoldReasonSubCode") or 0,
+            )
+
+    # -- leaving ----------------------------------------------------------------------------
+
+    def plan_departure(self, job: Job, transaction: Transaction) -> bool:
+        """Let a finished job leave with `transaction`, unless it is to stay; True if it goes."""
+        if not departures.may_leave(job):
+            return False
+        if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged"):
+            self.hands.log_aborted(job, job.ad.string("RemoveReason") or "")
+        self.hands.record_history(job)
+        self.hands.clean_up(job)
+        departures.plan_departure(transaction, self.queue, job)
+        return True
+
+    # -- users' actions ---------------------------------------------------------------------
+
+    def on_action(self, plan: Plan) -> None:
+        """Carry out what an action that was just committed means for running and idle jobs."""
+        leaving = self.queue.transaction()
+        for done in plan.done:
+            if done.job.id in self.queue.jobs:
+                self._on_done(done, plan, leaving)
+        if leaving:
+            self.queue.commit(leaving)
+        if plan.request.action is JobAction.RELEASE:
+            self.hands.want_matches()
+
+    def _on_done(self, done: Done, plan: Plan, leaving: Transaction) -> None:
+        job, action = done.job, done.action
+        runs = self._has_shadow(job.id)
+        match action:
+            case JobAction.HOLD:
+                code, subcode = int(HoldReasonCode.UserRequest), plan.request.subcode
+                if runs:
+                    self.hands.signal_shadow(job, "Hold", done.reason, code, subcode)
+                else:
+                    self.hands.log_held(job, done.reason, code, subcode)
+            case JobAction.RELEASE:
+                self.hands.log_released(job, done.reason)
+                self.plan_departure(job, leaving)
+            case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
+                code = int(VacateReasonCode.JobRemoved)
+                self.hands.signal_shadow(job, "Remove", done.reason, code, 0)
+            case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
+                self._forget_run(job)
+                self.plan_departure(job, leaving)
+            case JobAction.VACATE | JobAction.VACATE_FAST | JobAction.SUSPEND | JobAction.CONTINUE:
+                code = int(VacateReasonCode.UserVacateJob)
+                self.hands.signal_shadow(job, _SIGNALS[action], done.reason, code, 0)
+
+    def _has_shadow(self, job: JobId) -> bool:
+        """Tell whether a claim runs the job; a removed or held job may still have a shadow."""
+        claim = self.claims.by_job.get(job)
+        return claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}
+
+    def _forget_run(self, job: Job) -> None:
+        """Give up the claim of a job that is forgotten whatever its remote side does."""
+        claim = self.claims.by_job.get(job.id)
+        if claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}:
+            self.hands.signal_shadow(job, "Remove", "", VacateReasonCode.JobRemoved, 0)
+            self.hands.release_claim(claim.id, claim.startd_address)
+
+    # -- policy -----------------------------------------------------------------------------
+
+    def apply_policy(self, jobs: Iterable[Job]) -> None:
+        """Do what periodic expressions want of jobs that do not run."""
+        now = self.now()
+        transaction = self.queue.transaction()
+        for job in jobs:
+            if job.status in ON_A_MACHINE or job.id not in self.queue.jobs:
+                continue
+            if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED}:
+                if job.id not in self.claims.by_job:
+                    self.plan_departure(job, transaction)
+                continue
+            decision = decide_periodic(job.ad, float(now), self.system_policy)
+            if decision.verdict is Verdict.HOLD:
+                self.hold(job, decision.reason, decision.code, decision.subcode)
+            elif decision.verdict is Verdict.RELEASE:
+                event = job_machine.Released(decision.reason)
+                self.queue.update(job.id, job_machine.step(job.ad, event, now))
+                self.hands.log_released(job, decision.reason)
+                self.hands.want_matches()
+            elif decision.verdict is Verdict.REMOVE:
+                removed = job_machine.Removed(decision.reason)
+                self.queue.update(job.id, job_machine.step(job.ad, removed, now))
+                self.plan_departure(job, transaction)
+        if transaction:
+            self.queue.commit(transaction)
+
+    def hold(self, job: Job, reason: str, code: int, subcode: int = 0) -> None:
+        """Put a job that does not run on hold."""
+        event = job_machine.Held(reason, code, subcode)
+        self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
+        self.hands.log_held(job, reason, code, subcode)
+
+    # -- after a restart --------------------------------------------------------------------
+
+    def recover(self) -> None:
+        """Take up what the last schedd left: runs with a lease, jobs on their way out."""
+        leaving = self.queue.transaction()
+        for job in list(self.queue.jobs.values()):
+            if job.status in ON_A_MACHINE:
+                self._recover_run(job)
+            elif "ClaimId" in job.ad:
+                # Held or removed while it ran, and the end of its run was not heard of.
+                self._abandon_run(job)
+            if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED} and (
+                job.id not in self.claims.by_job
+            ):
+                self.plan_departure(job, leaving)
+        if leaving:
+            self.queue.commit(leaving)
+
+    def _recover_run(self, job: Job) -> None:
+        ad, now = job.ad, self.now()
+        claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")
+        lease = ad.integer("JobLeaseDuration")
+        renewed = ad.integer("LastJobLeaseRenewal") or 0
+        alive = lease is not None and now < renewed + lease
+        if job.universe in MATCHED_UNIVERSES and claim_id and address and alive:
+            slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
+            claim = Claim(
+                claim_id, address, slot, job.submitter, self.idle.autocluster_of(job), job.id,
+                float(now), Phase.RUNNING,
+            )  # fmt: skip
+            self.claims.add(claim)
+            self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
+            self.hands.start_shadow(job, claim, reconnect=True)
+            return
+        changes = job_runs.end_attributes(ad, now)
+        changes |= job_machine.step(ad, job_machine.Requeued(), now)
+        self.queue.update(job.id, changes)
+
+    def _abandon_run(self, job: Job) -> None:
+        claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
+        if claim_id and address:
+            self.hands.release_claim(claim_id, address)
+        self.queue.update(job.id, job_runs.end_attributes(job.ad, self.now()))
+
+
+_SIGNALS = {
+    JobAction.VACATE: "Vacate",
+    JobAction.VACATE_FAST: "VacateFast",
+    JobAction.SUSPEND: "Suspend",
+    JobAction.CONTINUE: "Continue",
+}
+
+# What a negotiator says about a match, kept with the slots that come of it.
+_GROUP_ATTRIBUTES = ("RemoteNegotiatingGroup", "RemoteGroup", "RemoteAutoregroup")
+
+
+def _keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
+    for name in _GROUP_ATTRIBUTES:
+        text = matched.text(name)
+        if text is not None and name not in slot:
+            slot.insert_text(name, text)
+    return slot
+
+
+def _texts(attributes: ClassAd) -> job_machine.Attributes:
+    """Return a report's attributes as changes; an attribute that is literally undefined goes."""
+    changes: job_machine.Attributes = {}
+    for name in attributes:
+        text = attributes.text(name) or ""
+        changes[name] = None if text.lower() == "undefined" else text
+    return changes
+
+
+def _event_of_exit(job: Job, reason: int, attributes: ClassAd) -> job_machine.Event | None:
+    """Return what a shadow's exit means for a job; None if the user has decided already."""
+    if job.status not in ON_A_MACHINE:
+        return None
+    if reason in _ENDED:
+        return job_machine.Completed()
+    if reason in {ShadowExit.SHOULD_HOLD, ShadowExit.COMMON_TRANSFER_HOLD}:
+        return job_machine.Held(
+            attributes.string("HoldReason") or "Unspecified",
+            attributes.integer("HoldReasonCode") or 0,
+            attributes.integer("HoldReasonSubCode") or 0,
+        )
+    if reason == ShadowExit.MISSED_DEFERRAL:
+        return job_machine.Held(
+            attributes.string("HoldReason") or "the job missed its deferred execution time",
+            int(HoldReasonCode.MissedDeferredExecutionTime),
+        )
+    if reason == ShadowExit.SHOULD_REMOVE:
+        return job_machine.Removed(attributes.string("RemoveReason") or "")
+    return job_machine.Requeued()
