@@ -26,8 +26,13 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             return 0
         streams.stderr.write(f"Unknown option: {argument}\n{USAGE}")
         return 1
-    streams.stdout.write(f"{CONDOR_VERSION}\n{platform_text()}\n")
+    streams.stdout.write(version_text())
     return 0
+
+
+def version_text() -> str:
+    """Return the two lines that `-version` prints, of every tool."""
+    return f"{CONDOR_VERSION}\n{platform_text()}\n"
 
 
 def platform_text() -> str:

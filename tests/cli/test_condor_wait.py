@@ -1,0 +1,91 @@
+"""condor_wait against logs, beside what the real one printed for the same logs."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kettle.tools.condor_wait import main
+from kettle.tools.programs import Streams
+
+ENDED = """\
+000 (012.000.000) 2026-11-21 12:00:00 Job submitted from host: <127.0.0.1:1>
+...
+001 (012.000.000) 2026-11-21 12:00:01 Job executing on host: <127.0.0.1:1>
+...
+000 (012.001.000) 2026-11-21 12:00:00 Job submitted from host: <127.0.0.1:1>
+...
+005 (012.000.000) 2026-11-21 12:00:02 Job terminated.
+\t(1) Normal termination (return value 0)
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Remote Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Run Local Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Remote Usage
+\t\tUsr 0 00:00:00, Sys 0 00:00:00  -  Total Local Usage
+\t0  -  Run Bytes Sent By Job
+\t0  -  Run Bytes Received By Job
+\t0  -  Total Bytes Sent By Job
+\t0  -  Total Bytes Received By Job
+...
+009 (012.001.000) 2026-11-21 12:00:03 Job was aborted.
+\tvia condor_rm (by user tester)
+...
+"""
+STATUS = """\
+12.0.0 submitted
+12.0.0 executing on host <127.0.0.1:1>
+12.1.0 submitted
+12.0.0 completed
+"""
+
+
+def wait(tmp_path: Path, *words: str, log: str = ENDED) -> tuple[int, str, str]:
+    path = tmp_path / "log"
+    path.write_text(log)
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = main(["condor_wait", *[str(path) if w == "LOG" else w for w in words]], {}, streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_status_lines_are_the_reference_s(tmp_path: Path) -> None:
+    expected = STATUS + "12.1.0 aborted\nAll jobs done.\n"
+    assert wait(tmp_path, "-status", "LOG") == (0, expected, "")
+
+
+def test_a_number_of_jobs_is_enough(tmp_path: Path) -> None:
+    expected = STATUS + "Specifed number of jobs (1) done.\n"
+    assert wait(tmp_path, "-status", "-num", "1", "LOG") == (0, expected, "")
+
+
+def test_echo_copies_the_events_of_one_job_in_the_old_date_style(tmp_path: Path) -> None:
+    code, out, _ = wait(tmp_path, "-echo", "LOG", "12.1")
+    assert code == 0
+    assert out == (
+        "000 (012.001.000) 11/21 12:00:00 Job submitted from host: <127.0.0.1:1>\n...\n"
+        "009 (012.001.000) 11/21 12:00:03 Job was aborted.\n"
+        "\tvia condor_rm (by user tester)\n...\nAll jobs done.\n"
+    )
+
+
+@pytest.mark.parametrize("words", [("LOG", "13"), ("LOG", "12.0"), ("LOG",)])
+def test_jobs_that_are_not_there_or_have_ended_need_no_waiting(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    assert wait(tmp_path, *words)[:2] == (0, "All jobs done.\n")
+
+
+def test_time_runs_out_while_a_job_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr("time.sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    running = ENDED[: ENDED.index("005 (")]
+    assert wait(tmp_path, "-wait", "3", "LOG", log=running) == (1, "Time expired.\n", "")
+    assert now[0] == pytest.approx(3)
+
+
+def test_errors_say_what_is_wrong(tmp_path: Path) -> None:
+    assert wait(tmp_path, "LOG", "x") == (1, "", "Couldn't understand job number: x\n")
+    assert wait(tmp_path, "/nowhere/log")[2].startswith("Couldn't open /nowhere/log: No such file")
+    assert "-num cannot be used" in wait(tmp_path, "-allevents", "-num", "1", "LOG")[2]
+    assert wait(tmp_path)[0] == 1
