@@ -178,7 +178,7 @@ class SystemProcesses:
             self._loop = None
 
     def _on_signal(self, *_: object) -> None:
-        if self._loop is not None:
+        if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self.reap)
 
     def spawn(
