@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
@@ -37,7 +38,8 @@ def run(
 
     asyncio.run(main())
     if warmed is not None:
-        os.waitpid(warmed.pid, 0)
+        with contextlib.suppress(ChildProcessError):  # reaped on the way out already
+            os.waitpid(warmed.pid, 0)
     return processes
 
 
@@ -116,7 +118,7 @@ def test_a_tree_is_killed_to_the_last_leaf() -> None:
         family = descendants(child.pid)
         kill_tree(child.pid)
         assert os.WTERMSIG(await child.wait()) == signal.SIGKILL
-        while not all(is_zombie(pid) for pid in family):
+        while not all(is_zombie(pid) for pid in family):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
     run(scenario)
