@@ -32,9 +32,9 @@ from kettle.classad.nodes import (
     Subscript,
     Unary,
 )
-from kettle.classad.operators import BINARY, UNARY, Operation, truth
+from kettle.classad.operators import BINARY, UNARY, Operation, fold_case, truth
 from kettle.classad.state import MatchRoot, State, evaluate_entry, resolve
-from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value, wrap_32
 
 _ORDERING: Final[dict[str, Callable[[int, int], bool]]] = {
     "<": lambda a, b: a < b,
@@ -235,8 +235,10 @@ def subscript(state: State, base: Value, index: Value) -> Value:
     if base is UNDEFINED or index is UNDEFINED:
         return UNDEFINED
     if isinstance(base, ExprList) and type(index) is int:
-        if 0 <= index < len(base.elements):
-            return state.evaluate_in(base.elements[index], base.scope)
+        # Compat: the reference counts in 32 bits.
+        position = wrap_32(index)
+        if 0 <= position < len(base.elements):
+            return state.evaluate_in(base.elements[position], base.scope)
         return ERROR
     if isinstance(base, ClassAd) and isinstance(index, str):
         found = base.entry(index.lower())
@@ -316,13 +318,13 @@ def _compile_with_constant(
 
         return compare
     if type(constant) is str and name in ("==", "!="):
-        lowered = constant.lower()
+        lowered = fold_case(constant)
         positive = name == "=="
 
         def compare_text(state: State) -> Value:
             value = left(state)
             if type(value) is str:
-                return (value == constant or value.lower() == lowered) is positive
+                return (value == constant or fold_case(value) == lowered) is positive
             return operation(value, constant)
 
         return compare_text

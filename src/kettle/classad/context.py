@@ -27,12 +27,21 @@ class Context:
     """The world as an evaluation sees it.
 
     `now` returns seconds since the epoch; `utc_offset` the local zone's seconds east of UTC at a
-    moment; `user_maps` are what `userMap` looks in, by name in lower case; `debug` takes the text
-    of a `debug()` call. `strict` chooses the rules of new ClassAds: no fall-back to TARGET, no
-    special `MY` and `CurrentTime`.
+    moment; `user_maps` are what `userMap` looks in, by name in lower case; `home_of` gives a
+    user's home directory; `debug` takes the text of a `debug()` call. `strict` chooses the rules
+    of new ClassAds: no fall-back to TARGET, no special `MY` and `CurrentTime`.
     """
 
-    __slots__ = ("debug", "now", "random", "strict", "user_maps", "utc_offset", "zone_name")
+    __slots__ = (
+        "debug",
+        "home_of",
+        "now",
+        "random",
+        "strict",
+        "user_maps",
+        "utc_offset",
+        "zone_name",
+    )
 
     def __init__(
         self,
@@ -42,6 +51,7 @@ class Context:
         utc_offset: Callable[[float], int] = _utc_offset,
         zone_name: Callable[[float], str] = lambda _: "UTC",
         user_maps: Mapping[str, UserMap] | None = None,
+        home_of: Callable[[str], str | None] = lambda _user: None,
         debug: Callable[[str], None] | None = None,
         strict: bool = False,
     ) -> None:
@@ -50,6 +60,7 @@ class Context:
         self.utc_offset: Final = utc_offset
         self.zone_name: Final = zone_name
         self.user_maps: Final[Mapping[str, UserMap]] = user_maps if user_maps is not None else {}
+        self.home_of: Final = home_of
         self.debug: Final = debug
         self.strict: Final = strict
 

@@ -42,7 +42,8 @@ def _remainder_integers(left: int, right: int) -> Value:
 
 
 def _real_or_error(number: float) -> Value:
-    return number if math.isfinite(number) else ERROR
+    # Compat: only overflow upwards is an error in the reference; shown by probes.json.
+    return ERROR if number == math.inf else number
 
 
 def _strict_result(left: Value, right: Value) -> Value | None:
@@ -107,19 +108,26 @@ def multiply(left: Value, right: Value) -> Value:
     return ERROR
 
 
+def divide_reals(left: float, right: float) -> float:
+    """Return the quotient as the processor gives it, infinite or not a number included."""
+    if right != 0:
+        return left / right
+    if left == 0 or left != left:
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
+
+
 def divide(left: Value, right: Value) -> Value:
     """Return `left / right`; integers are divided towards zero."""
     if type(left) in _NUMBERS and type(right) in _NUMBERS:
-        if right == 0:
-            return ERROR
         if type(left) is float or type(right) is float:
-            return _real_or_error(left / right)  # type: ignore[operator]
+            return _real_or_error(divide_reals(float(left), float(right)))  # type: ignore[arg-type]
         return _divide_integers(left, right)  # type: ignore[arg-type]
     strict = _strict_result(left, right)
     if strict is not None:
         return strict
-    if isinstance(left, RelativeTime) and type(right) in (int, float) and right != 0:
-        return RelativeTime(left.seconds / right)  # type: ignore[operator]
+    if isinstance(left, RelativeTime) and isinstance(right, int | float):
+        return ERROR if type(right) is bool else RelativeTime(divide_reals(left.seconds, right))
     return ERROR
 
 
@@ -133,9 +141,7 @@ def remainder(left: Value, right: Value) -> Value:
 
 def _bitwise(combine: Callable[[int, int], int]) -> Operation:
     def apply(left: Value, right: Value) -> Value:
-        if isinstance(left, int) and isinstance(right, int):
-            if type(left) is bool and type(right) is bool:
-                return bool(combine(left, right))
+        if type(left) is int and type(right) is int:
             return wrap_integer(combine(left, right))
         strict = _strict_result(left, right)
         return strict if strict is not None else ERROR
@@ -148,11 +154,26 @@ def _shift_left(left: int, right: int) -> int:
 
 
 def _shift_right(left: int, right: int) -> int:
-    return left >> (right & 63)
+    if left >= 0:
+        return left >> (right & 63)
+    # Compat: negative numbers are shifted bit by bit in the reference, however often.
+    return left >> min(max(right, 0), 63)
 
 
 def _shift_right_unsigned(left: int, right: int) -> int:
-    return (left & ((1 << 64) - 1)) >> (right & 63)
+    count = right & 63
+    if left < 0 and count == 0:
+        # Compat: the reference's mask for the sign is empty here; shown by operators.json.
+        return 0
+    return (left & ((1 << 64) - 1)) >> count
+
+
+def fold_case(text: str) -> str:
+    """Return the text with ASCII letters, and only those, in lower case."""
+    return text.lower() if text.isascii() else text.translate(_LOWER)
+
+
+_LOWER: Final = {code: code + 32 for code in range(65, 91)}
 
 
 def _compare(test: Callable[[Any, Any], bool]) -> Operation:
@@ -161,7 +182,7 @@ def _compare(test: Callable[[Any, Any], bool]) -> Operation:
         if kind in _NUMBERS and type(right) in _NUMBERS:
             return test(left, right)
         if kind is str and type(right) is str:
-            return test(left.lower(), right.lower())  # type: ignore[union-attr]
+            return test(fold_case(left), fold_case(right))  # type: ignore[arg-type]
         strict = _strict_result(left, right)
         if strict is not None:
             return strict
@@ -182,10 +203,8 @@ def is_same(left: Value, right: Value) -> Value:
         return left == right
     if isinstance(left, bool | int | str):
         return left == right
-    if isinstance(left, AbsoluteTime):
-        return left.seconds == right.seconds  # type: ignore[union-attr]
-    if isinstance(left, RelativeTime):
-        return left.seconds == right.seconds  # type: ignore[union-attr]
+    if isinstance(left, AbsoluteTime | RelativeTime):
+        return left == right
     if left is UNDEFINED or left is ERROR:
         return True
     return ERROR

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from kettle.classad.calendar import parse_moment, parse_span
+from kettle.classad.context import ambient
 from kettle.classad.lexer import Token, tokenize, unescape
 from kettle.classad.nodes import (
     FALSE,
@@ -27,7 +29,7 @@ from kettle.classad.nodes import (
     Unary,
     literal,
 )
-from kettle.classad.values import ERROR, UNDEFINED
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, RelativeTime
 from kettle.errors import ClassAdSyntaxError
 
 # fmt: off
@@ -41,6 +43,7 @@ PRECEDENCE: Final = {
 # fmt: on
 CONDITIONAL_PRECEDENCE: Final = 1
 UNARY_PRECEDENCE: Final = 12
+CHOICE_PRECEDENCE: Final = 13
 UNARY: Final = frozenset("-+!~")
 CONSTANTS: Final[dict[str, Literal]] = {
     "true": TRUE,
@@ -50,6 +53,8 @@ CONSTANTS: Final[dict[str, Literal]] = {
 }
 # Words that cannot be attribute names unless quoted.
 RESERVED: Final = frozenset({"true", "false", "undefined", "error", "is", "isnt"})
+# Calls with text that are checked when they are parsed, and then have one spelling.
+_TIME_LITERALS: Final = {"abstime": "absTime", "reltime": "relTime"}
 _SYNONYMS: Final = {"is": "=?=", "isnt": "=!="}
 
 # Limit: the reference gives up at this depth too; a bracket costs it six of its levels, a prefix
@@ -62,7 +67,7 @@ _CHAIN_DEPTH: Final = 2
 class Parser:
     """One text being parsed. `strict` reads integers as strict new ClassAds do."""
 
-    __slots__ = ("_depth", "_index", "_old", "_strict", "_text", "_tokens")
+    __slots__ = ("_depth", "_index", "_old", "_strict", "_text", "_tokens", "cacheable")
 
     def __init__(self, text: str, *, old: bool = False, strict: bool = False) -> None:
         self._text: Final = text
@@ -71,6 +76,8 @@ class Parser:
         self._tokens: Final[list[Token]] = tokenize(text, old=old)
         self._index = 0
         self._depth = 0
+        # Local times read differently in another zone: not to be remembered.
+        self.cacheable = True
 
     @property
     def position(self) -> int:
@@ -89,22 +96,16 @@ class Parser:
 
     def expression(self) -> Expr:
         """Expression = binary [ "?" expression ":" expression | "?:" expression ]."""
-        conditions: list[tuple[Expr, Expr | None]] = []
+        conditions: list[tuple[Expr, Expr]] = []
         depth = self._depth
         while True:
             test = self._binary()
-            if self._take("?:"):
-                if self._peek() in UNARY and not self._at_negative_number():
-                    # Compat: the reference refuses a prefix operator here, too.
-                    raise self._error("after ?: there must be parentheses around")
-                conditions.append((test, None))
-            elif self._take("?"):
-                self._deepen(_CHAIN_DEPTH)
-                yes = self.expression()
-                self._require(":")
-                conditions.append((test, yes))
-            else:
+            if not self._take("?"):
                 break
+            self._deepen(_CHAIN_DEPTH)
+            yes = self.expression()
+            self._require(":")
+            conditions.append((test, yes))
             self._deepen(_CHAIN_DEPTH)
         self._depth = depth
         result = test
@@ -138,14 +139,41 @@ class Parser:
         return ""
 
     def _operand(self) -> Expr:
-        """Operand = { "-" | "+" | "!" | "~" } primary { "." name | "[" expression "]" }."""
+        """Operand = { "-" | "+" | "!" | "~" } chosen."""
         prefixes: list[str] = []
         depth = self._depth
         while self._peek() in UNARY and not self._at_negative_number():
             prefixes.append(self._peek())
             self._index += 1
             self._deepen(_CHAIN_DEPTH)
+        result = self._chosen()
+        self._depth = depth
+        for prefix in reversed(prefixes):
+            result = Unary(prefix, result)
+        return result
+
+    def _chosen(self) -> Expr:
+        """Chosen = postfix [ "?:" chosen ]; binds tighter than any prefix operator."""
+        first = self._postfix()
+        if self._peek() != "?:":
+            return first
+        choices = [first]
+        depth = self._depth
+        while self._take("?:"):
+            self._deepen(_CHAIN_DEPTH)
+            choices.append(self._postfix())
+        self._depth = depth
+        result = choices.pop()
+        while choices:
+            result = Conditional(choices.pop(), None, result)
+        return result
+
+    def _postfix(self) -> Expr:
+        """Postfix = primary { "." name | "[" expression "]" }."""
+        start = self._tokens[self._index][0]
         result = self._primary()
+        if start == "integer" and self._peek() == ".":
+            raise self._error("a real number needs digits after")
         while True:
             if self._take("."):
                 result = Selection(result, self._attribute_name("after the dot"))
@@ -156,11 +184,7 @@ class Parser:
                 self._depth = before
                 self._require("]")
             else:
-                break
-        self._depth = depth
-        for prefix in reversed(prefixes):
-            result = Unary(prefix, result)
-        return result
+                return result
 
     def _primary(self) -> Expr:
         """Primary = number | string | constant | name | call | "." name | "(" … | "{" … | "[" …."""
@@ -181,7 +205,7 @@ class Parser:
                 return self._list()
             if text == "[":
                 return self.ad()
-            if text == "-":
+            if text == "-" and self._at_negative_number():
                 self._index += 2
                 number_kind, number, _ = self._tokens[self._index - 1]
                 return self._number(number_kind, number, negative=True)
@@ -219,7 +243,27 @@ class Parser:
                 arguments.append(self.expression())
             self._require(")")
         self._depth = depth
+        if name.lower() in _TIME_LITERALS and len(arguments) == 1:
+            return self._time(name, arguments[0])
         return Call(name, tuple(arguments))
+
+    def _time(self, name: str, argument: Expr) -> Expr:
+        """Return `absTime("…")` or `relTime("…")` in its one spelling."""
+        if not isinstance(argument, Literal) or not isinstance(argument.value, str):
+            return Call(name, (argument,))
+        name = _TIME_LITERALS[name.lower()]
+        text: str | None = argument.value
+        assert isinstance(text, str)
+        if name == "absTime":
+            moment = parse_moment(text, ambient().utc_offset)
+            self.cacheable = self.cacheable and text.rstrip()[-1:] in ("Z", "z")
+            text = None if moment is None else str(AbsoluteTime(*moment))
+        elif "." not in text:
+            span = parse_span(text)
+            text = None if span is None else str(RelativeTime(span))
+        if text is None:
+            raise self._error("not a time: the argument before")
+        return Call(name, (Literal(text),))
 
     def _parenthesized(self) -> Expr:
         """Parenthesized = "(" expression ")"."""
@@ -400,7 +444,8 @@ def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> E
     parser = Parser(text, old=old)
     expr = parser.expression()
     parser.expect_end()
-    _remember(cache, text, expr)
+    if parser.cacheable:
+        _remember(cache, text, expr)
     return expr
 
 
@@ -415,7 +460,8 @@ def parse_old_value(text: str, *, strict: bool = False) -> Expr:
     known = _old_prefix_cache.get(text)
     if known is not None and not strict:
         return known
-    expr = Parser(text, old=True, strict=strict).expression()
-    if not strict:
+    parser = Parser(text, old=True, strict=strict)
+    expr = parser.expression()
+    if not strict and parser.cacheable:
         _remember(_old_prefix_cache, text, expr)
     return expr

@@ -26,7 +26,13 @@ from kettle.classad.nodes import (
     Subscript,
     Unary,
 )
-from kettle.classad.parser import CONDITIONAL_PRECEDENCE, PRECEDENCE, RESERVED, UNARY_PRECEDENCE
+from kettle.classad.parser import (
+    CHOICE_PRECEDENCE,
+    CONDITIONAL_PRECEDENCE,
+    PRECEDENCE,
+    RESERVED,
+    UNARY_PRECEDENCE,
+)
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
@@ -41,7 +47,7 @@ if TYPE_CHECKING:
 
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TO_QUOTE: Final = RESERVED | {"parent"}
-_NEW_SPELLING: Final = {"=?=": "is", "=!=": "isnt"}
+NEW_SPELLING: Final = {"=?=": "is", "=!=": "isnt"}
 _NEEDS_ESCAPE: Final = re.compile(r"[^ !#-\[\]-~]")
 _NAME_NEEDS_ESCAPE: Final = re.compile(r"[^ -&(-\[\]-~]")
 _ESCAPES: Final = {
@@ -165,16 +171,16 @@ def render_value(value: Value, *, old: bool = False) -> str:
 
 def _write(expr: Expr, out: list[str], old: bool) -> None:
     links: list[Expr] = []
+    grouped = False
     while isinstance(expr, Binary | Selection | Subscript):
         links.append(expr)
-        if isinstance(expr, Binary):
-            if _rank(expr.left) < PRECEDENCE[expr.operator]:
-                break
-            expr = expr.left
-        else:
-            expr = expr.base
-    if links and isinstance(links[-1], Binary) and expr is links[-1]:
-        _write_grouped(links[-1].left, out, old)
+        least = PRECEDENCE[expr.operator] if isinstance(expr, Binary) else _HIGHEST
+        expr = expr.left if isinstance(expr, Binary) else expr.base
+        if _rank(expr) < least:
+            grouped = True
+            break
+    if grouped:
+        _write_grouped(expr, out, old)
     elif isinstance(expr, Literal):
         out.append(render_value(expr.value, old=old))
     elif isinstance(expr, AttributeReference):
@@ -209,20 +215,28 @@ def _write_link(link: Expr, out: list[str], old: bool) -> None:
         out.append("]")
     else:
         assert isinstance(link, Binary)
-        spelling = link.operator if old else _NEW_SPELLING.get(link.operator, link.operator)
+        spelling = link.operator if old else NEW_SPELLING.get(link.operator, link.operator)
         out.append(f" {spelling} ")
-        if _rank(link.right) <= PRECEDENCE[link.operator]:
-            _write_grouped(link.right, out, old)
-        else:
-            _write(link.right, out, old)
+        _write_at(link.right, PRECEDENCE[link.operator] + 1, out, old)
+
+
+_HIGHEST: Final = CHOICE_PRECEDENCE + 1
 
 
 def _rank(expr: Expr) -> int:
     if isinstance(expr, Binary):
         return PRECEDENCE[expr.operator]
     if isinstance(expr, Conditional):
-        return CONDITIONAL_PRECEDENCE
-    return UNARY_PRECEDENCE
+        return CHOICE_PRECEDENCE if expr.yes is None else CONDITIONAL_PRECEDENCE
+    return UNARY_PRECEDENCE if isinstance(expr, Unary) else _HIGHEST
+
+
+def _write_at(expr: Expr, least: int, out: list[str], old: bool) -> None:
+    """Write an operand, in parentheses if it binds less than `least`."""
+    if _rank(expr) < least:
+        _write_grouped(expr, out, old)
+    else:
+        _write(expr, out, old)
 
 
 def _write_grouped(expr: Expr, out: list[str], old: bool) -> None:
@@ -237,19 +251,15 @@ def _write_unary(expr: Unary, out: list[str], old: bool) -> None:
     while isinstance(inner, Unary):
         out.append(" " + inner.operator)
         inner = inner.operand
-    if _rank(inner) < UNARY_PRECEDENCE:
-        _write_grouped(inner, out, old)
-    else:
-        _write(inner, out, old)
+    _write_at(inner, UNARY_PRECEDENCE, out, old)
 
 
 def _write_conditional(expr: Conditional, out: list[str], old: bool) -> None:
     last: Expr = expr
-    while isinstance(last, Conditional):
-        if isinstance(last.condition, Conditional):
-            _write_grouped(last.condition, out, old)
-        else:
-            _write(last.condition, out, old)
+    least = _rank(expr)
+    while isinstance(last, Conditional) and _rank(last) >= least:
+        _write_at(last.condition, _rank(last) + 1, out, old)
+        least = _rank(last)
         if last.yes is None:
             out.append(" ?: ")
         else:
@@ -257,7 +267,7 @@ def _write_conditional(expr: Conditional, out: list[str], old: bool) -> None:
             _write(last.yes, out, old)
             out.append(" : ")
         last = last.no
-    _write(last, out, old)
+    _write_at(last, least, out, old)
 
 
 def _write_items(items: tuple[Expr, ...], out: list[str], old: bool) -> None:

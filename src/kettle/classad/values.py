@@ -20,6 +20,14 @@ _MIN_INTEGER: Final = -(1 << 63)
 _MODULUS: Final = 1 << 64
 
 
+_MIN_32: Final = -(1 << 31)
+
+
+def _int_32(number: float) -> int:
+    """Return a real cut off to 32 bits; the smallest such integer if it does not fit."""
+    return int(number) if _MIN_32 < number < 1 << 31 else _MIN_32
+
+
 class Undefined:
     """The value of an attribute nobody set; there is one, UNDEFINED."""
 
@@ -115,9 +123,12 @@ class RelativeTime:
         return hash((RelativeTime, self.seconds))
 
     def __str__(self) -> str:
-        whole = int(abs(self.seconds))
-        sign = "-" if self.seconds < 0 else ""
-        days, rest = divmod(whole, 86400)
+        whole = _int_32(self.seconds)
+        if whole == _MIN_32:
+            # Compat: what the reference prints for a span that does not fit in 32 bits.
+            return "--24855+-3:-14:-8"
+        sign = "-" if whole < 0 else ""
+        days, rest = divmod(abs(whole), 86400)
         hours, rest = divmod(rest, 3600)
         minutes, seconds = divmod(rest, 60)
         if days:
@@ -166,6 +177,12 @@ def wrap_integer(number: int) -> int:
         return number
     number &= _MODULUS - 1
     return number - _MODULUS if number > _MAX_INTEGER else number
+
+
+def wrap_32(number: int) -> int:
+    """Return the number as 32 bits in two's complement would hold it."""
+    number &= 0xFFFFFFFF
+    return number - (1 << 32) if number >= 1 << 31 else number
 
 
 def saturate_integer(number: float) -> int:

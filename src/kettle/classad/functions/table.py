@@ -67,7 +67,27 @@ _functions: Final[dict[str, Function]] = {}
 
 def families() -> dict[str, Sequence[Function]]:
     """Return every family's table by its title."""
-    return {}
+    from kettle.classad.functions.control import CONTROL
+    from kettle.classad.functions.lists import LISTS
+    from kettle.classad.functions.numbers import NUMBERS
+    from kettle.classad.functions.predicates import PREDICATES
+    from kettle.classad.functions.regex import PATTERNS
+    from kettle.classad.functions.string_lists import STRING_LISTS
+    from kettle.classad.functions.strings import STRINGS
+    from kettle.classad.functions.system import SYSTEM
+    from kettle.classad.functions.times import TIMES
+
+    return {
+        "Choice and evaluation": CONTROL,
+        "Types": PREDICATES,
+        "Numbers": NUMBERS,
+        "Text": STRINGS,
+        "Patterns": PATTERNS,
+        "Lists": LISTS,
+        "Text lists": STRING_LISTS,
+        "Time": TIMES,
+        "Environment, arguments, users": SYSTEM,
+    }
 
 
 def find_function(name: str) -> Function | None:

@@ -1,0 +1,171 @@
+"""Functions that see expressions, not values: choice, evaluation, contexts, inspection."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.ad import ClassAd, to_expression
+from kettle.classad.functions.convert import text_of
+from kettle.classad.functions.table import Function, lazy, strict
+from kettle.classad.nodes import AttributeReference, Expr, Selection
+from kettle.classad.operators import truth
+from kettle.classad.parser import parse_expression
+from kettle.classad.pretty import pretty
+from kettle.classad.unparse import render_value
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.errors import ClassAdSyntaxError
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+
+def if_then_else(state: State, arguments: tuple[Expr, ...]) -> Value:
+    """`ifThenElse(condition, yes, no)`."""
+    if len(arguments) != 3:
+        return ERROR
+    chosen = truth(arguments[0].closure(state))
+    if chosen is True:
+        return arguments[1].closure(state)
+    return arguments[2].closure(state) if chosen is False else chosen
+
+
+def evaluate_text(state: State, values: list[Value]) -> Value:
+    """`eval(text)`: in the ad the call stands in."""
+    if len(values) != 1:
+        return ERROR
+    value = values[0]
+    if value is UNDEFINED or value is ERROR:
+        return value
+    try:
+        expr = parse_expression(text_of(value))
+    except ClassAdSyntaxError:
+        return ERROR
+    return expr.closure(state)
+
+
+def unparse_attribute(state: State, arguments: tuple[Expr, ...]) -> Value:
+    """`unparse(name)`: the expression under the name, as text."""
+    if len(arguments) != 1:
+        return ERROR
+    argument = arguments[0]
+    if isinstance(argument, Selection):
+        return ""
+    if not isinstance(argument, AttributeReference):
+        return ERROR
+    found = state.ad.entry(argument.key) if state.ad is not None else None
+    return "" if found is None else pretty(found)
+
+
+def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
+    """`unresolved(name[, pattern])`: what the expression needs that its ad does not have."""
+    if len(arguments) not in (1, 2):
+        return ERROR
+    found = _attribute_meant(state, arguments[0])
+    if found is None:
+        return ERROR
+    expr, ad = found
+    _, external = expr.references(ad)
+    names = sorted({name.rpartition(".")[2] for name in external} - {""}, key=str.lower)
+    if len(arguments) == 1:
+        return ",".join(names)
+    pattern = arguments[1].closure(state)
+    if not isinstance(pattern, str):
+        return ERROR
+    try:
+        compiled = re.compile(pattern, re.IGNORECASE)
+    except re.error:
+        return ERROR
+    return bool(pattern) and any(compiled.search(name) for name in names)
+
+
+def _attribute_meant(state: State, argument: Expr) -> tuple[Expr, ClassAd] | None:
+    key, ad = "", state.ad
+    if isinstance(argument, AttributeReference):
+        key = argument.key
+    elif isinstance(argument, Selection):
+        base = argument.base.closure(state)
+        key, ad = argument.key, base if isinstance(base, ClassAd) else None
+    if ad is None or not key:
+        return None
+    expr = ad.entry(key)
+    return None if expr is None else (expr, ad)
+
+
+def debug(state: State, values: list[Value]) -> Value:
+    """`debug(value)`: the value, which is also reported."""
+    if len(values) != 1:
+        return ERROR
+    if state.context.debug is not None:
+        state.context.debug(render_value(values[0]))
+    return values[0]
+
+
+def evaluate_in_each(state: State, arguments: tuple[Expr, ...]) -> Value:
+    """`evalInEachContext(expression, list)`."""
+    if len(arguments) != 2:
+        return ERROR
+    contexts = arguments[1].closure(state)
+    if contexts is UNDEFINED:
+        return UNDEFINED
+    if not isinstance(contexts, ExprList):
+        return ERROR
+    values = [
+        _in_context(state, arguments[0], element, contexts.scope) for element in contexts.elements
+    ]
+    return ExprList(tuple(to_expression(value) for value in values), state.ad)
+
+
+def count_matches(state: State, arguments: tuple[Expr, ...]) -> Value:
+    """`countMatches(expression, list)`."""
+    if len(arguments) != 2:
+        return ERROR
+    contexts = arguments[1].closure(state)
+    if contexts is UNDEFINED:
+        return 0
+    if not isinstance(contexts, ExprList):
+        return ERROR
+    outcomes = (
+        _in_context(state, arguments[0], element, contexts.scope) for element in contexts.elements
+    )
+    return sum(truth(outcome) is True for outcome in outcomes)
+
+
+def _in_context(state: State, expr: Expr, element: Expr, scope: ClassAd | None) -> Value:
+    context = state.evaluate_in(element, scope)
+    if not isinstance(context, ClassAd):
+        return UNDEFINED if context is UNDEFINED else ERROR
+    if isinstance(expr, AttributeReference) and not state.strict and state.right is not None:
+        # Compat: a bare name is looked up in the other ad of a match first; shown by
+        # functions_control.json.
+        here = state.ad.outermost() if state.ad is not None else None
+        other = state.left if here is state.right else state.right
+        found = other.entry(expr.key) if other is not None else None
+        if found is not None:
+            return state.evaluate_in(found, context)
+    return state.evaluate_in(expr, context)
+
+
+# fmt: off
+CONTROL: Final[tuple[Function, ...]] = (
+    lazy("ifThenElse", "ifThenElse(condition, yes, no)",
+         "`yes` if the condition is true, `no` if it is false; the other one is not evaluated.",
+         if_then_else, ("ifThenElse(true,1,error)", "1")),
+    strict("eval", "eval(text)", "The value of the expression the text is.",
+           evaluate_text, ('eval("1 + 2")', "3")),
+    lazy("unparse", "unparse(name)", "The text of the expression under the name.",
+         unparse_attribute, ("[ a = 1 + 2; b = unparse(a) ].b", '"1 + 2"')),
+    lazy("unresolved", "unresolved(name[, pattern])",
+         "The names the expression under the name needs from elsewhere; with a pattern, whether "
+         "one of them matches it.",
+         unresolved, ("[ a = b + c; c = 1; d = unresolved(a) ].d", '"b"')),
+    strict("debug", "debug(value)", "The value, which is reported to the log on the way.",
+           debug, ("debug(1)", "1")),
+    lazy("evalInEachContext", "evalInEachContext(expression, list)",
+         "The list of the expression's values in each ad of the list.",
+         evaluate_in_each, ("evalInEachContext(p + 1,{ [ p = 1 ],[ p = 2 ] })", "{ 2,3 }")),
+    lazy("countMatches", "countMatches(expression, list)",
+         "In how many ads of the list the expression is true.",
+         count_matches, ("countMatches(p > 1,{ [ p = 1 ],[ p = 2 ] })", "1")),
+)
+# fmt: on

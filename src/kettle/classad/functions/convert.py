@@ -1,0 +1,69 @@
+"""How functions read their arguments: as text, as numbers, as lists."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.nodes import Expr, literal
+from kettle.classad.unparse import render_value
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, ExprList, RelativeTime, Value
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+_NUMBER: Final = re.compile(
+    r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|(inf(?:inity)?|nan)"
+    r"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))",
+    re.IGNORECASE,
+)
+
+
+def text_of(value: Value) -> str:
+    """Return a value as `strcat` joins it: strings and times bare, the rest as printed."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, AbsoluteTime | RelativeTime):
+        return str(value)
+    return render_value(value)
+
+
+def number_in(text: str) -> float | None:
+    """Return the number the text starts with, None if it starts with none."""
+    found = _NUMBER.match(text)
+    if found is None:
+        return None
+    sign = -1.0 if found.group(1) == "-" else 1.0
+    if found.group(2):
+        return sign * int(found.group(2), 16)
+    return sign * float(found.group(3) or found.group(4))
+
+
+def real_of(value: Value) -> float | None:
+    """Return a value as a real: numbers, booleans, times, text that starts with a number."""
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, str):
+        return number_in(value)
+    if isinstance(value, AbsoluteTime | RelativeTime):
+        return float(value.seconds)
+    return None
+
+
+def first_special(values: list[Value]) -> Value | None:
+    """Return the first of the values that is UNDEFINED or ERROR, None if there is none."""
+    for value in values:
+        if value is UNDEFINED or value is ERROR:
+            return value
+    return None
+
+
+def elements_of(state: State, items: ExprList) -> list[Value]:
+    """Return the values of a list's elements."""
+    return [state.evaluate_in(element, items.scope) for element in items.elements]
+
+
+def list_of(values: list[Value]) -> ExprList:
+    """Return a list of plain values."""
+    elements: tuple[Expr, ...] = tuple(literal(value) for value in values)
+    return ExprList(elements)

@@ -1,0 +1,229 @@
+"""Lists: their size, members, sums, extremes; text to lists and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.ad import ClassAd
+from kettle.classad.functions.convert import elements_of, list_of, text_of
+from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.operators import (
+    Operation,
+    add,
+    equal,
+    greater,
+    greater_or_equal,
+    is_different,
+    is_same,
+    less,
+    less_or_equal,
+    not_equal,
+)
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+_COMPARISONS: Final[dict[str, Operation]] = {
+    "<": less,
+    "<=": less_or_equal,
+    "==": equal,
+    "!=": not_equal,
+    ">=": greater_or_equal,
+    ">": greater,
+    "is": is_same,
+    "isnt": is_different,
+}
+
+
+def size(_state: State, values: list[Value]) -> Value:
+    """`size(x)`."""
+    if len(values) != 1:
+        return ERROR
+    value = values[0]
+    if value is UNDEFINED:
+        return UNDEFINED
+    if isinstance(value, str):
+        return len(value.encode("utf-8", "surrogateescape"))
+    return len(value) if isinstance(value, ExprList | ClassAd) else ERROR
+
+
+def join(state: State, values: list[Value]) -> Value:
+    """`join([separator,] list | value, …)`."""
+    if not values:
+        return ERROR
+    separator: Value = ""
+    items = values
+    if len(values) > 1:
+        separator, items = values[0], values[1:]
+    elif not isinstance(values[0], ExprList):
+        return values[0] if values[0] in (UNDEFINED, ERROR) else ""
+    if separator is ERROR:
+        return ERROR
+    if len(items) == 1 and isinstance(items[0], ExprList):
+        items = elements_of(state, items[0])
+    if any(item is ERROR for item in items):
+        return ERROR
+    between = "" if separator is UNDEFINED else text_of(separator)
+    if items and all(item is UNDEFINED for item in items):
+        return UNDEFINED
+    joined = ""
+    for item in items:
+        if item is not UNDEFINED:
+            # Compat: no separator after nothing but empty texts, as in the reference.
+            joined += (between if joined else "") + text_of(item)
+    return joined
+
+
+def split(_state: State, values: list[Value]) -> Value:
+    """`split(text[, separators])`."""
+    if len(values) not in (1, 2):
+        return ERROR
+    text = values[0]
+    separators = values[1] if len(values) == 2 else ", \t"
+    if not isinstance(text, str) or not isinstance(separators, str):
+        return ERROR
+    if not separators:
+        return list_of([text] if text else [])
+    return list_of([part for part in re.split(f"[{re.escape(separators)}]", text) if part])
+
+
+def _membership(same: Operation, *, refuse_undefined: bool) -> StrictCall:
+    def call(state: State, values: list[Value]) -> Value:
+        if len(values) != 2:
+            return ERROR
+        value, items = values
+        if refuse_undefined and (value is UNDEFINED or items is UNDEFINED):
+            return UNDEFINED
+        if isinstance(value, ExprList | ClassAd) or (refuse_undefined and value is ERROR):
+            return ERROR
+        if items is UNDEFINED:
+            return UNDEFINED
+        if not isinstance(items, ExprList):
+            return ERROR
+        return any(same(value, item) is True for item in elements_of(state, items))
+
+    return call
+
+
+def _comparing(decisive: bool) -> StrictCall:
+    def call(state: State, values: list[Value]) -> Value:
+        if len(values) != 3:
+            return ERROR
+        name, items, value = values
+        if name is UNDEFINED or items is UNDEFINED:
+            return UNDEFINED
+        if not isinstance(name, str) or not isinstance(items, ExprList):
+            return ERROR
+        compare = _COMPARISONS.get(name)
+        if compare is None:
+            return ERROR
+        for item in elements_of(state, items):
+            outcome = compare(item, value)
+            if outcome is ERROR:
+                return ERROR
+            if (outcome is True) is decisive:
+                return decisive
+        return not decisive
+
+    return call
+
+
+def _numbers(state: State, values: list[Value]) -> list[Value] | Value:
+    if len(values) != 1:
+        return ERROR
+    items = values[0]
+    if items is UNDEFINED:
+        return UNDEFINED
+    if not isinstance(items, ExprList):
+        return ERROR
+    found: list[Value] = []
+    for item in elements_of(state, items):
+        if isinstance(item, int | float):
+            found.append(item)
+        elif item is not UNDEFINED:
+            return ERROR
+    return found
+
+
+def total(state: State, values: list[Value]) -> Value:
+    """`sum(list)`."""
+    found = _numbers(state, values)
+    return _total(found) if isinstance(found, list) else found
+
+
+def _total(numbers: list[Value]) -> Value:
+    if not numbers:
+        return 0
+    result = numbers[0]
+    for number in numbers[1:]:
+        result = add(result, number)
+    return result
+
+
+def average(state: State, values: list[Value]) -> Value:
+    """`avg(list)`."""
+    found = _numbers(state, values)
+    if not isinstance(found, list):
+        return found
+    if not found:
+        return 0
+    result = _total(found)
+    return float(result) / len(found) if isinstance(result, int | float) else ERROR
+
+
+def _extreme(better: Callable[[float, float], bool]) -> StrictCall:
+    def call(state: State, values: list[Value]) -> Value:
+        found = _numbers(state, values)
+        if not isinstance(found, list):
+            return found
+        if not found:
+            return UNDEFINED
+        best = found[0]
+        for number in found[1:]:
+            assert isinstance(best, int | float)
+            assert isinstance(number, int | float)
+            if better(number, best):
+                best = number
+        assert isinstance(best, int | float)
+        return float(best) if any(type(number) is float for number in found) else best
+
+    return call
+
+
+# fmt: off
+LISTS: Final[tuple[Function, ...]] = (
+    strict("size", "size(list | ad | text)",
+           "How many elements, attributes or bytes there are.",
+           size, ("size({ 1,2 })", "2"), ('size("abc")', "3")),
+    strict("join", "join([separator, ]list) or join(separator, value, …)",
+           "The texts of the elements with the separator between them; undefined ones left out.",
+           join, ('join(",",{ 1,2 })', '"1,2"')),
+    strict("split", "split(text[, separators])",
+           "The parts of the text between any of the separators, by default comma, blank and "
+           "tab; empty parts are left out.",
+           split, ('split("a, b")', '{ "a","b" }')),
+    strict("member", "member(value, list)", "Whether the value == an element of the list.",
+           _membership(equal, refuse_undefined=True), ('member("B",{ "a","b" })', "true")),
+    strict("identicalMember", "identicalMember(value, list)",
+           "Whether the value =?= an element of the list.",
+           _membership(is_same, refuse_undefined=False),
+           ('identicalMember("B",{ "a","b" })', "false")),
+    strict("anyCompare", "anyCompare(operator, list, value)",
+           "Whether the comparison holds between any element and the value.",
+           _comparing(decisive=True), ('anyCompare("<",{ 1,5 },3)', "true")),
+    strict("allCompare", "allCompare(operator, list, value)",
+           "Whether the comparison holds between every element and the value.",
+           _comparing(decisive=False), ('allCompare("<",{ 1,5 },3)', "false")),
+    strict("sum", "sum(list)", "The sum of the numbers; undefined elements do not count.",
+           total, ("sum({ 1,2,undefined })", "3")),
+    strict("avg", "avg(list)", "The mean of the numbers as a real.",
+           average, ("avg({ 1,2 })", "1.500000000000000E+00")),
+    strict("min", "min(list)", "The smallest of the numbers.",
+           _extreme(lambda one, best: one < best), ("min({ 3,1,2 })", "1")),
+    strict("max", "max(list)", "The greatest of the numbers.",
+           _extreme(lambda one, best: one > best), ("max({ 3,1,2 })", "3")),
+)
+# fmt: on

@@ -1,0 +1,49 @@
+"""Questions about the type of a value. None of them is ever UNDEFINED."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from kettle.classad.ad import ClassAd
+from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, ExprList, RelativeTime, Value
+
+
+def _asks(test: Callable[[Value], bool]) -> StrictCall:
+    def call(_state: object, values: list[Value]) -> Value:
+        return test(values[0]) if len(values) == 1 else ERROR
+
+    return call
+
+
+def _of_type(*kinds: type) -> StrictCall:
+    return _asks(lambda value: type(value) in kinds)
+
+
+# fmt: off
+PREDICATES: Final[tuple[Function, ...]] = (
+    strict("isUndefined", "isUndefined(value)", "Whether the value is undefined.",
+           _asks(lambda value: value is UNDEFINED),
+           ("isUndefined(Nope)", "true"), ("isUndefined(1)", "false")),
+    strict("isError", "isError(value)", "Whether the value is error.",
+           _asks(lambda value: value is ERROR),
+           ("isError(1 / 0)", "true")),
+    strict("isString", "isString(value)", "Whether the value is a string.",
+           _of_type(str), ('isString("x")', "true")),
+    strict("isInteger", "isInteger(value)", "Whether the value is an integer; text is not.",
+           _of_type(int), ("isInteger(3)", "true"), ('isInteger("3")', "false")),
+    strict("isReal", "isReal(value)", "Whether the value is a real number.",
+           _of_type(float), ("isReal(3.0)", "true"), ("isReal(3)", "false")),
+    strict("isBoolean", "isBoolean(value)", "Whether the value is a boolean; a number is not.",
+           _of_type(bool), ("isBoolean(true)", "true"), ("isBoolean(1)", "false")),
+    strict("isList", "isList(value)", "Whether the value is a list.",
+           _of_type(ExprList), ("isList({ 1,2 })", "true")),
+    strict("isClassAd", "isClassAd(value)", "Whether the value is an ad.",
+           _of_type(ClassAd), ("isClassAd([ a = 1 ])", "true")),
+    strict("isAbsTime", "isAbsTime(value)", "Whether the value is a moment.",
+           _of_type(AbsoluteTime), ("isAbsTime(absTime(0))", "true")),
+    strict("isRelTime", "isRelTime(value)", "Whether the value is a span of time.",
+           _of_type(RelativeTime), ("isRelTime(relTime(5))", "true")),
+)
+# fmt: on

@@ -1,0 +1,161 @@
+"""Patterns. They are Perl's as far as Python's are, and see the bytes of UTF-8, not letters.
+
+Options: `i` without regard to case, `m` ^ and $ at every line, `s` dot matches newline, `x`
+blanks in the pattern mean nothing; for substitution `f` the rest of the text too, `g` every match.
+Letters that mean nothing are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.functions.convert import elements_of, first_special
+from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+_FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+_NAMED_GROUP: Final = re.compile(rb"\(\?<(?=[A-Za-z_])")
+_GROUP: Final = re.compile(rb"\\([0-9])")
+# Limit: a pattern longer than this is ERROR.
+_MAX_PATTERN: Final = 65_536
+
+
+@lru_cache(maxsize=1024)
+def compile_pattern(pattern: str, options: str) -> re.Pattern[bytes] | None:
+    """Return the compiled pattern, None if it is none."""
+    if len(pattern) > _MAX_PATTERN:
+        return None
+    flags = 0
+    for letter in options:
+        # The letter of Perl's that are the same whatever their case are none.
+        flags |= _FLAGS.get(letter.lower(), 0)
+    raw = _NAMED_GROUP.sub(b"(?P<", pattern.encode("utf-8", "surrogateescape"))
+    try:
+        return re.compile(raw, flags)
+    except (re.error, OverflowError, RecursionError):
+        return None
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def regexp(_state: State, values: list[Value]) -> Value:
+    """`regexp(pattern, text[, options])`."""
+    if len(values) not in (2, 3):
+        return ERROR
+    special = first_special(values)
+    if special is not None:
+        return special
+    pattern, text = values[0], values[1]
+    options = values[2] if len(values) == 3 else ""
+    if not (isinstance(pattern, str) and isinstance(text, str) and isinstance(options, str)):
+        return ERROR
+    compiled = compile_pattern(pattern, options)
+    return ERROR if compiled is None else compiled.search(_bytes(text)) is not None
+
+
+def regexp_member(state: State, values: list[Value]) -> Value:
+    """`regexpMember(pattern, list[, options])`."""
+    if len(values) not in (2, 3):
+        return ERROR
+    special = first_special(values)
+    if special is not None:
+        return special
+    pattern, items = values[0], values[1]
+    options = values[2] if len(values) == 3 else ""
+    if not (isinstance(pattern, str) and isinstance(items, ExprList) and isinstance(options, str)):
+        return ERROR
+    compiled = compile_pattern(pattern, options)
+    if compiled is None:
+        return ERROR
+    result: Value = False
+    for item in elements_of(state, items):
+        if item is UNDEFINED:
+            result = UNDEFINED
+        elif not isinstance(item, str):
+            return ERROR
+        elif compiled.search(_bytes(item)):
+            return True
+    return result
+
+
+def substitute(pattern: str, text: str, template: str, options: str) -> Value:
+    """Return the template with the groups of the match filled in; ERROR if one is missing."""
+    compiled = compile_pattern(pattern, options)
+    if compiled is None:
+        return ERROR
+    whole, everywhere = "f" in options, "g" in options
+    raw, form = _bytes(text), _bytes(template)
+    pieces: list[bytes] = []
+    position = 0
+    found = compiled.search(raw)
+    while found is not None:
+        filled = _fill(form, found)
+        if filled is None or (everywhere and found.end() == found.start()):
+            return ERROR
+        if whole:
+            pieces.append(raw[position : found.start()])
+        pieces.append(filled)
+        position = found.end()
+        found = compiled.search(raw, position) if everywhere else None
+    if whole:
+        pieces.append(raw[position:])
+    return b"".join(pieces).decode("utf-8", "surrogateescape")
+
+
+def _fill(form: bytes, found: re.Match[bytes]) -> bytes | None:
+    pieces: list[bytes] = []
+    position = 0
+    for reference in _GROUP.finditer(form):
+        number = int(reference.group(1))
+        text = found.group(number) if number <= found.re.groups else None
+        if text is None:
+            return None
+        pieces += [form[position : reference.start()], text]
+        position = reference.end()
+    return b"".join(pieces) + form[position:]
+
+
+def _substitution(fixed: str) -> StrictCall:
+    def call(_state: State, values: list[Value]) -> Value:
+        if len(values) not in (3, 4):
+            return ERROR
+        special = first_special(values)
+        if special is not None:
+            return special
+        pattern, text, template = values[:3]
+        options = values[3] if len(values) == 4 else ""
+        if not (isinstance(pattern, str) and isinstance(text, str)):
+            return ERROR
+        if not (isinstance(template, str) and isinstance(options, str)):
+            return ERROR
+        return substitute(pattern, text, template, options + fixed)
+
+    return call
+
+
+# fmt: off
+PATTERNS: Final[tuple[Function, ...]] = (
+    strict("regexp", "regexp(pattern, text[, options])",
+           "Whether the pattern matches somewhere in the text.",
+           regexp, ('regexp("^slot[0-9]+@","slot1@h")', "true")),
+    strict("regexpMember", "regexpMember(pattern, list[, options])",
+           "Whether the pattern matches one of the texts in the list.",
+           regexp_member, ('regexpMember("^b",{ "abc","bcd" })', "true")),
+    strict("regexps", "regexps(pattern, text, template[, options])",
+           "The template with \\\\1 … replaced by what the groups matched; empty if no match.",
+           _substitution(""), ('regexps("(.*)@(.*)","u@h","\\\\2:\\\\1")', '"h:u"')),
+    strict("replace", "replace(pattern, text, template[, options])",
+           "The text with the first match replaced by the template.",
+           _substitution("f"), ('replace("b","abcb","X")', '"aXcb"')),
+    strict("replaceAll", "replaceAll(pattern, text, template[, options])",
+           "The text with every match replaced by the template.",
+           _substitution("fg"), ('replaceAll("b","abcb","X")', '"aXcX"')),
+)
+# fmt: on

@@ -1,0 +1,187 @@
+"""Texts that are lists: items between separators, by default comma and blank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.functions.convert import number_in
+from kettle.classad.functions.regex import compile_pattern
+from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_integer
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+# Membership also splits at tabs.
+_DEFAULT: Final = " ,"
+_MEMBERSHIP: Final = " ,\t"
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+\Z")
+_GREATEST_FLOAT: Final = 3.4028234663852886e38
+
+
+def items_of(text: str, separators: str = _DEFAULT) -> list[str]:
+    """Return the items of a text list: blanks around them stripped, empty ones left out."""
+    parts = re.split(f"[{re.escape(separators)}]", text) if separators else [text]
+    return [item for part in parts if (item := part.strip(" \t\r\n\f\v"))]
+
+
+def _arguments(values: list[Value], least: int) -> list[str] | None:
+    if len(values) not in (least, least + 1):
+        return None
+    texts = [value for value in values if isinstance(value, str)]
+    return texts if len(texts) == len(values) else None
+
+
+def size(_state: State, values: list[Value]) -> Value:
+    """`stringListSize(list[, separators])`."""
+    texts = _arguments(values, 1)
+    return ERROR if texts is None else len(items_of(*texts))
+
+
+def _numeric(combine: Callable[[list[int] | list[float]], Value]) -> StrictCall:
+    def call(_state: State, values: list[Value]) -> Value:
+        texts = _arguments(values, 1)
+        if texts is None:
+            return ERROR
+        items = items_of(*texts)
+        if items and all(_INTEGER.match(item) for item in items):
+            return combine([wrap_integer(int(item)) for item in items])
+        numbers: list[float] = []
+        for item in items:
+            number = number_in(item)
+            if number is None:
+                return ERROR
+            numbers.append(number)
+        return combine(numbers)
+
+    return call
+
+
+def _sum(numbers: list[int] | list[float]) -> Value:
+    result = sum(numbers) if numbers else 0.0
+    return wrap_integer(result) if isinstance(result, int) else result
+
+
+def _average(numbers: list[int] | list[float]) -> Value:
+    if not numbers:
+        return 0.0
+    result = _sum(numbers)
+    if isinstance(result, int):
+        quotient = abs(result) // len(numbers)
+        return -quotient if result < 0 else quotient
+    assert isinstance(result, float)
+    return result / len(numbers)
+
+
+def _smallest(numbers: list[int] | list[float]) -> Value:
+    if not numbers:
+        return UNDEFINED
+    return min(numbers) if isinstance(numbers[0], int) else min(_GREATEST_FLOAT, *numbers)
+
+
+def _greatest(numbers: list[int] | list[float]) -> Value:
+    if not numbers:
+        return UNDEFINED
+    if not isinstance(numbers[0], int):
+        return max(-_GREATEST_FLOAT, *numbers)
+    # Compat: integers are compared with the smallest positive double, cut off to an integer.
+    greatest = max(0, *numbers)
+    return greatest if float(greatest) < 2.0**63 else -(1 << 63)
+
+
+def _pair(judge: Callable[[list[str], list[str]], bool], *, fold: bool = False) -> StrictCall:
+    """Return a function of two lists for which UNDEFINED is the empty list, unless both are."""
+
+    def call(_state: State, values: list[Value]) -> Value:
+        if len(values) not in (2, 3):
+            return ERROR
+        if values[0] is UNDEFINED and values[1] is UNDEFINED:
+            return UNDEFINED
+        texts = []
+        for position, value in enumerate(values):
+            if value is UNDEFINED:
+                texts.append("" if position < 2 else _MEMBERSHIP)
+            elif isinstance(value, str):
+                texts.append(value.lower() if fold and position < 2 else value)
+            else:
+                return ERROR
+        separators = texts[2] if len(texts) == 3 else _MEMBERSHIP
+        return judge([texts[0], separators], items_of(texts[1], separators))
+
+    return call
+
+
+def _is_member(item: list[str], items: list[str]) -> bool:
+    return item[0] in items
+
+
+def _is_subset(wanted: list[str], items: list[str]) -> bool:
+    # Compat: a text of separators only has one empty item here; shown by functions_lists.json.
+    parts = items_of(wanted[0], wanted[1]) or ([""] if wanted[0].strip() else [])
+    return set(parts) <= set(items)
+
+
+def intersect(_state: State, values: list[Value]) -> Value:
+    """`stringListsIntersect(one, other[, separators])`."""
+    if len(values) not in (2, 3) or any(value is ERROR for value in values):
+        return ERROR
+    if any(value is UNDEFINED for value in values):
+        return UNDEFINED
+    texts = _arguments(values, 2)
+    if texts is None:
+        return ERROR
+    separators = texts[2] if len(texts) == 3 else _DEFAULT
+    return bool(set(items_of(texts[0], separators)) & set(items_of(texts[1], separators)))
+
+
+def regexp_member(_state: State, values: list[Value]) -> Value:
+    """`stringList_regexpMember(pattern, list[, separators[, options]])`."""
+    if len(values) not in (2, 3, 4):
+        return ERROR
+    texts = [value for value in values if isinstance(value, str)]
+    if len(texts) != len(values):
+        return ERROR
+    compiled = compile_pattern(texts[0], texts[3] if len(texts) == 4 else "")
+    if compiled is None:
+        return ERROR
+    items = items_of(texts[1], texts[2] if len(texts) > 2 else _DEFAULT)
+    return any(compiled.search(item.encode("utf-8", "surrogateescape")) for item in items)
+
+
+# fmt: off
+STRING_LISTS: Final[tuple[Function, ...]] = (
+    strict("stringListSize", "stringListSize(list[, separators])", "How many items there are.",
+           size, ('stringListSize("a, b")', "2")),
+    strict("stringListSum", "stringListSum(list[, separators])",
+           "The sum of the items, an integer if they all are.",
+           _numeric(_sum), ('stringListSum("1,2")', "3")),
+    strict("stringListAvg", "stringListAvg(list[, separators])",
+           "The mean of the items; of integers, cut off to an integer.",
+           _numeric(_average), ('stringListAvg("1,3")', "2")),
+    strict("stringListMin", "stringListMin(list[, separators])", "The smallest item.",
+           _numeric(_smallest), ('stringListMin("3,1,2")', "1")),
+    strict("stringListMax", "stringListMax(list[, separators])", "The greatest item.",
+           _numeric(_greatest), ('stringListMax("3,1,2")', "3")),
+    strict("stringListMember", "stringListMember(item, list[, separators])",
+           "Whether the item is in the list.",
+           _pair(_is_member), ('stringListMember("b","a,b")', "true")),
+    strict("stringListIMember", "stringListIMember(item, list[, separators])",
+           "Whether the item is in the list, without regard to case.",
+           _pair(_is_member, fold=True), ('stringListIMember("B","a,b")', "true")),
+    strict("stringListSubsetMatch", "stringListSubsetMatch(one, other[, separators])",
+           "Whether every item of one is in other.",
+           _pair(_is_subset), ('stringListSubsetMatch("a","a,b")', "true")),
+    strict("stringListISubsetMatch", "stringListISubsetMatch(one, other[, separators])",
+           "Whether every item of one is in other, without regard to case.",
+           _pair(_is_subset, fold=True), ('stringListISubsetMatch("A","a,b")', "true")),
+    strict("stringListsIntersect", "stringListsIntersect(one, other[, separators])",
+           "Whether the lists have an item in common.",
+           intersect, ('stringListsIntersect("a,b","b,c")', "true")),
+    strict("stringList_regexpMember",
+           "stringList_regexpMember(pattern, list[, separators[, options]])",
+           "Whether the pattern matches one of the items.",
+           regexp_member, ('stringList_regexpMember("^b","ab,ba")', "true")),
+)
+# fmt: on

@@ -1,0 +1,203 @@
+"""Text: joining, cutting, comparing, versions.
+
+Positions and sizes count bytes of UTF-8, and only ASCII letters have an upper and a lower case,
+as in the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.functions.convert import first_special, list_of, text_of
+from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_32
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+_UPPER: Final = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmnopqrstuvwxyz"}
+_LOWER: Final = {upper: lower for lower, upper in _UPPER.items()}
+
+
+def concatenate(_state: State, values: list[Value]) -> Value:
+    """`strcat(…)`."""
+    special = first_special(values)
+    return special if special is not None else "".join(map(text_of, values))
+
+
+def substring(_state: State, values: list[Value]) -> Value:
+    """`substr(text, offset[, length])`."""
+    if len(values) not in (2, 3):
+        return ERROR
+    special = _undefined_or_error(values)
+    if special is not None:
+        return special
+    text, offset = values[0], values[1]
+    length = values[2] if len(values) == 3 else None
+    if not isinstance(text, str) or type(offset) is not int:
+        return ERROR
+    if length is not None and type(length) is not int:
+        return ERROR
+    raw = text.encode("utf-8", "surrogateescape")
+    start = wrap_32(offset)
+    start = max(0, len(raw) + start) if start < 0 else min(start, len(raw))
+    left = len(raw) - start
+    if length is not None:
+        assert type(length) is int
+        count = wrap_32(length)
+        left = max(0, left + count) if count < 0 else min(left, count)
+    return raw[start : start + left].decode("utf-8", "surrogateescape")
+
+
+def _undefined_or_error(values: list[Value]) -> Value | None:
+    """Return UNDEFINED if one of the values is, else ERROR if one is."""
+    if any(value is UNDEFINED for value in values):
+        return UNDEFINED
+    return ERROR if any(value is ERROR for value in values) else None
+
+
+def _comparing(fold: Callable[[str], str]) -> StrictCall:
+    def call(_state: State, values: list[Value]) -> Value:
+        if len(values) != 2:
+            return ERROR
+        special = first_special(values)
+        if special is not None:
+            return special
+        left, right = (fold(text_of(value)).encode("utf-8", "surrogateescape") for value in values)
+        return (left > right) - (left < right)
+
+    return call
+
+
+def _changing(letters: dict[int, int]) -> StrictCall:
+    def call(_state: State, values: list[Value]) -> Value:
+        if len(values) != 1:
+            return ERROR
+        value = values[0]
+        if value is UNDEFINED or value is ERROR:
+            return value
+        return text_of(value).translate(letters)
+
+    return call
+
+
+def split_user_name(_state: State, values: list[Value]) -> Value:
+    """`splitUserName(name)`: what is before the first @, and what is after."""
+    if len(values) != 1 or not isinstance(values[0], str):
+        return ERROR
+    user, _, domain = values[0].partition("@")
+    return list_of([user, domain])
+
+
+def split_slot_name(_state: State, values: list[Value]) -> Value:
+    """`splitSlotName(name)`: slot and machine; without an @ it is all machine."""
+    if len(values) != 1 or not isinstance(values[0], str):
+        return ERROR
+    slot, at, machine = values[0].partition("@")
+    return list_of([slot, machine] if at else ["", slot])
+
+
+def compare_versions(left: str, right: str) -> int:
+    """Return below, above or equal zero as one version comes before, after or with the other.
+
+    Runs of digits compare as numbers, of those that start with zeros the one with more zeros is
+    less, and the rest compares like decimal places.
+    """
+    one, other = left.encode() + b"\0", right.encode() + b"\0"
+    i = j = 0
+    while True:
+        if _is_digit(one[i]) and _is_digit(other[j]):
+            zeros, end_one = _digits(one, i)
+            zeros_other, end_other = _digits(other, j)
+            if zeros != zeros_other:
+                return zeros_other - zeros
+            if zeros == 0 and end_one - i != end_other - j:
+                return (end_one - i) - (end_other - j)
+            while i < end_one and j < end_other:
+                if one[i] != other[j]:
+                    return one[i] - other[j]
+                i, j = i + 1, j + 1
+        if one[i] != other[j]:
+            return one[i] - other[j]
+        if one[i] == 0:
+            return 0
+        i, j = i + 1, j + 1
+
+
+def _is_digit(byte: int) -> bool:
+    return 0x30 <= byte <= 0x39
+
+
+def _digits(text: bytes, start: int) -> tuple[int, int]:
+    end = start
+    while _is_digit(text[end]):
+        end += 1
+    zeros = 0
+    while start + zeros < end - 1 and text[start + zeros] == 0x30:
+        zeros += 1
+    return zeros, end
+
+
+def _versions(judge: Callable[[int], Value]) -> StrictCall:
+    def call(_state: State, values: list[Value]) -> Value:
+        if len(values) != 2:
+            return ERROR
+        special = _undefined_or_error(values)
+        if special is not None:
+            return special
+        return judge(compare_versions(text_of(values[0]), text_of(values[1])))
+
+    return call
+
+
+def version_in_range(_state: State, values: list[Value]) -> Value:
+    """`version_in_range(version, lowest, highest)`."""
+    if len(values) != 3 or values[0] is UNDEFINED:
+        return ERROR
+    special = first_special(values)
+    if special is not None:
+        return special
+    version, low, high = map(text_of, values)
+    return compare_versions(version, low) >= 0 and compare_versions(version, high) <= 0
+
+
+# fmt: off
+STRINGS: Final[tuple[Function, ...]] = (
+    strict("strcat", "strcat(value, …)", "The texts of the values, one after the other.",
+           concatenate, ('strcat("slot",3 - 2,"_State")', '"slot1_State"')),
+    strict("substr", "substr(text, offset[, length])",
+           "Part of the text. A negative offset counts from the end, a negative length leaves "
+           "that many bytes off the end.",
+           substring, ('substr("abcdef",2,3)', '"cde"'), ('substr("abcdef",-2)', '"ef"')),
+    strict("strcmp", "strcmp(one, other)", "-1, 0 or 1 as one comes before, with or after other.",
+           _comparing(lambda text: text), ('strcmp("a","b")', "-1")),
+    strict("stricmp", "stricmp(one, other)", "The same without regard to case.",
+           _comparing(lambda text: text.translate(_LOWER)), ('stricmp("A","a")', "0")),
+    strict("toUpper", "toUpper(value)", "The text in capitals.",
+           _changing(_UPPER), ('toUpper("Linux")', '"LINUX"')),
+    strict("toLower", "toLower(value)", "The text in small letters.",
+           _changing(_LOWER), ('toLower("Linux")', '"linux"')),
+    strict("splitUserName", "splitUserName(name)", "User and domain; without @ it is all user.",
+           split_user_name, ('splitUserName("a@b")', '{ "a","b" }')),
+    strict("splitSlotName", "splitSlotName(name)",
+           "Slot and machine; without @ it is all machine.",
+           split_slot_name, ('splitSlotName("slot1@h")', '{ "slot1","h" }')),
+    strict("versioncmp", "versioncmp(one, other)",
+           "Below, equal or above 0 as version one comes before, with or after other.",
+           _versions(lambda order: order), ('versioncmp("8.9","8.10") < 0', "true")),
+    strict("versionGT", "versionGT(one, other)", "Whether version one is after other.",
+           _versions(lambda order: order > 0), ('versionGT("8.10","8.9")', "true")),
+    strict("versionGE", "versionGE(one, other)", "Whether version one is other or after it.",
+           _versions(lambda order: order >= 0), ('versionGE("8.9","8.9")', "true")),
+    strict("versionLT", "versionLT(one, other)", "Whether version one is before other.",
+           _versions(lambda order: order < 0), ('versionLT("8.9","8.10")', "true")),
+    strict("versionLE", "versionLE(one, other)", "Whether version one is other or before it.",
+           _versions(lambda order: order <= 0), ('versionLE("8.9","8.9")', "true")),
+    strict("versionEQ", "versionEQ(one, other)", "Whether the versions are the same.",
+           _versions(lambda order: order == 0), ('versionEQ("8.9","8.9.0")', "false")),
+    strict("version_in_range", "version_in_range(version, lowest, highest)",
+           "Whether the version lies in the range, both ends included.",
+           version_in_range, ('version_in_range("8.9","8.1","8.10")', "true")),
+)
+# fmt: on

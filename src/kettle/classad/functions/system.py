@@ -1,0 +1,193 @@
+"""Environments, arguments, users: what jobs' descriptions need.
+
+The two spellings of environments and arguments: V1 separates variables with semicolons and
+arguments with blanks; V2 separates both with blanks and quotes with single quotes.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.functions.convert import elements_of, list_of
+from kettle.classad.functions.table import Function, strict
+from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+_BLANKS: Final = " \t\n\r"
+_TO_QUOTE: Final = re.compile(r"[ \t\n\r']+")
+
+
+def split_arguments(text: str) -> list[str] | None:
+    """Return the words of V2 text, None where a quote is not closed."""
+    words: list[str] = []
+    word: list[str] | None = None
+    position, quoted = 0, False
+    while position < len(text):
+        letter = text[position]
+        position += 1
+        if letter == "'":
+            word = [] if word is None else word
+            if quoted and text[position : position + 1] == "'":
+                word.append("'")
+                position += 1
+            else:
+                quoted = not quoted
+        elif letter in _BLANKS and not quoted:
+            if word is not None:
+                words.append("".join(word))
+            word = None
+        else:
+            word = [] if word is None else word
+            word.append(letter)
+    if quoted:
+        return None
+    if word is not None:
+        words.append("".join(word))
+    return words
+
+
+def quote_argument(word: str) -> str:
+    """Return a word as V2 text writes it: blanks and quotes in single quotes."""
+    if not word:
+        return "''"
+    return _TO_QUOTE.sub(lambda found: "'" + found.group().replace("'", "''") + "'", word)
+
+
+def _assignments(texts: list[str]) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            return None
+        found[name] = value
+    return found
+
+
+def _render_environment(variables: dict[str, str]) -> str:
+    return " ".join(quote_argument(f"{name}={variables[name]}") for name in sorted(variables))
+
+
+def environment_v1_to_v2(_state: State, values: list[Value]) -> Value:
+    """`envV1ToV2(text)`."""
+    if len(values) != 1:
+        return ERROR
+    value = values[0]
+    if value is UNDEFINED:
+        return UNDEFINED
+    if not isinstance(value, str):
+        return ERROR
+    entries = [entry.lstrip(_BLANKS) for entry in value.split(";")]
+    variables = _assignments([entry for entry in entries if entry])
+    return ERROR if variables is None else _render_environment(variables)
+
+
+def merge_environment(_state: State, values: list[Value]) -> Value:
+    """`mergeEnvironment(text, …)`: later ones win."""
+    merged: dict[str, str] = {}
+    for value in values:
+        if value is UNDEFINED:
+            continue
+        words = split_arguments(value) if isinstance(value, str) else None
+        variables = None if words is None else _assignments(words)
+        if variables is None:
+            return ERROR
+        merged.update(variables)
+    return _render_environment(merged)
+
+
+def _version(values: list[Value]) -> int | None:
+    version = values[1] if len(values) == 2 else 2
+    return version if type(version) is int and version in (1, 2) else None
+
+
+def list_to_arguments(state: State, values: list[Value]) -> Value:
+    """`listToArgs(list[, version])`."""
+    if len(values) not in (1, 2) or _version(values) is None:
+        return ERROR
+    if not isinstance(values[0], ExprList):
+        return ERROR
+    words: list[str] = []
+    for word in elements_of(state, values[0]):
+        if not isinstance(word, str):
+            return ERROR
+        words.append(word)
+    if _version(values) == 2:
+        return " ".join(map(quote_argument, words))
+    if any(not word or _TO_QUOTE.search(word.replace("'", "")) for word in words):
+        return ERROR
+    return " ".join(words)
+
+
+def arguments_to_list(_state: State, values: list[Value]) -> Value:
+    """`argsToList(text[, version])`."""
+    if len(values) not in (1, 2) or not isinstance(values[0], str):
+        return ERROR
+    version = _version(values)
+    if version is None:
+        return ERROR
+    words = values[0].split() if version == 1 else split_arguments(values[0])
+    return ERROR if words is None else list_of(list(words))
+
+
+def user_home(state: State, values: list[Value]) -> Value:
+    """`userHome(user[, default])`."""
+    if len(values) not in (1, 2):
+        return ERROR
+    user = values[0]
+    if not isinstance(user, str) and user is not UNDEFINED and user is not ERROR:
+        return ERROR
+    home = state.context.home_of(user) if isinstance(user, str) and user else None
+    if home:
+        return home
+    default = values[1] if len(values) == 2 else UNDEFINED
+    if isinstance(default, str) and default:
+        return default
+    return ERROR if user is ERROR else UNDEFINED
+
+
+def user_map(state: State, values: list[Value]) -> Value:
+    """`userMap(map, user[, preferred[, default]])`."""
+    if not 2 <= len(values) <= 4:
+        return ERROR
+    default = values[3] if len(values) == 4 else UNDEFINED
+    name, user = values[:2]
+    found = None
+    if isinstance(name, str) and isinstance(user, str):
+        look_up = state.context.user_maps.get(name.lower())
+        found = look_up(user) if look_up is not None else None
+    if found is None:
+        return default
+    if len(values) == 2:
+        return found
+    items = [item for item in re.split("[, ]+", found) if item]
+    preferred = values[2]
+    if isinstance(preferred, str):
+        for item in items:
+            if item.lower() == preferred.lower():
+                return item
+    return items[0] if items else default
+
+
+# fmt: off
+SYSTEM: Final[tuple[Function, ...]] = (
+    strict("envV1ToV2", "envV1ToV2(text)", "An environment in the old spelling in the new one.",
+           environment_v1_to_v2, ('envV1ToV2("a=1;b=2")', '"a=1 b=2"')),
+    strict("mergeEnvironment", "mergeEnvironment(text, …)",
+           "The environments as one; of the same variable the last value counts.",
+           merge_environment, ('mergeEnvironment("a=1","a=2 b=3")', '"a=2 b=3"')),
+    strict("listToArgs", "listToArgs(list[, version])",
+           "The words as a line of arguments, quoted as version 2 (the default) or 1 has it.",
+           list_to_arguments, ('listToArgs({ "a","b c" })', '"a b\' \'c"')),
+    strict("argsToList", "argsToList(text[, version])", "The words of a line of arguments.",
+           arguments_to_list, ("argsToList(\"a 'b c'\")", '{ "a","b c" }')),
+    strict("userHome", "userHome(user[, default])", "The user's home directory.",
+           user_home, ('userHome("","/none")', '"/none"')),
+    strict("userMap", "userMap(map, user[, preferred[, default]])",
+           "What the map says of the user; with `preferred`, that one of the items, else the "
+           "first.",
+           user_map, ('userMap("nomap","u","x","none")', '"none"')),
+)
+# fmt: on

@@ -1,0 +1,288 @@
+"""Moments and spans: now, conversion, parts, text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from kettle.classad.ad import ClassAd
+from kettle.classad.calendar import (
+    Fields,
+    fields_of,
+    format_fields,
+    parse_moment,
+    parse_span,
+)
+from kettle.classad.functions.convert import real_of
+from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsoluteTime,
+    RelativeTime,
+    Value,
+    saturate_integer,
+    wrap_32,
+)
+
+if TYPE_CHECKING:
+    from kettle.classad.state import State
+
+# Limit: moments further from the epoch than this (some 30 thousand years) are ERROR.
+_FARTHEST: Final = 1 << 40
+
+
+def now(state: State, values: list[Value]) -> Value:
+    """`time()`."""
+    return ERROR if values else int(state.context.now())
+
+
+def current_time(state: State, values: list[Value]) -> Value:
+    """`currentTime()`."""
+    return ERROR if values else _local(state, int(state.context.now()))
+
+
+def _local(state: State, seconds: int) -> Value:
+    if abs(seconds) > _FARTHEST:
+        return AbsoluteTime(seconds, 0)
+    return AbsoluteTime(seconds, state.context.utc_offset(seconds))
+
+
+def day_time(state: State, values: list[Value]) -> Value:
+    """`dayTime()`: since local midnight."""
+    if values:
+        return ERROR
+    seconds = int(state.context.now())
+    return RelativeTime((seconds + state.context.utc_offset(seconds)) % 86_400)
+
+
+def zone_offset(state: State, values: list[Value]) -> Value:
+    """`timeZoneOffset()`."""
+    return ERROR if values else RelativeTime(state.context.utc_offset(state.context.now()))
+
+
+def to_moment(state: State, values: list[Value]) -> Value:
+    """`absTime([moment[, offset]])`."""
+    if len(values) > 2:
+        return ERROR
+    if not values:
+        return _local(state, int(state.context.now()))
+    value = values[0]
+    if value is UNDEFINED:
+        return UNDEFINED
+    moment: Value = ERROR
+    if isinstance(value, AbsoluteTime):
+        moment = value
+    elif isinstance(value, str):
+        parsed = parse_moment(value, state.context.utc_offset)
+        moment = ERROR if parsed is None else AbsoluteTime(*parsed)
+    elif not isinstance(value, bool):
+        number = real_of(value)
+        if number is not None:
+            moment = _local(state, value if isinstance(value, int) else saturate_integer(number))
+    if len(values) == 1 or not isinstance(moment, AbsoluteTime):
+        return moment
+    offset = real_of(values[1])
+    if offset is None or isinstance(values[1], bool | str | AbsoluteTime):
+        return ERROR
+    return AbsoluteTime(moment.seconds, saturate_integer(offset))
+
+
+def to_span(_state: State, values: list[Value]) -> Value:
+    """`relTime(seconds)`; of text it gives a real, as the reference does."""
+    if len(values) != 1:
+        return ERROR
+    value = values[0]
+    if value is UNDEFINED:
+        return UNDEFINED
+    if isinstance(value, str):
+        seconds = parse_span(value)
+        return ERROR if seconds is None else seconds
+    if isinstance(value, bool):
+        return ERROR
+    if isinstance(value, int):
+        return RelativeTime(wrap_32(value))
+    number = real_of(value)
+    return ERROR if number is None else RelativeTime(number)
+
+
+def _local_fields(state: State, seconds: int, offset: int | None = None) -> Fields | None:
+    if abs(seconds) > _FARTHEST:
+        return None
+    return fields_of(seconds + (state.context.utc_offset(seconds) if offset is None else offset))
+
+
+def _span_parts(seconds: float) -> tuple[int, int, int, int]:
+    whole = wrap_32(saturate_integer(seconds))
+    size, sign = abs(whole), -1 if whole < 0 else 1
+    return (
+        sign * (size // 86_400),
+        sign * (size % 86_400 // 3600),
+        sign * (size % 3600 // 60),
+        sign * (size % 60),
+    )
+
+
+def _part(of_moment: Callable[[Fields], int] | None, of_span: int | None) -> StrictCall:
+    """Return a function that takes one field of a moment in local time, or of a span."""
+
+    def call(state: State, values: list[Value]) -> Value:
+        if len(values) != 1:
+            return ERROR
+        value = values[0]
+        if isinstance(value, AbsoluteTime) and of_moment is not None:
+            # Compat: 32 bits of seconds, as the reference has it; shown by functions_time.json.
+            fields = _local_fields(state, wrap_32(value.seconds))
+            return ERROR if fields is None else of_moment(fields)
+        if isinstance(value, RelativeTime) and of_span is not None:
+            return _span_parts(value.seconds)[of_span]
+        return ERROR
+
+    return call
+
+
+def split_time(state: State, values: list[Value]) -> Value:
+    """`splitTime(time)`: an ad with the time's parts."""
+    if len(values) != 1:
+        return ERROR
+    value = values[0]
+    if isinstance(value, RelativeTime):
+        days, hours, minutes, _ = _span_parts(abs(value.seconds))
+        sign = -1 if value.seconds < 0 else 1
+        seconds = abs(value.seconds) % 60
+        leading = [days, hours, minutes]
+        for position, part in enumerate(leading):
+            if part:
+                leading[position] = sign * part
+                break
+        else:
+            seconds *= sign
+        return ClassAd(
+            {
+                "Type": "RelativeTime",
+                "Days": leading[0],
+                "Hours": leading[1],
+                "Minutes": leading[2],
+                "Seconds": seconds,
+            }
+        )
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = _local(state, saturate_integer(value) if isinstance(value, float) else value)
+    if not isinstance(value, AbsoluteTime):
+        return ERROR
+    fields = _local_fields(state, value.seconds, value.offset_seconds)
+    if fields is None:
+        return ERROR
+    return ClassAd(
+        {
+            "Type": "AbsoluteTime",
+            "Year": fields.year,
+            "Month": fields.month,
+            "Day": fields.day,
+            "Hours": fields.hours,
+            "Minutes": fields.minutes,
+            "Seconds": fields.seconds,
+            "Offset": value.offset_seconds,
+        }
+    )
+
+
+def format_time(state: State, values: list[Value]) -> Value:
+    """`formatTime([time[, template]])`."""
+    if len(values) > 2:
+        return ERROR
+    value = values[0] if values else int(state.context.now())
+    template = values[1] if len(values) == 2 else "%c"
+    if not isinstance(template, str):
+        return ERROR
+    seconds, zone = 0, "UTC"
+    if isinstance(value, ClassAd):
+        fields: Fields | None = _fields_in(value)
+    elif isinstance(value, AbsoluteTime):
+        seconds = value.seconds
+        fields = _local_fields(state, seconds, value.offset_seconds)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        seconds = saturate_integer(value) if isinstance(value, float) else value
+        fields = _local_fields(state, seconds)
+        zone = state.context.zone_name(seconds)
+    else:
+        return ERROR
+    return ERROR if fields is None else format_fields(template, fields, seconds, zone)
+
+
+def _fields_in(ad: ClassAd) -> Fields:
+    def part(name: str, default: int, low: int, high: int) -> int:
+        number = ad.integer(name)
+        return default if number is None or not low <= number <= high else number
+
+    return Fields(
+        part("Year", 1900, 0, 9999),
+        part("Month", 1, 1, 12),
+        part("Day", 0, 0, 31),
+        part("Hours", 0, 0, 23),
+        part("Minutes", 0, 0, 59),
+        part("Seconds", 0, 0, 60),
+    )
+
+
+def interval(_state: State, values: list[Value]) -> Value:
+    """`interval(seconds)`: as days+hours:minutes:seconds, as much of it as there is."""
+    if len(values) != 1:
+        return ERROR
+    value = values[0]
+    number = real_of(value)
+    if number is None:
+        return ERROR
+    seconds = wrap_32(value if isinstance(value, int) else saturate_integer(number))
+    sign, rest = ("-", -seconds) if seconds < 0 else ("", seconds)
+    days, rest = divmod(rest, 86_400)
+    hours, rest = divmod(rest, 3600)
+    minutes, rest = divmod(rest, 60)
+    if days:
+        return f"{sign}{days}+{hours:02d}:{minutes:02d}:{rest:02d}"
+    if hours:
+        return f"{sign}{hours}:{minutes:02d}:{rest:02d}"
+    return f"{sign}{minutes}:{rest:02d}" if minutes else f"{sign}{rest}"
+
+
+# fmt: off
+TIMES: Final[tuple[Function, ...]] = (
+    strict("time", "time()", "The time now, in seconds since 1970.", now, ("time() >= 0", "true")),
+    strict("currentTime", "currentTime()", "The moment now.", current_time,
+           ("isAbsTime(currentTime())", "true")),
+    strict("dayTime", "dayTime()", "The span since midnight.", day_time,
+           ("isRelTime(dayTime())", "true")),
+    strict("timeZoneOffset", "timeZoneOffset()", "The local zone's offset from UTC.", zone_offset,
+           ("isRelTime(timeZoneOffset())", "true")),
+    strict("absTime", "absTime([moment[, offset]])",
+           "A moment from seconds since 1970 or text such as 2020-02-29T12:00:00Z.",
+           to_moment, ("absTime(0,3600)", 'absTime("1970-01-01T01:00:00+01:00")')),
+    strict("relTime", "relTime(seconds)", "A span of so many seconds.",
+           to_span, ("relTime(90061)", 'relTime("1+01:01:01")')),
+    strict("splitTime", "splitTime(time)", "An ad with the parts of a moment or span.",
+           split_time, ("splitTime(absTime(0,0)).Year", "1970")),
+    strict("formatTime", "formatTime([time[, template]])",
+           "The time as text, with the directives of strftime.",
+           format_time, ('formatTime(0,"%Y-%m-%d")', '"1970-01-01"')),
+    strict("interval", "interval(seconds)", "The seconds as days+hours:minutes:seconds.",
+           interval, ("interval(3661)", '"1:01:01"')),
+    strict("getYear", "getYear(moment)", "The year.",
+           _part(lambda at: at.year, None), ("getYear(absTime(0))", "1970")),
+    strict("getMonth", "getMonth(moment)", "The month, from 1.",
+           _part(lambda at: at.month, None), ("getMonth(absTime(0))", "1")),
+    strict("getDayOfYear", "getDayOfYear(moment)", "The day of the year, from 0.",
+           _part(lambda at: at.year_day, None), ("getDayOfYear(absTime(0))", "0")),
+    strict("getDayOfMonth", "getDayOfMonth(moment)", "The day of the month, from 1.",
+           _part(lambda at: at.day, None), ("getDayOfMonth(absTime(0))", "1")),
+    strict("getDayOfWeek", "getDayOfWeek(moment)", "The day of the week, Sunday is 0.",
+           _part(lambda at: at.weekday, None), ("getDayOfWeek(absTime(0))", "4")),
+    strict("getDays", "getDays(span)", "The whole days of a span.",
+           _part(None, 0), ("getDays(relTime(90061))", "1")),
+    strict("getHours", "getHours(time)", "The hours.",
+           _part(lambda at: at.hours, 1), ("getHours(relTime(90061))", "1")),
+    strict("getMinutes", "getMinutes(time)", "The minutes.",
+           _part(lambda at: at.minutes, 2), ("getMinutes(relTime(90061))", "1")),
+    strict("getSeconds", "getSeconds(time)", "The seconds.",
+           _part(lambda at: at.seconds, 3), ("getSeconds(relTime(90061))", "1")),
+)
+# fmt: on

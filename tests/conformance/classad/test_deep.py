@@ -1,0 +1,37 @@
+"""Deep and long expressions: what the reference accepts is accepted, nothing crashes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import Context, parse_expression, unparse
+from kettle.classad.compile import evaluate_lazily, new_state
+from kettle.errors import ClassAdSyntaxError
+
+from .check_case import agrees
+from .vectors import Case, describe, load
+
+DOCUMENT = load("deep")
+TOPICS = sorted({case["topic"] for case in DOCUMENT["cases"]})
+
+
+def _text(case: Case) -> str:
+    text: str = case["left"] * case["count"] + case["core"] + case["right"] * case["count"]
+    return text + str(case.get("close", ""))
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_deep_expressions_are_accepted_as_far_as_observed_and_never_crash(topic: str) -> None:
+    for case in DOCUMENT["cases"]:
+        if case["topic"] != topic:
+            continue
+        try:
+            expr = parse_expression(_text(case))
+        except ClassAdSyntaxError:
+            assert case.get("rejected"), f"{topic} x {case['count']} does not parse"
+            continue
+        assert not case.get("rejected"), f"{topic} x {case['count']} parses"
+        unparse(expr)
+        value = evaluate_lazily(expr, new_state(None, None, Context()))
+        if "result" in case:
+            assert agrees(describe(value), case["result"]), f"{topic} x {case['count']}"

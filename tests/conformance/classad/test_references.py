@@ -1,0 +1,22 @@
+"""What expressions were observed to need."""
+
+from __future__ import annotations
+
+from kettle.classad import parse_expression
+from kettle.classad.ad import parse_ad
+
+from .vectors import load
+
+
+def test_references_are_as_observed() -> None:
+    wrong = []
+    for case in load("references")["cases"]:
+        internal, external = parse_expression(case["expr"]).references(parse_ad(case["ad"]))
+        if "exception" in case:
+            # Circular references and selections from what is no ad: the reference gives up.
+            continue
+        found = sorted(internal or {""}), sorted(external or {""})
+        wanted = sorted(case["internal"]), sorted(case["external"])
+        if found != wanted:
+            wrong.append(f"{case['ad']} {case['expr']}: {found}, not {wanted}")
+    assert wrong == []
