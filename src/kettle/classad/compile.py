@@ -98,11 +98,6 @@ def _finish_list(value: ExprList, state: State) -> Value:
     return result
 
 
-def compile_expression(expr: Expr) -> Closure:
-    """Return the expression as a function of the state."""
-    return _COMPILERS[type(expr)](expr)
-
-
 def _compile_literal(expr: Expr) -> Closure:
     assert isinstance(expr, Literal)
     value = expr.value
@@ -451,7 +446,8 @@ def _compile_ad(expr: Expr) -> Closure:
     return lambda state: ClassAd.view_of(expr, state.ad)
 
 
-_COMPILERS: Final[dict[type[Expr], Callable[[Expr], Closure]]] = {
+# Each kind of node to what makes it a function of the state.
+COMPILERS: Final[dict[type[Expr], Callable[[Expr], Closure]]] = {
     Literal: _compile_literal,
     AttributeReference: _compile_reference,
     Selection: _compile_selection,

@@ -5,14 +5,19 @@ from __future__ import annotations
 from kettle.classad.ad import ClassAd
 from kettle.classad.context import Context
 from kettle.classad.operators import truth
+from kettle.classad.values import RelativeTime
 
 
 def matches(ad: ClassAd, other: ClassAd, context: Context | None = None) -> bool:
     """Return whether `other`'s Requirements, with `ad` as TARGET, are true.
 
-    An ad without Requirements wants nobody. Numbers count as booleans. Source: match.json.
+    An ad without Requirements wants nobody. Numbers and spans of time count as booleans.
+    Source: match.json.
     """
-    return truth(other.evaluate("Requirements", ad, context)) is True
+    value = other.evaluate("Requirements", ad, context)
+    if isinstance(value, RelativeTime):
+        return value.seconds != 0
+    return truth(value) is True
 
 
 def symmetric_match(left: ClassAd, right: ClassAd, context: Context | None = None) -> bool:

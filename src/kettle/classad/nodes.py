@@ -32,9 +32,9 @@ class Expr:
     def closure(self) -> Closure:
         """Return the compiled expression, a function of the evaluation's state."""
         if self._closure is None:
-            from kettle.classad.compile import compile_expression
+            from kettle.classad.compile import COMPILERS
 
-            self._closure = compile_expression(self)
+            self._closure = COMPILERS[type(self)](self)
         return self._closure
 
     @property
@@ -275,7 +275,7 @@ def _same_node(one: Expr, other: Expr, pending: list[tuple[Expr, Expr]]) -> bool
     if isinstance(one, Call):
         assert isinstance(other, Call)
         pending += zip(one.arguments, other.arguments, strict=False)
-        return one.name.lower() == other.name.lower() and len(one.arguments) == len(other.arguments)
+        return one.name == other.name and len(one.arguments) == len(other.arguments)
     if isinstance(one, ListNode):
         assert isinstance(other, ListNode)
         pending += zip(one.elements, other.elements, strict=False)

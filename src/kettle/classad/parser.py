@@ -95,39 +95,37 @@ class Parser:
             raise self._error("unexpected")
 
     def expression(self) -> Expr:
-        """Expression = binary [ "?" expression ":" expression | "?:" expression ]."""
+        """Expression = operand { operator operand } [ "?" expression ":" expression ].
+
+        Operators are grouped by PRECEDENCE, from the left.
+        """
         conditions: list[tuple[Expr, Expr]] = []
         depth = self._depth
         while True:
-            test = self._binary()
+            operands = [self._operand()]
+            operators: list[str] = []
+            operator = self._operator()
+            while operator or operators:
+                rank = PRECEDENCE[operator] if operator else 0
+                while operators and PRECEDENCE[operators[-1]] >= rank:
+                    right = operands.pop()
+                    operands.append(Binary(operators.pop(), operands.pop(), right))
+                if operator:
+                    self._index += 1
+                    operators.append(_SYNONYMS.get(operator, operator))
+                    operands.append(self._operand())
+                    operator = self._operator()
+            result = operands[0]
             if not self._take("?"):
                 break
             self._deepen(_CHAIN_DEPTH)
-            yes = self.expression()
+            conditions.append((result, self.expression()))
             self._require(":")
-            conditions.append((test, yes))
             self._deepen(_CHAIN_DEPTH)
         self._depth = depth
-        result = test
-        for condition, branch in reversed(conditions):
-            result = Conditional(condition, branch, result)
+        for condition, yes in reversed(conditions):
+            result = Conditional(condition, yes, result)
         return result
-
-    def _binary(self) -> Expr:
-        """Binary = operand { operator operand }, grouped by PRECEDENCE, from the left."""
-        operands = [self._operand()]
-        operators: list[str] = []
-        while True:
-            operator = self._operator()
-            rank = PRECEDENCE[operator] if operator else 0
-            while operators and PRECEDENCE[operators[-1]] >= rank:
-                right = operands.pop()
-                operands.append(Binary(operators.pop(), operands.pop(), right))
-            if not operator:
-                return operands[0]
-            self._index += 1
-            operators.append(_SYNONYMS.get(operator, operator))
-            operands.append(self._operand())
 
     def _operator(self) -> str:
         kind, text, _ = self._tokens[self._index]
@@ -139,52 +137,43 @@ class Parser:
         return ""
 
     def _operand(self) -> Expr:
-        """Operand = { "-" | "+" | "!" | "~" } chosen."""
+        """Operand = { "-" | "+" | "!" | "~" } postfix { "?:" postfix }.
+
+        postfix = primary { "." name | "[" expression "]" }.
+        """
         prefixes: list[str] = []
+        choices: list[Expr] = []
         depth = self._depth
         while self._peek() in UNARY and not self._at_negative_number():
             prefixes.append(self._peek())
             self._index += 1
             self._deepen(_CHAIN_DEPTH)
-        result = self._chosen()
+        while True:
+            start = self._tokens[self._index][0]
+            result = self._primary()
+            if start == "integer" and self._peek() == ".":
+                raise self._error("a real number needs digits after")
+            while True:
+                if self._take("."):
+                    result = Selection(result, self._attribute_name("after the dot"))
+                elif self._take("["):
+                    before = self._depth
+                    self._deepen(_BRACKET_DEPTH)
+                    result = Subscript(result, self.expression())
+                    self._depth = before
+                    self._require("]")
+                else:
+                    break
+            if not self._take("?:"):
+                break
+            choices.append(result)
+            self._deepen(_CHAIN_DEPTH)
         self._depth = depth
+        while choices:
+            result = Conditional(choices.pop(), None, result)
         for prefix in reversed(prefixes):
             result = Unary(prefix, result)
         return result
-
-    def _chosen(self) -> Expr:
-        """Chosen = postfix [ "?:" chosen ]; binds tighter than any prefix operator."""
-        first = self._postfix()
-        if self._peek() != "?:":
-            return first
-        choices = [first]
-        depth = self._depth
-        while self._take("?:"):
-            self._deepen(_CHAIN_DEPTH)
-            choices.append(self._postfix())
-        self._depth = depth
-        result = choices.pop()
-        while choices:
-            result = Conditional(choices.pop(), None, result)
-        return result
-
-    def _postfix(self) -> Expr:
-        """Postfix = primary { "." name | "[" expression "]" }."""
-        start = self._tokens[self._index][0]
-        result = self._primary()
-        if start == "integer" and self._peek() == ".":
-            raise self._error("a real number needs digits after")
-        while True:
-            if self._take("."):
-                result = Selection(result, self._attribute_name("after the dot"))
-            elif self._take("["):
-                before = self._depth
-                self._deepen(_BRACKET_DEPTH)
-                result = Subscript(result, self.expression())
-                self._depth = before
-                self._require("]")
-            else:
-                return result
 
     def _primary(self) -> Expr:
         """Primary = number | string | constant | name | call | "." name | "(" … | "{" … | "[" …."""
@@ -426,6 +415,14 @@ def _remember(cache: dict[str, Expr], text: str, expr: Expr) -> None:
     cache[text] = expr
 
 
+def _guarded(parser: Parser) -> Expr:
+    try:
+        return parser.expression()
+    except RecursionError:
+        # Limit: called so deep in other code that Python's stack ends before MAX_DEPTH does.
+        raise ClassAdSyntaxError("the expression is nested too deeply") from None
+
+
 def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> Expr:
     """Return the tree of an expression; the same text gives the same tree.
 
@@ -434,7 +431,7 @@ def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> E
     """
     if strict:
         parser = Parser(text, old=old, strict=True)
-        expr = parser.expression()
+        expr = _guarded(parser)
         parser.expect_end()
         return expr
     cache = _old_cache if old else _new_cache
@@ -442,7 +439,7 @@ def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> E
     if known is not None:
         return known
     parser = Parser(text, old=old)
-    expr = parser.expression()
+    expr = _guarded(parser)
     parser.expect_end()
     if parser.cacheable:
         _remember(cache, text, expr)
@@ -461,7 +458,7 @@ def parse_old_value(text: str, *, strict: bool = False) -> Expr:
     if known is not None and not strict:
         return known
     parser = Parser(text, old=True, strict=strict)
-    expr = parser.expression()
+    expr = _guarded(parser)
     if not strict and parser.cacheable:
         _remember(_old_prefix_cache, text, expr)
     return expr
