@@ -1,0 +1,141 @@
+"""Connections to daemons, for tools: who we are, how we dial, which session we use.
+
+One `Connector` a process. It negotiates with `wire.security`, keeps sessions for as long as the
+process lives and uses them again. What is said on a connection is its caller's.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import time
+from typing import TYPE_CHECKING
+
+from kettle.client.stream import BlockingStream
+from kettle.errors import ConnectionLost, SessionUnknown
+from kettle.runtime.credentials import SystemClientCredentials
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+from kettle.wire.levels import Level
+from kettle.wire.security.client_side import ClientSetup, client_handshake
+from kettle.wire.security.negotiation import Wish, read_policy
+from kettle.wire.security.session import Session, SessionCache
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.wire.security.claim_id import ClaimId
+
+CONNECT_SECONDS = 20.0
+
+
+class Connector:
+    """Opens connections under one configuration."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._sessions = SessionCache()
+        self._setup: ClientSetup | None = None
+
+    @property
+    def setup(self) -> ClientSetup:
+        """What this process brings to a negotiation."""
+        if self._setup is None:
+            config = self.config
+            self._setup = ClientSetup(
+                policy=read_policy(config.get, Level.CLIENT, subsystem=config.subsystem),
+                credentials=SystemClientCredentials(config),
+                random_bytes=secrets.token_bytes,
+                subsystem=config.subsystem,
+                process_id=os.getpid(),
+                uid_domain=config.get("UID_DOMAIN") or "",
+            )
+        return self._setup
+
+    def connect(
+        self,
+        address: Sinful | str,
+        command: int,
+        *,
+        session: ClaimId | None = None,
+        timeout: float = CONNECT_SECONDS,
+        force_authentication: bool = False,
+        authorized_command: int | None = None,
+    ) -> BlockingStream:
+        """Open a connection and have `command` accepted; its arguments are what is sent next.
+
+        `session` is a claim whose session to use; `authorized_command` is the command really meant
+        where `command` is DC_SEC_QUERY. A session that the daemon has forgotten is negotiated
+        anew, once. Raises ConnectionLost, AuthenticationFailed, AuthorizationDenied,
+        RemoteProtocolError, and SessionUnknown where a claim's session is not known.
+        """
+        sinful = Sinful.parse(address) if isinstance(address, str) else address
+        if session is not None:
+            return self._connect(
+                sinful, command, session.session(""), timeout, force_authentication, None
+            )
+        known = self._sessions.find_for(str(sinful), command, time.time())
+        if known is not None and authorized_command is None:
+            try:
+                return self._connect(sinful, command, known, timeout, force_authentication, None)
+            except (SessionUnknown, ConnectionLost):
+                self._sessions.forget(known.id)
+        return self._connect(
+            sinful, command, None, timeout, force_authentication, authorized_command
+        )
+
+    def _connect(
+        self,
+        sinful: Sinful,
+        command: int,
+        session: Session | None,
+        timeout: float,
+        force_authentication: bool,
+        authorized_command: int | None,
+    ) -> BlockingStream:
+        stream = open_stream(sinful, timeout)
+        try:
+            self._pass_shared_port(stream, sinful)
+            if session is None and self.setup.policy.negotiation is Wish.NEVER:
+                stream.begin_bare(command)
+                return stream
+            stream.session = stream.run(
+                client_handshake(
+                    self.setup,
+                    sinful,
+                    command,
+                    time.time(),
+                    session=session,
+                    authorized_command=authorized_command,
+                    force_authentication=force_authentication,
+                )
+            )
+        except BaseException:
+            stream.close()
+            raise
+        if session is None:
+            self._sessions.add(stream.session, address=str(sinful))
+        return stream
+
+    def _pass_shared_port(self, stream: BlockingStream, sinful: Sinful) -> None:
+        """Say whom we want behind a shared port; this is no part of the conversation."""
+        port_id = sinful.shared_port_id
+        if port_id is not None:
+            stream.send(Words(int(Command.SHARED_PORT_CONNECT), port_id, "TOOL", -1, 0))
+            if port_id != "self":
+                stream.reset_digests()
+
+
+def open_stream(sinful: Sinful, timeout: float) -> BlockingStream:
+    """Connect to an address; ConnectionLost says which and why."""
+    route = sinful.choose_route()
+    try:
+        sock = socket.create_connection((route.host, route.port), timeout=timeout)
+    except TimeoutError:
+        raise ConnectionLost(f"{sinful} did not answer within {timeout:.0f} s") from None
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise ConnectionLost(f"cannot connect to {sinful}: {why}") from None
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return BlockingStream(sock, remote_name=str(sinful), timeout=timeout)
