@@ -1,0 +1,249 @@
+"""How a run is judged once it is over: the exit reason, the last events, the queue's attributes.
+
+Pure. In goes what the starter reported (or that it did not), what was asked of the job, and what
+became of its files; out comes an `Ending`. Rules: exit reasons of wire reference §5.2 and what a
+real pool's logs show: an ended job gets event 005, one sent back by its own expression 004 with
+its exit, a held one 012 (after 004 if it was taken off its machine by somebody else than its
+policy).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
+
+
+class Wish(Enum):
+    """Who wants the job to leave, and for what."""
+
+    REMOVE = "remove"
+    HOLD = "hold"
+    VACATE = "vacate"
+    # The job's or the system's own expressions; these write no event 004.
+    POLICY_HOLD = "policy hold"
+    POLICY_REMOVE = "policy remove"
+    # A starter's error, or files that did not travel: 004 and then 012.
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A wish with its reason. `code` is a hold code, or a vacate code for VACATE."""
+
+    wish: Wish
+    reason: str = ""
+    code: int = 0
+    subcode: int = 0
+    fast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExitReport:
+    """What job_exit said: wait status, exit reason, final ad."""
+
+    status: int
+    reason: int
+    info: ClassAd
+
+
+class Last(Enum):
+    """The last events of a run, in order."""
+
+    TERMINATED = "005"
+    REQUEUED = "004 with the exit"
+    EVICTED = "004"
+    HELD = "012"
+    EXCEPTION = "007"
+
+
+@dataclass(slots=True)
+class Ending:
+    """The judgement: what the schedd is told, which events are written, and why."""
+
+    exit: ShadowExit
+    events: tuple[Last, ...] = ()
+    reason: str = ""
+    code: int = 0
+    subcode: int = 0
+    # Whether the reason has a code at all: a requeue by OnExitRemove has none.
+    has_code: bool = False
+    checkpointed: bool = False
+    attributes: dict[str, object] = field(default_factory=dict)
+
+
+_ENDED = frozenset({ShadowExit.EXITED, ShadowExit.CORED, ShadowExit.EXITED_CLAIM_CLOSING})
+# Starters from before the exit reasons moved sent them 100 lower.
+_OLD_REASONS = 28
+_BY_NUMBER = {int(member): member for member in ShadowExit}
+
+
+def exit_attributes(report: ExitReport) -> dict[str, object]:
+    """Return how the program ended, from the wait status where the final ad does not say."""
+    info, status = report.info, report.status
+    by_signal = info.boolean("ExitBySignal")
+    if by_signal is None:
+        by_signal = status & 0x7F != 0
+    attributes: dict[str, object] = {"ExitBySignal": by_signal}
+    if by_signal:
+        attributes["ExitSignal"] = info.integer("ExitSignal") or status & 0x7F
+    else:
+        code = info.integer("ExitCode")
+        attributes["ExitCode"] = status >> 8 & 0xFF if code is None else code
+    if status & 0x80:
+        attributes["JobCoreDumped"] = True
+    return attributes
+
+
+def known_reason(reason: int) -> ShadowExit:
+    """Return an exit reason as one of ours; what nobody knows is an exception."""
+    if 0 <= reason < _OLD_REASONS:
+        reason += 100
+    return _BY_NUMBER.get(reason, ShadowExit.EXCEPTION)
+
+
+def decide_ending(
+    job: ClassAd,
+    report: ExitReport | None,
+    request: Request | None,
+    now: float,
+    system: SystemPolicy,
+) -> Ending:
+    """Judge a run that is over; `job` has the exit attributes already.
+
+    Without a report the starter was lost or never came. A program that ended by itself before a
+    request reached it has ended: the request is for the schedd to deal with.
+    """
+    reason = known_reason(report.reason) if report is not None else None
+    if request is not None and request.wish is Wish.ERROR:
+        return _hold_or_requeue(request)
+    if reason in _ENDED:
+        return _ended(job, reason or ShadowExit.EXITED, now, system)
+    if reason is ShadowExit.MISSED_DEFERRAL:
+        text = "Job missed deferred execution time"
+        code = int(HoldReasonCode.MissedDeferredExecutionTime)
+        return _held((Last.HELD,), text, code, 0)
+    if request is not None:
+        return _requested(request)
+    if report is None:
+        return Ending(ShadowExit.SHOULD_REQUEUE)
+    return _starters_reason(report, reason or ShadowExit.EXCEPTION)
+
+
+def _ended(job: ClassAd, reason: ShadowExit, now: float, system: SystemPolicy) -> Ending:
+    decision = decide_exit(job, now, system)
+    if decision.verdict is Verdict.HOLD:
+        return _held((Last.HELD,), decision.reason, decision.code, decision.subcode)
+    if decision.verdict is Verdict.REQUEUE:
+        return Ending(
+            ShadowExit.SHOULD_REQUEUE,
+            (Last.REQUEUED,),
+            decision.reason,
+            attributes=_vacated(decision.reason, int(VacateReasonCode.JobShouldRequeue), 0),
+        )
+    if decision.reason:
+        return _removed(decision)
+    return Ending(reason, (Last.TERMINATED,), attributes={"TerminationPending": True})
+
+
+def _held(events: tuple[Last, ...], reason: str, code: int, subcode: int) -> Ending:
+    attributes: dict[str, object] = {
+        "HoldReason": reason,
+        "HoldReasonCode": code,
+        "HoldReasonSubCode": subcode,
+    }
+    return Ending(
+        ShadowExit.SHOULD_HOLD, events, reason, code, subcode, has_code=True, attributes=attributes
+    )
+
+
+def _removed(decision: Decision) -> Ending:
+    return Ending(
+        ShadowExit.SHOULD_REMOVE,
+        reason=decision.reason,
+        attributes={"RemoveReason": decision.reason},
+    )
+
+
+def _vacated(reason: str, code: int, subcode: int) -> dict[str, object]:
+    return {
+        "VacateReason": reason,
+        "VacateReasonCode": code,
+        "VacateReasonSubCode": subcode,
+    }
+
+
+def _evicted(exit_: ShadowExit, reason: str, code: int, subcode: int) -> Ending:
+    return Ending(
+        exit_,
+        (Last.EVICTED,),
+        reason,
+        code,
+        subcode,
+        has_code=True,
+        attributes=_vacated(reason, code, subcode),
+    )
+
+
+def _requested(request: Request) -> Ending:
+    reason, code, subcode = request.reason, request.code, request.subcode
+    match request.wish:
+        case Wish.HOLD:
+            return _held((Last.EVICTED, Last.HELD), reason, code, subcode)
+        case Wish.POLICY_HOLD:
+            return _held((Last.HELD,), reason, code, subcode)
+        case Wish.POLICY_REMOVE:
+            return _removed(Decision(Verdict.REMOVE, reason))
+        case Wish.REMOVE:
+            code = int(VacateReasonCode.JobRemoved)
+            return _evicted(ShadowExit.KILLED, reason, code, 0)
+        case _:
+            reason = reason or "Job vacated by schedd"
+            code = code or int(VacateReasonCode.ScheddVacate)
+            return _evicted(ShadowExit.SHOULD_REQUEUE, reason, code, subcode)
+
+
+def _hold_or_requeue(request: Request) -> Ending:
+    if 0 < request.code < int(VacateReasonCode.JobPolicy):
+        return _held((Last.EVICTED, Last.HELD), request.reason, request.code, request.subcode)
+    code = request.code or int(VacateReasonCode.StarterError)
+    return _evicted(ShadowExit.SHOULD_REQUEUE, request.reason, code, request.subcode)
+
+
+def _starters_reason(report: ExitReport, reason: ShadowExit) -> Ending:
+    """Judge a run that the starter ended for a reason of its own (the machine wanted it so)."""
+    info = report.info
+    if reason is ShadowExit.SHOULD_HOLD:
+        return _held(
+            (Last.EVICTED, Last.HELD),
+            info.string("HoldReason") or "The starter put the job on hold",
+            info.integer("HoldReasonCode") or int(HoldReasonCode.StartdHeldJob),
+            info.integer("HoldReasonSubCode") or 0,
+        )
+    text = info.string("VacateReason") or f"The job left its machine: {reason.doc}"
+    code = info.integer("VacateReasonCode")
+    if code is None:
+        not_started = reason in (ShadowExit.NOT_STARTED, ShadowExit.EXEC_FAILED)
+        code = int(
+            VacateReasonCode.JobNotStarted if not_started else VacateReasonCode.ClaimDeactivated
+        )
+    ending = _evicted(
+        ShadowExit.SHOULD_REQUEUE, text, code, info.integer("VacateReasonSubCode") or 0
+    )
+    ending.checkpointed = reason is ShadowExit.CHECKPOINTED
+    return ending
+
+
+def transfer_reason(direction: str, host: str, slot: str, *, here_failed: bool, detail: str) -> str:
+    """Return the hold reason of a transfer that failed, `direction` "input" or "output".
+
+    `here_failed` says whether it was the access point; the wording is the reference's.
+    """
+    here, there = f"access point {host}", f"execution point {slot}"
+    failed, other = (here, there) if here_failed else (there, here)
+    sending = (direction == "input") == here_failed
+    doing = f"sending files to {other}" if sending else f"receiving files from {other}"
+    return f"Transfer {direction} files failure at {failed} while {doing}. Details: {detail}"

@@ -1,0 +1,183 @@
+"""The events of a running job, made from its ad and from what its starter said.
+
+Pure: which event is written when is decided in `shadow_machine.py` and `endings.py`; the bytes are
+`kettle.records.event_log`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kettle.classad import ClassAd, unparse
+from kettle.records.event_base import Event
+from kettle.records.event_grid import JobAdInformationEvent, RemoteErrorEvent
+from kettle.records.event_kinds import (
+    ExecuteEvent,
+    JobEvictedEvent,
+    JobHeldEvent,
+    JobImageSizeEvent,
+    JobTerminatedEvent,
+)
+from kettle.records.event_usage import CpuTimes, UsageValue
+from kettle.shadow.endings import Ending
+
+_SIZES = (
+    ("memory_mb", "MemoryUsage"),
+    ("resident_kb", "ResidentSetSize"),
+    ("proportional_kb", "ProportionalSetSize"),
+)
+
+
+def _resources(ad: ClassAd, attribute: str) -> list[str]:
+    return (ad.string(attribute) or "Cpus Memory Disk GPUs").replace(",", " ").split()
+
+
+def execute_event(startd_address: str, info: ClassAd) -> ExecuteEvent:
+    """Return event 001; `info` is what register_starter_info said."""
+    event = ExecuteEvent(host=startd_address, slot_name=info.string("Name"))
+    names = ["CondorScratchDir", *_resources(info, "MachineResources")]
+    for name in names:
+        for attribute in (name, f"Available{name}"):
+            text = info.text(attribute)
+            if text is not None:
+                event.properties[attribute] = text
+    event.properties.pop("Swap", None)
+    return event
+
+
+def _number(value: object) -> UsageValue | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return value
+
+
+def usage_table(job: ClassAd, now: float, *, times: bool = True) -> dict[str, UsageValue]:
+    """Return the attributes of the table of resources of events 004 and 005."""
+    table: dict[str, UsageValue] = {}
+    for name in _resources(job, "ProvisionedResources"):
+        allocated = _number(job.evaluate(f"{name}Provisioned"))
+        if allocated is None:
+            continue
+        table[name] = allocated
+        for attribute in (f"Request{name}", f"{name}Usage", f"{name}AverageUsage"):
+            number = _number(job.evaluate(attribute))
+            if number is not None:
+                table[attribute] = number
+        assigned = job.string(f"Assigned{name}")
+        if assigned:
+            table[f"Assigned{name}"] = assigned
+    executing = job.integer("JobCurrentStartExecutingDate")
+    started = job.integer("JobCurrentStartDate")
+    if times and executing and (not started or executing >= started):
+        table["TimeExecuteUsage"] = max(0, int(now) - executing)
+    if times and started:
+        table["TimeSlotBusyUsage"] = max(0, int(now) - started)
+    return table
+
+
+def _run_times(job: ClassAd) -> CpuTimes:
+    return CpuTimes(job.real("RemoteUserCpu") or 0.0, job.real("RemoteSysCpu") or 0.0)
+
+
+def _total_times(job: ClassAd) -> CpuTimes:
+    run = _run_times(job)
+    return CpuTimes(
+        (job.real("CumulativeRemoteUserCpu") or 0.0) + run.user_seconds,
+        (job.real("CumulativeRemoteSysCpu") or 0.0) + run.system_seconds,
+    )
+
+
+def _exit_fields(job: ClassAd) -> dict[str, Any]:
+    by_signal = job.boolean("ExitBySignal") is True
+    return {
+        "normal": not by_signal,
+        "return_value": None if by_signal else job.integer("ExitCode") or 0,
+        "signal": job.integer("ExitSignal") if by_signal else None,
+        "core_file": job.string("JobCoreFileName") if by_signal else None,
+    }
+
+
+def terminated_event(job: ClassAd, sent: int, received: int, now: float) -> JobTerminatedEvent:
+    """Return event 005; `sent` and `received` are the bytes of this run, from the job's view."""
+    return JobTerminatedEvent(
+        **_exit_fields(job),
+        run_remote=_run_times(job),
+        total_remote=_total_times(job),
+        sent_bytes=sent,
+        received_bytes=received,
+        total_sent_bytes=(job.real("BytesSent") or 0.0) + sent,
+        total_received_bytes=(job.real("BytesRecvd") or 0.0) + received,
+        usage=usage_table(job, now),
+    )
+
+
+def evicted_event(
+    job: ClassAd, ending: Ending, sent: int, received: int, now: float, *, requeued: bool = False
+) -> JobEvictedEvent:
+    """Return event 004, with the exit in it if the job ended and goes back into the queue."""
+    event = JobEvictedEvent(
+        checkpointed=ending.checkpointed,
+        run_remote=_run_times(job),
+        sent_bytes=sent,
+        received_bytes=received,
+        reason=ending.reason or None,
+        reason_code=ending.code if ending.has_code else None,
+        reason_subcode=ending.subcode if ending.has_code else None,
+    )
+    if requeued:
+        event.requeued = True
+        for name, value in _exit_fields(job).items():
+            setattr(event, name, value)
+    else:
+        event.usage = usage_table(job, now)
+    return event
+
+
+def held_event(ending: Ending) -> JobHeldEvent:
+    """Return event 012."""
+    return JobHeldEvent(reason=ending.reason, code=ending.code, subcode=ending.subcode)
+
+
+def image_size_event(job: ClassAd) -> JobImageSizeEvent:
+    """Return event 006 for the sizes the job has now."""
+    event = JobImageSizeEvent(size_kb=job.integer("ImageSize") or 0)
+    for name, attribute in _SIZES:
+        value = job.evaluate(attribute)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            setattr(event, name, int(value))
+    return event
+
+
+def remote_error_event(ad: ClassAd) -> RemoteErrorEvent:
+    """Return event 021 from the ad that the starter sent with its ulog call."""
+    return RemoteErrorEvent(
+        daemon=ad.string("Daemon") or "starter",
+        host=ad.string("ExecuteHost") or "",
+        message=ad.string("ErrorMsg") or "",
+        critical=ad.boolean("CriticalError") is not False,
+        code=ad.integer("HoldReasonCode"),
+        subcode=ad.integer("HoldReasonSubCode"),
+    )
+
+
+def information_event(
+    trigger: ClassAd, job: ClassAd, names: list[str], number: int, name: str
+) -> JobAdInformationEvent:
+    """Return event 028: the triggering event's ad and the attributes the job asked for."""
+    event = JobAdInformationEvent()
+    for attribute in trigger.own_names():
+        event.attributes[attribute] = trigger.text(attribute) or "undefined"
+    for attribute in names:
+        value = job.lookup(attribute)
+        if value is not None:
+            event.attributes[attribute] = unparse(value, old=True)
+    event.attributes["EventTypeNumber"] = "28"
+    event.attributes["TriggerEventTypeNumber"] = str(number)
+    event.attributes["TriggerEventTypeName"] = f'"ULOG_{name}"'
+    return event
+
+
+def stamp(event: Event, cluster: int, proc: int, now: float) -> Event:
+    """Put the job and the moment into an event's header."""
+    event.cluster, event.proc, event.time = cluster, proc, now
+    return event

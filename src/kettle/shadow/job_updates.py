@@ -1,0 +1,86 @@
+"""What a starter's reports change in the job's ad in the queue.
+
+Pure: an ad in, attributes as texts out. The starter is not trusted with the whole ad: only what it
+measures, what it was given, and what the job itself may set come through. Sources: wire reference
+§5.2 (register_job_info, job_exit), recorded histories of a real pool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kettle.classad import ClassAd
+
+# Limit: attributes taken over from one report.
+MAX_ATTRIBUTES = 1000
+_MEASURED = frozenset(
+    name.lower()
+    for name in (
+        "BlockReadKbytes", "BlockReads", "BlockWriteKbytes", "BlockWrites", "CpusUsage",
+        "DiskUsage", "ExecuteDirWasEncrypted", "ExitBySignal", "ExitCode", "ExitReason",
+        "ExitSignal", "ExitStatus", "ImageSize", "IOWait", "JobCoreDumped", "MemoryUsage",
+        "NetworkInputMb", "NetworkOutputMb", "NumCheckpoints", "PreExitCode", "PostExitCode",
+        "ProportionalSetSize", "RecentBlockReadKbytes", "RecentBlockReads",
+        "RecentBlockWriteKbytes", "RecentBlockWrites", "RemoteSysCpu", "RemoteUserCpu",
+        "ResidentSetSize", "ScratchDirFileCount", "SpooledOutputFiles", "StderrMtime",
+        "StdoutMtime", "DockerContainerId", "ContainerImageSource", "ContainerDuration",
+        "NewestCheckpoint", "CheckpointNumber", "JobVMCpuUtilization", "ProvisionedResources",
+    )
+)  # fmt: skip
+_RENAMED = {
+    "statslifetime": "StatsLifetimeStarter",
+    "recentstatslifetime": "RecentStatsLifetimeStarter",
+}
+# Only the shadow and the schedd say what these are.
+_NEVER = frozenset({"owner", "user", "cmd", "jobstatus", "clusterid", "procid", "claimid"})
+
+
+def from_report(report: ClassAd) -> dict[str, str]:
+    """Return the attributes of a register_job_info or job_exit ad that the queue keeps."""
+    updates: dict[str, str] = {}
+    for name in report.own_names():
+        lower = name.lower()
+        if lower in _RENAMED:
+            kept = _RENAMED[lower]
+        elif lower in _MEASURED or lower.endswith(("usage", "provisioned")) or lower.startswith("assigned"):
+            kept = name
+        else:
+            continue
+        text = report.text(name)
+        if text is not None and len(updates) < MAX_ATTRIBUTES:
+            updates[kept] = text
+    return updates
+
+
+def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:
+    """Return what the job set with delayed chirp updates (ChirpDelayedAttrs)."""
+    delayed = report.evaluate("ChirpDelayedAttrs")
+    if not isinstance(delayed, ClassAd):
+        return {}
+    return {
+        name: text
+        for name in delayed.own_names()[:MAX_ATTRIBUTES]
+        if name.lower().startswith(prefix.lower()) and (text := delayed.text(name)) is not None
+    }
+
+
+def may_set(name: str) -> bool:
+    """Tell whether a job may set this attribute of its own ad (chirp set_job_attr)."""
+    return name.isidentifier() and name.lower() not in _NEVER
+
+
+def transfer_stats(direction: str, before: ClassAd | None, size: int, files: int) -> str:
+    """Return TransferInputStats or TransferOutputStats after one more transfer, as text."""
+    old_size = (before.integer("CedarSizeBytesTotal") or 0) if before is not None else 0
+    old_files = (before.integer("CedarFilesCountTotal") or 0) if before is not None else 0
+    assert direction in ("Input", "Output")
+    return (
+        f"[ CedarSizeBytesTotal = {old_size + size}; CedarFilesCountTotal = {old_files + files}; "
+        f"CedarSizeBytesLastRun = {size}; CedarFilesCountLastRun = {files} ]"
+    )
+
+
+def texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Return Python values as the expression texts that the queue stores."""
+    ad = ClassAd(dict(values))
+    return {name: ad.text(name) or "undefined" for name in ad.own_names()}
