@@ -29,6 +29,7 @@ _HEADER = re.compile(
     r"(\d{3}) \((-?\d+)\.(-?\d+)\.(-?\d+)\) "
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)) (\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)? ?"
 )
+_MOMENT = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 GLOBAL_HEADER_WIDTH = 256
 
 
@@ -205,6 +206,17 @@ def _epoch(year: int, month: int, day: int, hour: int, minute: int, second: int,
         return calendar.timegm(parts) if utc else int(clock.mktime(parts))
     except (OverflowError, ValueError):
         return 0
+
+
+def parse_moment(text: str) -> float:
+    """Return the epoch seconds of EventTime, `YYYY-MM-DDTHH:MM:SS[.mmm][Z]`; 0 if it is none."""
+    match = _MOMENT.match(text)
+    if match is None:
+        return 0.0
+    parts = [int(part) for part in match.groups()[:6]]
+    fraction = float(f"0.{match.group(7)}") if match.group(7) else 0.0
+    year, month, day, hour, minute, second = parts
+    return _epoch(year, month, day, hour, minute, second, match.group(8) is not None) + fraction
 
 
 class EventReader:

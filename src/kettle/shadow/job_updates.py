@@ -31,6 +31,7 @@ _RENAMED = {
     "statslifetime": "StatsLifetimeStarter",
     "recentstatslifetime": "RecentStatsLifetimeStarter",
 }
+_GIVEN = ("usage", "provisioned")
 # Only the shadow and the schedd say what these are.
 _NEVER = frozenset({"owner", "user", "cmd", "jobstatus", "clusterid", "procid", "claimid"})
 
@@ -40,12 +41,10 @@ def from_report(report: ClassAd) -> dict[str, str]:
     updates: dict[str, str] = {}
     for name in report.own_names():
         lower = name.lower()
-        if lower in _RENAMED:
-            kept = _RENAMED[lower]
-        elif lower in _MEASURED or lower.endswith(("usage", "provisioned")) or lower.startswith("assigned"):
-            kept = name
-        else:
+        measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
+        if not measured and lower not in _RENAMED:
             continue
+        kept = _RENAMED.get(lower, name)
         text = report.text(name)
         if text is not None and len(updates) < MAX_ATTRIBUTES:
             updates[kept] = text

@@ -1,0 +1,183 @@
+"""Writing job event logs: the user's own, DAGMan's, and the pool's global one.
+
+Schedd and shadow host each have one `EventLogs`. Whole events leave in one `write` on a descriptor
+opened for appending, so writers of several processes never mix; descriptors stay open for a
+while, because short jobs of one cluster share a log. What an event says is decided elsewhere, its
+bytes in `kettle.records`. Nothing is fsynced: what was written survives the death of any process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import posixpath
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from kettle.config.knobs.event_log import EventLogKnobs
+from kettle.errors import StorageError
+from kettle.records.event_base import Event
+from kettle.records.event_log import DEFAULT_STYLE, Form, GlobalHeader, Style, render_event
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.config import Config
+
+# Limit: logs kept open at once; a user with more logs than that pays an open for each event.
+MAX_OPEN = 128
+# How long a log stays open that nobody renamed or deleted: checked at each write.
+_MODE = 0o644
+
+
+def user_log_paths(job: ClassAd) -> list[str]:
+    """Return the files that a job's events go to: its own log and its DAG's."""
+    directory = job.string("Iwd") or "/"
+    paths = []
+    for attribute in ("UserLog", "DAGManNodesLog"):
+        name = job.string(attribute)
+        if name and name != "/dev/null":
+            path = posixpath.normpath(posixpath.join(directory, name))
+            if path not in paths:
+                paths.append(path)
+    return paths
+
+
+def render(event: Event, style: Style) -> bytes:
+    """Return an event in its style; the ClassAd machinery is loaded only for XML and JSON."""
+    if style.form is Form.TEXT:
+        return render_event(event, style)
+    from kettle.records import event_forms
+
+    return event_forms.render(event, style)
+
+
+class EventLogs:
+    """The open logs of one process."""
+
+    def __init__(self, config: Config) -> None:
+        self._open: OrderedDict[str, tuple[int, tuple[int, int]]] = OrderedDict()
+        self.reconfigure(config)
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over the format options and the place of the global log."""
+        options = config.get("DEFAULT_USERLOG_FORMAT_OPTIONS") or ""
+        self._style = Style.parse(options)
+        self._xml_style = Style(Form.XML, utc=self._style.utc)
+        path = config.get("EVENT_LOG") or ""
+        self._global: GlobalLog | None = GlobalLog(config, path) if path else None
+
+    def close(self) -> None:
+        """Close every log."""
+        while self._open:
+            _, (descriptor, _) = self._open.popitem()
+            os.close(descriptor)
+
+    def check(self, job: ClassAd) -> None:
+        """Make sure that a job's logs can be written; StorageError if not (hold code 22)."""
+        for path in user_log_paths(job):
+            self._descriptor(path)
+
+    def write(self, job: ClassAd, event: Event, mask: frozenset[int] | None = None) -> None:
+        """Append an event of a job to its logs; StorageError for its own, never for the pool's.
+
+        `mask`, if given, is the event numbers that the DAG's log wants.
+        """
+        xml = job.boolean("UserLogUseXML") is True
+        style = self._xml_style if xml else self._style
+        for at, path in enumerate(user_log_paths(job)):
+            if at > 0 and mask is not None and event.number not in mask:
+                continue
+            self._append(path, render(event, style))
+        if self._global is not None:
+            with contextlib.suppress(OSError):
+                self._global.write(event)
+
+    def _append(self, path: str, data: bytes) -> None:
+        try:
+            written = os.write(self._descriptor(path), data)
+            if written < len(data):
+                # The disk is full: an event in two pieces is better than a torn one.
+                os.write(self._descriptor(path), data[written:])
+        except OSError as error:
+            raise StorageError(f"cannot write the event log {path}: {error.strerror}") from error
+
+    def _descriptor(self, path: str) -> int:
+        known = self._open.get(path)
+        if known is not None:
+            descriptor, identity = known
+            try:
+                facts = os.stat(path)
+            except OSError:
+                facts = None
+            if facts is not None and (facts.st_dev, facts.st_ino) == identity:
+                self._open.move_to_end(path)
+                return descriptor
+            # Somebody moved or deleted the log: events go on in a new one.
+            os.close(descriptor)
+            del self._open[path]
+        try:
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            descriptor = os.open(path, flags, _MODE)
+        except OSError as error:
+            raise StorageError(f"cannot open the event log {path}: {error.strerror}") from error
+        facts = os.fstat(descriptor)
+        self._open[path] = (descriptor, (facts.st_dev, facts.st_ino))
+        if len(self._open) > MAX_OPEN:
+            _, (oldest, _) = self._open.popitem(last=False)
+            os.close(oldest)
+        return descriptor
+
+
+class GlobalLog:
+    """The pool's log of all jobs' events, with a header and rotation."""
+
+    def __init__(self, config: Config, path: str) -> None:
+        self.path = path
+        options = config.get("EVENT_LOG_FORMAT_OPTIONS") or ""
+        self._style = Style.parse(options, xml=config[EventLogKnobs.EVENT_LOG_USE_XML])
+        self._max_size = config[EventLogKnobs.EVENT_LOG_MAX_SIZE]
+        self._rotations = config[EventLogKnobs.EVENT_LOG_MAX_ROTATIONS]
+        self._sequence = 0
+
+    def write(self, event: Event) -> None:
+        """Append an event under the log's lock, which several processes share."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            size = os.fstat(descriptor).st_size
+            if 0 < self._max_size <= size and self._rotations > 0:
+                self._rotate()
+                os.close(descriptor)
+                descriptor = os.open(
+                    self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE
+                )
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                size = os.fstat(descriptor).st_size
+            data = render(event, self._style)
+            if size == 0:
+                data = render(self._header(event), self._style) + data
+            os.write(descriptor, data)
+        finally:
+            os.close(descriptor)
+
+    def _header(self, event: Event) -> Event:
+        self._sequence += 1
+        now = event.time
+        identity = f"{os.getuid()}.{os.getpid()}.{int(now)}.{int(now * 1e6) % 1_000_000}"
+        return GlobalHeader(int(now), identity, self._sequence, max_rotation=self._rotations).event(
+            now
+        )
+
+    def _rotate(self) -> None:
+        # One rotation is `.old`, several are numbered, as the reference does.
+        if self._rotations == 1:
+            os.replace(self.path, f"{self.path}.old")
+            return
+        for number in range(self._rotations - 1, 0, -1):
+            with contextlib.suppress(FileNotFoundError):
+                os.replace(f"{self.path}.{number}", f"{self.path}.{number + 1}")
+        os.replace(self.path, f"{self.path}.1")
+
+
+__all__ = ["DEFAULT_STYLE", "EventLogs", "GlobalLog", "user_log_paths"]
