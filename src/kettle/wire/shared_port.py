@@ -33,7 +33,7 @@ def connect_through(
     """
     if address.shared_port_id is None:
         return
-    yield Send(SharedPortConnect(address.shared_port_id, client_name, deadline_seconds))
+    yield Send(SharedPortConnect(address.shared_port_id, client_name, deadline_seconds, []))
     yield ResetDigests()
 
 
