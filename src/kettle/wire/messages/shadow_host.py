@@ -1,8 +1,10 @@
 """Words between a schedd and its shadow hosts, on an inherited socket pair.
 
-Kettle's own: no other implementation ever hears them. Each message is a word and an ad whose
-attributes are named in the class. Acknowledgement is by state only: updates of one job are
-committed in the order they come. The schedd's side is `schedd`, the host's `shadow`.
+Kettle's own: no other implementation ever hears them. Each message is a word, an ad whose
+attributes are named in the class, and where a job's ad or attributes travel, further ads beside it
+(not nested in it: so their expressions are neither parsed nor printed on the way).
+Acknowledgement is by state only: updates of one job are committed in the order they come. The
+schedd's side is `schedd`, the host's `shadow`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,10 @@ class HostMessage(Message):
 
 
 class StartShadow(HostMessage, word=1):
-    """{ClusterId, ProcId, Job = [ad with ClaimId], StartdAddress, Slot = [ad], Reconnect}."""
+    """{ClusterId, ProcId, StartdAddress, Reconnect}, the job's ad with ClaimId, the slot's ad."""
+
+    job: ClassAd = ad(private=True)
+    slot: ClassAd = ad(private=True)
 
 
 class SignalShadow(HostMessage, word=2):
@@ -31,7 +36,9 @@ class SignalShadow(HostMessage, word=2):
 
 
 class SetAttributes(HostMessage, word=3):
-    """{ClusterId, ProcId, Attributes = [changed job attributes]}."""
+    """{ClusterId, ProcId}, and the changed attributes of the job."""
+
+    attributes: ClassAd = ad(private=True)
 
 
 class StopHost(HostMessage, word=4):
@@ -39,11 +46,15 @@ class StopHost(HostMessage, word=4):
 
 
 class UpdateJob(HostMessage, word=11):
-    """{ClusterId, ProcId, Attributes = [to commit]}."""
+    """{ClusterId, ProcId}, and attributes to commit; one that is `undefined` is removed."""
+
+    attributes: ClassAd = ad(private=True)
 
 
 class ShadowExited(HostMessage, word=12):
-    """{ClusterId, ProcId, ExitReason, ClaimReusable, Attributes = [to commit]}."""
+    """{ClusterId, ProcId, ExitReason, ClaimReusable}, and attributes to commit."""
+
+    attributes: ClassAd = ad(private=True)
 
 
 class HostReady(HostMessage, word=13):
