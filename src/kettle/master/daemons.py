@@ -23,7 +23,7 @@ OWN_DAEMONS = {
     "JOB_ROUTER": "kettle.job_router",
 }
 # These serve the others: first to come and last to go.
-_FIRST = ("SHARED_PORT", "COLLECTOR")
+FIRST = ("SHARED_PORT", "COLLECTOR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def plan_daemons(config: Config) -> list[DaemonPlan]:
         name = word.strip("+").upper()
         if name and name != "MASTER" and name not in names:
             names.append(name)
-    names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+    names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     return [_plan(config, name) for name in names]
 
 

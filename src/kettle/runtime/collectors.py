@@ -103,6 +103,11 @@ class Advertiser:
         self.updates_sent = 0
         self.updates_failed = 0
 
+    @property
+    def connected(self) -> bool:
+        """Whether any collector has been reached."""
+        return any(link.stream is not None for link in self._links)
+
     def update(self, command: int, ad: ClassAd, private: ClassAd | None = None) -> None:
         """Send an ad to every collector, soon.
 

@@ -28,7 +28,8 @@ class Runtime:
 
     `config` is replaced on reconfiguration, so read knobs from here when they are needed, or
     in the service's `reconfigure`. `stop` begins the daemon's own shutdown: `graceful`, `fast`
-    or `peaceful`.
+    or `peaceful`. `replace_with`, if a service sets it, is the program that takes this process's
+    place once everything is down.
     """
 
     config: Config
@@ -41,3 +42,4 @@ class Runtime:
     identity: DaemonIdentity
     random: random.Random = field(default_factory=random.SystemRandom)
     stop: Callable[[str], None] = lambda how: None  # noqa: ARG005 - replaced by the daemon
+    replace_with: list[str] | None = None

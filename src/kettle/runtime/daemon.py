@@ -80,10 +80,11 @@ class Service(Protocol):
 class Daemon:
     """One running daemon."""
 
-    def __init__(self, runtime: Runtime, service: Service, inheritance: Inheritance) -> None:
+    def __init__(self, runtime: Runtime, service: Service, network: SystemNetwork) -> None:
         self.runtime = runtime
         self.service = service
-        self.inheritance = inheritance
+        self._network = network
+        self.address_file: str | None = None
         self.instance_id = secrets.token_hex(8)
         self.peaceful = False
         self.exit_code = EXIT_OK
@@ -107,6 +108,8 @@ class Daemon:
     async def serve(self) -> None:
         """Run the service from its start to the end of its shutdown."""
         await self.service.start()
+        self._network.begin_accepting()
+        self.address_file = write_address_file(self.runtime)
         self.started.set()
         await self._asked.wait()
         # What is asked for may become faster while the slower stop is on its way.
@@ -185,14 +188,24 @@ def run(
     except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {title}: {error}\n")
         return EXIT_FAILURE
+    inheritance = read_inheritance(variables)
+    if not (arguments.foreground or arguments.log_to_terminal or inheritance.parent_pid):
+        _go_to_background()
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
-    return _run_loop(
-        _live(
-            config, arguments, log, privileges, service_class, zygote, read_inheritance(variables)
-        )
-    )
+    return _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
+
+
+def _go_to_background() -> None:
+    """Leave the terminal and whoever started us; the configuration has been read already."""
+    if os.fork():
+        os._exit(EXIT_OK)
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.close(null)
 
 
 def _run_loop(main: object) -> int:
@@ -234,9 +247,8 @@ async def _live(
     runtime = Runtime(
         config, clock, network, processes, files, log, privileges, identity, randomness
     )
-    daemon = Daemon(runtime, service_class(runtime), inheritance)
+    daemon = Daemon(runtime, service_class(runtime), network)
     runtime.stop = daemon.request_shutdown
-    address_file = None
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
     try:
         if inheritance.family:
@@ -244,7 +256,6 @@ async def _live(
         await network.listen(int(arguments.port) if arguments.port else None)
         GenericCommands(daemon).register()
         _handle_signals(daemon)
-        address_file = write_address_file(runtime)
         _write_pid_file(files, arguments)
         parent.start()
         gc.collect()
@@ -262,11 +273,13 @@ async def _live(
         await network.close()
         await tasks.cancel_all()
         processes.stop()
-        if address_file is not None:
-            files.remove(address_file)
+        if daemon.address_file is not None:
+            files.remove(daemon.address_file)
         await files.synchronizer.idle()
         _print_farewell(log, identity, daemon.exit_code)
         log.close()
+    if runtime.replace_with:
+        os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
 
 

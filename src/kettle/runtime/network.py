@@ -125,8 +125,17 @@ class Network(Protocol):
         """Open a connection for a command; see `CommandNetwork.connect`."""
         ...
 
+    def add_family(self, secret: str) -> None:
+        """Join the family of the master's daemons; see `CommandNetwork.add_family`."""
+        ...
+
     def add_session(
-        self, claim: ClaimId, *, user: str, levels: Iterable[Level] = (), lifetime: float | None
+        self,
+        claim: ClaimId,
+        *,
+        user: str,
+        levels: Iterable[Level] = (),
+        lifetime: float | None = None,
     ) -> None:
         """Let whoever knows the claim's secret be `user`; see `CommandNetwork.add_session`."""
         ...
@@ -506,16 +515,22 @@ class SystemNetwork(CommandNetwork):
         self._most = max(16, int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS))
 
     async def listen(self, port: int | None = None) -> None:
-        """Open the command port; `port` None means what the configuration says."""
+        """Open the command port; `port` None means what the configuration says.
+
+        Whoever connects waits until `begin_accepting`, so that no command comes too early.
+        """
         plan = plan_listening(self._config, port)
         self._listeners = open_listeners(plan)
         self._address = make_address(plan, self._listeners)
         self._setup = self._client = None
+
+    def begin_accepting(self) -> None:
+        """Answer commands from here on."""
         self._start_accepting()
         tasks.spawn(self._expire_sessions(), "expire sessions")
 
     def _start_accepting(self) -> None:
-        if self._listening:
+        if self._listening or not self._listeners:
             return
         self._listening = True
         loop = asyncio.get_running_loop()
@@ -552,7 +567,7 @@ class SystemNetwork(CommandNetwork):
 
     def _on_served(self, _: asyncio.Task[None]) -> None:
         self._served -= 1
-        if not self._listening and self._listeners and self._served < self._most * 0.9:
+        if not self._listening and self._served < self._most * 0.9:
             self._start_accepting()
 
     def _pause(self) -> None:

@@ -89,6 +89,7 @@ class Privileges:
     def settle(self) -> None:
         """Become the daemon's account, keeping the way back to root."""
         if self.can_switch:
+            os.seteuid(0)
             _switch(self.daemon)
 
     def job_account(self, owner: str, *, fallback: str = "nobody") -> Account:

@@ -1,0 +1,353 @@
+"""The master's hands: it forks daemons, signals them, waits for them, and advertises itself.
+
+What happens to a daemon when is decided in `child_machine`; which daemons there are in
+`daemons`. The collector comes first, because everybody else looks for its address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kettle.errors import ConfigError, KettleError
+from kettle.master import child_machine as machine
+from kettle.master.ads import master_ad, readiness_ad
+from kettle.master.child_machine import DaemonState, Effect, Event, How, Phase
+from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
+from kettle.master.service_commands import MasterCommands
+from kettle.runtime import tasks
+from kettle.runtime.collectors import Advertiser, read_address_file
+from kettle.runtime.forked import encode_call
+from kettle.runtime.inheritance import (
+    Inheritance,
+    render_inheritance,
+    without_inheritance,
+)
+from kettle.runtime.processes import Child
+from kettle.runtime.service_manager import notify
+from kettle.wire.commands import Command
+from kettle.wire.security.claim_id import mint_session_id
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.config import Config
+    from kettle.runtime.context import Runtime
+
+_SIGNALS = {How.GRACEFUL: signal.SIGTERM, How.FAST: signal.SIGQUIT, How.KILL: signal.SIGKILL}
+_HOWS = {"graceful": How.GRACEFUL, "fast": How.FAST, "peaceful": How.PEACEFUL}
+# How long the others wait for the collector's address; then they start and look for it themselves.
+_COLLECTOR_SECONDS = 20.0
+_ADDRESS_CHECK_SECONDS = 0.005
+_FAREWELL_SECONDS = 2.0
+
+
+class MasterService:
+    """One condor_master."""
+
+    # What every daemon of ours needs; forks of it start at once.
+    preload = (
+        "uvloop",
+        "kettle.runtime.forked",
+        "kettle.runtime.daemon",
+        "cryptography.hazmat.primitives.ciphers.aead",
+        "cryptography.hazmat.primitives.asymmetric.ec",
+        "cryptography.hazmat.primitives.serialization",
+        "kettle.wire.security.methods.fs",
+    )
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._plans: dict[str, DaemonPlan] = {}
+        self._states: dict[str, DaemonState] = {}
+        self._children: dict[str, Child] = {}
+        self._hang_timers: dict[int, asyncio.TimerHandle] = {}
+        self._changed = asyncio.Event()
+        self._advertiser = Advertiser(runtime)
+        self._family = mint_session_id(
+            f"family:{secrets.token_hex(24)}", secrets.token_bytes(32)
+        ).text
+        self._pipe = -1
+        self._pipe_kept = -1
+        self._shutdown_program: list[str] | None = None
+        self._updates: asyncio.TimerHandle | None = None
+        self._update_soon: asyncio.TimerHandle | None = None
+
+    async def start(self) -> None:
+        """Register the commands and begin to start the daemons."""
+        self._runtime.network.add_family(self._family)
+        # Nobody writes into this pipe; it ends when we do, however we end.
+        self._pipe, self._pipe_kept = os.pipe()
+        MasterCommands(self._runtime, self).register()
+        self._read_plans(self._runtime.config)
+        tasks.spawn(self._start_all(), "starting the daemons")
+
+    async def reconfigure(self, config: Config) -> None:
+        """Start and stop what DAEMON_LIST gained and lost; pass the word on to the others."""
+        try:
+            wanted = {plan.name for plan in plan_daemons(config)}
+        except ConfigError as error:
+            self._runtime.log.problem(f"The daemons stay as they are: {error}")
+            return
+        for name in [name for name in self._plans if name not in wanted]:
+            self.turn_off(name, How.GRACEFUL)
+        before = set(self._plans)
+        self._read_plans(config)
+        for name in wanted - before:
+            self.turn_on(name)
+        for child in self._children.values():
+            child.signal(signal.SIGHUP)
+        self._advertise()
+
+    async def shut_down(self, how: str) -> None:
+        """Stop every daemon, those that serve the others last, and withdraw the ad."""
+        notify("STOPPING=1")
+        if self._updates is not None:
+            self._updates.cancel()
+        if self._update_soon is not None:
+            self._update_soon.cancel()
+        others = [name for name in self._states if name not in FIRST]
+        await self._stop_and_wait(others, _HOWS[how])
+        if self._advertiser.connected:
+            identity = self._runtime.identity
+            self._advertiser.invalidate(
+                Command.INVALIDATE_MASTER_ADS, "DaemonMaster", identity.name
+            )
+            await self._advertiser.flush(_FAREWELL_SECONDS)
+        await self._advertiser.close()
+        await self._stop_and_wait(list(self._states), _HOWS[how])
+        self._runtime.log("All daemons are gone.  Exiting.")
+        if self._shutdown_program is not None and self._runtime.replace_with is None:
+            self._runtime.replace_with = self._shutdown_program
+
+    # What commands ask for.
+
+    def turn_all_on(self) -> None:
+        """Start every daemon of the list."""
+        tasks.spawn(self._start_all(), "starting the daemons")
+
+    def turn_all_off(self, how: How) -> None:
+        """Stop every daemon; the master stays."""
+        tasks.spawn(self._turn_all_off(how), "stopping the daemons")
+
+    def turn_on(self, name: str) -> bool:
+        """Start one daemon; False if there is none of that name."""
+        return self._deliver(name, machine.TurnedOn())
+
+    def turn_off(self, name: str, how: How) -> bool:
+        """Stop one daemon; False if there is none of that name."""
+        return self._deliver(name, machine.TurnedOff(how))
+
+    def restart_everything(self, how: str) -> None:
+        """Stop every daemon and the master, and begin anew in this process."""
+        self._runtime.replace_with = [sys.executable, "-m", "kettle.master", *sys.argv[1:]]
+        self._runtime.stop(how)
+
+    def set_shutdown_program(self, name: str) -> bool:
+        """Run the program MASTER_SHUTDOWN_<name> at the end; False if there is none."""
+        program = self._runtime.config.get(f"MASTER_SHUTDOWN_{name}")
+        self._shutdown_program = [program] if program else None
+        return program is not None
+
+    def on_ready(self, pid: int) -> None:
+        """A daemon serves requests."""
+        for name, state in list(self._states.items()):
+            if state.pid == pid:
+                self._deliver(name, machine.BecameReady(pid))
+
+    def on_alive(self, pid: int, seconds: float) -> None:
+        """A daemon is alive and will say so again within that time."""
+        for name, state in self._states.items():
+            if state.pid == pid:
+                timer = self._hang_timers.pop(pid, None)
+                if timer is not None:
+                    timer.cancel()
+                self._hang_timers[pid] = asyncio.get_running_loop().call_later(
+                    seconds, self._deliver, name, machine.Hung(state.run)
+                )
+
+    def readiness(self) -> ClassAd:
+        """The states of all daemons."""
+        return readiness_ad(self._states.values())
+
+    # Starting and stopping several.
+
+    async def _start_all(self) -> None:
+        names = list(self._plans)
+        for name in names:
+            if name in FIRST:
+                self._prepare_first(name)
+                self.turn_on(name)
+                await self._wait_for_address(name)
+        for name in names:
+            if name not in FIRST:
+                self.turn_on(name)
+        notify("READY=1\nSTATUS=All daemons are started")
+        self._advertise()
+
+    def _prepare_first(self, name: str) -> None:
+        """Remove an address that an earlier process left behind: the others would believe it."""
+        plan = self._plans[name]
+        if plan.address_file and self._states[name].phase in {Phase.OFF, Phase.WAITING}:
+            self._runtime.files.remove(plan.address_file)
+
+    async def _wait_for_address(self, name: str) -> None:
+        path = self._plans[name].address_file
+        if not path:
+            return
+        try:
+            async with asyncio.timeout(_COLLECTOR_SECONDS):
+                while read_address_file(path, self._runtime.files) is None:  # noqa: ASYNC110
+                    await asyncio.sleep(_ADDRESS_CHECK_SECONDS)
+        except TimeoutError:
+            self._runtime.log.problem(
+                f"{name} has written no address for {_COLLECTOR_SECONDS:g} seconds; going on"
+            )
+
+    async def _turn_all_off(self, how: How) -> None:
+        await self._stop_and_wait([name for name in self._states if name not in FIRST], how)
+        await self._stop_and_wait(list(self._states), how)
+
+    async def _stop_and_wait(self, names: list[str], how: How) -> None:
+        for name in names:
+            self._deliver(name, machine.TurnedOff(how))
+        while any(self._states[name].phase is not Phase.OFF for name in names):
+            self._changed.clear()
+            await self._changed.wait()
+
+    # The machine and its effects.
+
+    def _read_plans(self, config: Config) -> None:
+        self._plans = {plan.name: plan for plan in plan_daemons(config)}
+        for plan in self._plans.values():
+            state = self._states.get(plan.name) or DaemonState(plan.name)
+            self._states[plan.name] = replace(
+                state, backoff=plan.backoff, stop_times=plan.stop_times
+            )
+
+    def _deliver(self, name: str, event: Event) -> bool:
+        """Give a daemon's machine an event and do what it asks for."""
+        state = self._states.get(name)
+        if state is None:
+            return False
+        state, effects = machine.step(state, event, self._runtime.clock.now())
+        self._states[name] = state
+        for effect in effects:
+            self._perform(name, effect)
+        self._changed.set()
+        if effects or isinstance(event, machine.BecameReady):
+            self._advertise_soon()
+        return True
+
+    def _perform(self, name: str, effect: Effect) -> None:
+        if isinstance(effect, machine.StartDaemon):
+            tasks.spawn(self._start(name, effect.run), f"starting {name}")
+        elif isinstance(effect, machine.StopDaemon):
+            self._stop(name, effect)
+        elif isinstance(effect, machine.SetTimer):
+            delay = max(0.0, effect.at - self._runtime.clock.now())
+            event = machine.TimeUp(effect.timer)
+            asyncio.get_running_loop().call_later(delay, self._deliver, name, event)
+        else:
+            self._runtime.log(effect.text)
+
+    async def _start(self, name: str, run: int) -> None:
+        plan = self._plans.get(name)
+        if plan is None:
+            self._deliver(name, machine.StartFailed(run, "it is no longer in DAEMON_LIST"))
+            return
+        try:
+            child = await (self._fork(plan) if plan.module else self._spawn(plan))
+        except (KettleError, OSError) as error:
+            self._deliver(name, machine.StartFailed(run, str(error)))
+            return
+        self._children[name] = child
+        self._deliver(name, machine.Started(run, child.pid))
+        child.on_exit(lambda ended: self._on_exit(name, run, ended))
+
+    def _on_exit(self, name: str, run: int, child: Child) -> None:
+        assert child.status is not None
+        if self._children.get(name) is child:
+            del self._children[name]
+        timer = self._hang_timers.pop(child.pid, None)
+        if timer is not None:
+            timer.cancel()
+        plan = self._plans.get(name)
+        if plan is not None and plan.address_file:
+            # A daemon that was killed could not take its address back itself.
+            self._runtime.files.remove(plan.address_file)
+        self._deliver(name, machine.Exited(run, os.waitstatus_to_exitcode(child.status)))
+
+    async def _fork(self, plan: DaemonPlan) -> Child:
+        argv = [plan.title, "-f", *plan.arguments]
+        return await self._runtime.processes.zygote.fork(
+            "kettle.runtime.forked:main",
+            encode_call(plan.module, argv),
+            fds=[self._pipe],
+            title=" ".join(argv),
+            environment=self._environment(plan),
+        )
+
+    async def _spawn(self, plan: DaemonPlan) -> Child:
+        return self._runtime.processes.spawn(
+            [plan.program, "-f", *plan.arguments],
+            environment=self._environment(plan),
+            name=plan.name,
+        )
+
+    def _environment(self, plan: DaemonPlan) -> dict[str, str]:
+        identity = self._runtime.identity
+        inheritance = Inheritance(
+            parent_pid=os.getpid(),
+            parent_address=str(self._runtime.network.address),
+            parent_id=f"{identity.machine}:{identity.pid}:{int(identity.started_at)}",
+            family=self._family,
+        )
+        environment = without_inheritance(os.environ)
+        environment.pop("NOTIFY_SOCKET", None)
+        environment.update(plan.environment)
+        environment.update(render_inheritance(inheritance))
+        return environment
+
+    def _stop(self, name: str, effect: machine.StopDaemon) -> None:
+        child = self._children.get(name)
+        if child is None or child.pid != effect.pid:
+            return
+        if effect.how is How.PEACEFUL:
+            tasks.spawn(self._stop_peacefully(name, child), f"asking {name} to stop")
+        else:
+            child.signal(_SIGNALS[effect.how])
+
+    async def _stop_peacefully(self, name: str, child: Child) -> None:
+        """There is no signal for it: say it; a daemon that cannot be told stops gracefully."""
+        address = read_address_file(self._plans[name].address_file, self._runtime.files)
+        if address is None:
+            child.signal(signal.SIGTERM)
+            return
+        try:
+            stream = await self._runtime.network.connect(address, Command.DC_OFF_PEACEFUL)
+            stream.close()
+        except KettleError as error:
+            self._runtime.log.problem(f"Cannot ask {name} to stop peacefully: {error}")
+            child.signal(signal.SIGTERM)
+
+    # The ad.
+
+    def _advertise_soon(self) -> None:
+        """Several changes that come together are told once."""
+        if self._update_soon is None:
+            self._update_soon = asyncio.get_running_loop().call_later(0.05, self._advertise)
+
+    def _advertise(self) -> None:
+        for handle in (self._update_soon, self._updates):
+            if handle is not None:
+                handle.cancel()
+        self._update_soon = None
+        config = self._runtime.config
+        self._advertiser.update(Command.UPDATE_MASTER_AD, master_ad(config, self._states.values()))
+        interval = config.real("MASTER_UPDATE_INTERVAL") or 300.0
+        self._updates = asyncio.get_running_loop().call_later(interval, self._advertise)
