@@ -374,6 +374,7 @@ class NegotiatorService:
             use_slot_weights=settings.cycle.use_slot_weights,
         )
         self.accountant.customer(ROOT)
+        self.accountant.age(int(self.runtime.clock.now()))
         self._log_created = created
         self._log_sequence = sequence
         self._compact()
@@ -392,7 +393,8 @@ class NegotiatorService:
 
     async def save(self) -> None:
         """Append what has changed in the books; returns when it is on disk."""
-        if not self.accountant.changed or self._log is None:
+        if not self.accountant.changed - {accounting_log.ACCOUNTANT} or self._log is None:
+            # The time of the last update alone is not worth a write: nothing was charged.
             return
         try:
             table = self.accountant.table()

@@ -20,6 +20,7 @@ from kettle.negotiator.accounting_ads import (
 from kettle.runtime.stream import Stream
 from kettle.wire.codec import Reader, expand_projection, split_names
 from kettle.wire.commands import Command
+from kettle.wire.levels import Level
 
 if TYPE_CHECKING:
     from kettle.negotiator.service import NegotiatorService
@@ -49,8 +50,7 @@ class AccountingCommands:
         ):
             network.register(command, handler)
         changes: dict[Command, Callable[[Reader], None]] = {
-            Command.SET_PRIORITY: lambda r: books().set_priority(_name(r), r.real()),
-            Command.SET_PRIORITYFACTOR: lambda r: books().set_factor(_name(r), r.real()),
+            Command.SET_PRIORITY: lambda r: books().set_priority(_name(r), _real(r)),
             Command.SET_ACCUMUSAGE: self._set_usage,
             Command.SET_BEGINTIME: lambda r: self._set(_name(r), "begin_usage_at", r.integer()),
             Command.SET_LASTTIME: lambda r: self._set(_name(r), "last_usage_at", r.integer()),
@@ -62,6 +62,7 @@ class AccountingCommands:
         }
         for command, change in changes.items():
             network.register(command, self._changing(change))
+        network.register(Command.SET_PRIORITYFACTOR, self._on_set_factor)
 
     def _books(self) -> Accountant:
         return self._service.accountant
@@ -76,12 +77,27 @@ class AccountingCommands:
 
         return on_change
 
+    async def _on_set_factor(self, stream: Stream) -> None:
+        """Set a factor, for administrators only; a peer that told its version gets an answer."""
+        service = self._service
+        reader = await stream.receive()
+        name, factor = _name(reader), _real(reader)
+        allowed = service.runtime.network.allows(stream, Level.ADMINISTRATOR)
+        if allowed:
+            service.accountant.set_factor(name, factor)
+            await service.save()
+        if stream.peer.version:
+            reply = ClassAd({"ErrorCode": 0 if allowed else 1})
+            if not allowed:
+                reply["ErrorString"] = "only an administrator may set a priority factor"
+            await stream.send(stream.writer().ad(reply))
+
     def _set(self, name: str, attribute: str, value: int) -> None:
         setattr(self._service.accountant.customer(name), attribute, value)
 
     def _set_usage(self, reader: Reader) -> None:
         customer = self._service.accountant.customer(_name(reader))
-        customer.weighted_accumulated = max(0.0, reader.real())
+        customer.weighted_accumulated = max(0.0, _real(reader))
 
     async def _on_get_priority(self, stream: Stream) -> None:
         service = self._service
@@ -121,6 +137,11 @@ class AccountingCommands:
 
 def _name(reader: Reader) -> str:
     return reader.string()[:MAX_NAME]
+
+
+def _real(reader: Reader) -> float:
+    """Read a real as it was meant: the wire keeps 31 bits, so 50 arrives as 49.99999997."""
+    return float(f"{reader.real():.9g}")
 
 
 async def _answer(stream: Stream, query: ClassAd, ads: list[ClassAd]) -> None:
