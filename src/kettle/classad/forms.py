@@ -1,28 +1,132 @@
-"""Whole ads in and out of their forms: long, new, JSON, XML, and streams of any of them."""
+"""Whole ads in and out of their forms: long (old syntax), new, JSON, XML, and streams of them.
+
+What one expression or ad looks like in old and new syntax is decided in `unparse.py`; here is
+what lies around it, and the two foreign forms. Ads of tools are sorted by name (`sort=True`),
+those of the library by length of name. Source: forms_out.json, forms_in.json, ads_stream.json.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from kettle.classad.ad import ClassAd, parse_ad_at, parse_old_ad
+from kettle.classad.forms_json import parse_json_ads, to_json
+from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, parse_xml_ads, to_xml
+from kettle.classad.unparse import quote_name, unparse
+from kettle.errors import ClassAdSyntaxError
+
+__all__ = ["FORMS", "XML_FOOTER", "XML_HEADER", "parse_ads", "render_ads", "to_json", "to_xml"]
+
+FORMS: Final = ("long", "new", "json", "xml")
+_BLANK: Final = re.compile(r"(?:[\s,]|//[^\n]*|/\*[\s\S]*?\*/)*")
 
 
-def parse_ads(text: str) -> Iterator[ClassAd]:
-    """Yield the ads of a stream, whichever form they are in.
+def parse_ads(text: str, form: str = "auto") -> Iterator[ClassAd]:
+    """Yield the ads of a stream; the form is one of FORMS, or found out.
 
-    Raises ClassAdSyntaxError at the first that does not parse.
+    Raises ClassAdSyntaxError at the first that does not parse, after those before it.
     """
-    stripped = text.lstrip()
-    if stripped.startswith("["):
-        position = 0
-        while text[position:].strip():
-            ad, position = parse_ad_at(text, position)
-            yield ad
-        return
+    chosen = detect_form(text) if form == "auto" else form
+    if chosen == "xml":
+        return parse_xml_ads(text)
+    if chosen == "json":
+        return parse_json_ads(text)
+    return _parse_new(text) if chosen == "new" else _parse_long(text)
+
+
+def detect_form(text: str) -> str:
+    """Return the form the text seems to be in; what is nothing else is long."""
+    start = _skip(text, 0)
+    first = text[start : start + 1]
+    if first == "<":
+        return "xml"
+    second = text[_skip(text, start + 1) :][:1]
+    if first == "{":
+        return "new" if second == "[" else "json"
+    if first == "[":
+        return "json" if second == "{" else "new"
+    return "long"
+
+
+def _skip(text: str, position: int) -> int:
+    found = _BLANK.match(text, position)
+    return found.end() if found is not None else position
+
+
+def _parse_new(text: str) -> Iterator[ClassAd]:
+    position = _skip(text, 0)
+    in_list = text[position : position + 1] == "{"
+    if in_list:
+        position = _skip(text, position + 1)
+    while position < len(text):
+        if in_list and text[position] == "}":
+            return
+        ad, position = parse_ad_at(text, position)
+        yield ad
+        position = _skip(text, position)
+
+
+def _parse_long(text: str) -> Iterator[ClassAd]:
+    """Yield ads of lines, with blank lines between them.
+
+    Compat: a line that is no `Name = value` ends its ad, and what follows up to the next blank
+    line is left out; shown by ads_stream.json.
+    """
     block: list[str] = []
+    broken = False
     for line in [*text.split("\n"), ""]:
-        if line.strip():
+        stripped = line.strip()
+        if not stripped or (stripped.startswith("***") and block):
+            if block:
+                yield parse_old_ad(block)
+            block, broken = [], False
+        elif stripped[0] == "#" or broken:
+            continue
+        elif "=" not in stripped:
+            broken = True
+        else:
             block.append(line)
-        elif block:
-            yield parse_old_ad(block)
-            block = []
+
+
+def render_ads(ads: Iterable[ClassAd], form: str, *, sort: bool = True) -> str:
+    """Return ads as the tools print them in one of FORMS; empty ads are left out."""
+    shown = [ad for ad in ads if len(ad)]
+    if form == "xml":
+        body = "".join(to_xml(ad, sort=sort) + "\n" for ad in shown)
+        return XML_HEADER + body + XML_FOOTER
+    if form == "long":
+        return "".join(render_long(ad, sort=sort) + "\n" for ad in shown)
+    if not shown:
+        return ""
+    render: Callable[[ClassAd], str] = _new_line if form == "new" else _json_text
+    if not sort:
+        render = unparse if form == "new" else to_json
+    opening, closing = ("{\n", "\n}\n") if form == "new" else ("[\n", "\n]\n")
+    return opening + "\n,\n".join(render(ad) for ad in shown) + closing
+
+
+def _json_text(ad: ClassAd) -> str:
+    return to_json(ad, sort=True)
+
+
+def _new_line(ad: ClassAd) -> str:
+    parts = []
+    for name in sorted(ad.names(), key=str.lower):
+        expr = ad.lookup(name)
+        assert expr is not None
+        parts.append(f"{quote_name(name)} = {unparse(expr)}")
+    return f"[ {'; '.join(parts)} ]"
+
+
+def render_long(ad: ClassAd, *, sort: bool = True) -> str:
+    """Return the ad as lines of old syntax; names are never quoted here."""
+    names = sorted(ad.names(), key=str.lower) if sort else ad.names()
+    lines = []
+    for name in names:
+        expr = ad.lookup(name)
+        if expr is None:
+            raise ClassAdSyntaxError(f"no attribute {name}")
+        lines.append(f"{name} = {unparse(expr, old=True)}\n")
+    return "".join(lines)

@@ -32,6 +32,7 @@ from kettle.classad.parser import (
     PRECEDENCE,
     RESERVED,
     UNARY_PRECEDENCE,
+    parse_expression,
 )
 from kettle.classad.values import (
     ERROR,
@@ -41,6 +42,7 @@ from kettle.classad.values import (
     RelativeTime,
     Value,
 )
+from kettle.errors import ClassAdSyntaxError
 
 if TYPE_CHECKING:
     from kettle.classad.ad import ClassAd
@@ -295,3 +297,14 @@ def _write_ad(expr: AdNode, out: list[str], old: bool) -> None:
         out.append(quote_name(name, old=old) + " = ")
         _write(value, out, old)
     out.append(" ]")
+
+
+def unquote(text: str) -> str:
+    """Return the text a string literal of new syntax stands for.
+
+    Raises ClassAdSyntaxError if `text` is anything else.
+    """
+    expr = parse_expression(text)
+    if not isinstance(expr, Literal) or not isinstance(expr.value, str):
+        raise ClassAdSyntaxError(f"not a string literal: {text[:200]!r}", text=text)
+    return expr.value

@@ -1,0 +1,228 @@
+r"""Ads as JSON. What JSON has no word for is a string `\/Expr(…)\/`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from kettle.classad.ad import ClassAd
+from kettle.classad.nodes import (
+    FALSE,
+    TRUE,
+    UNDEFINED_LITERAL,
+    AdNode,
+    Call,
+    Expr,
+    ListNode,
+    Literal,
+)
+from kettle.classad.parser import parse_expression
+from kettle.classad.unparse import render_real, unparse
+from kettle.classad.values import UNDEFINED
+from kettle.errors import ClassAdSyntaxError
+
+# Limit: objects and lists nested deeper than this are refused.
+_MAX_DEPTH: Final = 160
+_CONSTANTS: Final = {"true": TRUE, "false": FALSE, "null": UNDEFINED_LITERAL}
+_ESCAPE: Final = re.compile(r'["\\\x00-\x1f]')
+_ESCAPES: Final = {
+    '"': '\\"',
+    "\\": "\\\\",
+    "\b": "\\b",
+    "\f": "\\f",
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+}
+_UNESCAPE: Final = re.compile(
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
+    re.DOTALL,
+)
+_UNESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+_TOKEN: Final = re.compile(
+    r"(?:[ \t\r\n]|//[^\n]*|/\*[\s\S]*?\*/)*"
+    r'(?:([{}\[\],:])|"((?:[^"\\]|\\[\s\S])*)"'
+    r"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![.\w])|([A-Za-z]+)|(\Z)|)"
+)
+
+
+def to_json(ad: ClassAd, *, sort: bool = False) -> str:
+    """Return the ad as JSON, by length of name or, with `sort`, by name."""
+    table: dict[str, Expr | str] = {}
+    for name in ad.names():
+        expr = ad.lookup(name)
+        assert expr is not None
+        table[name.lower()] = expr
+    return _render(AdNode(table, {name.lower(): name for name in ad.names()}), "", sort=sort)
+
+
+def _render(expr: Expr, indent: str, *, sort: bool = False) -> str:
+    if isinstance(expr, Literal):
+        return _render_literal(expr)
+    inner = indent + "  "
+    if isinstance(expr, ListNode):
+        items = [inner + _render(item, inner) for item in expr.elements]
+        return "[\n" + ",\n".join(items) + ("\n" if items else "") + indent + "]"
+    if isinstance(expr, AdNode):
+        names = sorted(
+            (expr.names[key] for key in expr.table),
+            key=lambda name: (0 if sort else len(name), name.lower()),
+        )
+        members = []
+        for name in names:
+            value = expr.table[name.lower()]
+            assert isinstance(value, Expr)
+            members.append(f"{inner}{_quote(name)}: {_render(value, inner)}")
+        return "{\n" + ",\n".join(members) + ("\n" if members else "") + indent + "}"
+    if isinstance(expr, Call) and expr.name == "relTime" and expr.arguments[0].is_literal:
+        span = expr.evaluate()
+        if isinstance(span, float):
+            return render_real(span, old=True)
+    return _render_expression(expr)
+
+
+def _render_literal(expr: Literal) -> str:
+    value = expr.value
+    if value is UNDEFINED:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return render_real(value, old=True)
+    return _quote(value) if isinstance(value, str) else _render_expression(expr)
+
+
+def _render_expression(expr: Expr) -> str:
+    return '"\\/Expr(' + _quote(unparse(expr))[1:-1] + ')\\/"'
+
+
+def _quote(text: str) -> str:
+    def escape(found: re.Match[str]) -> str:
+        letter = found.group()
+        return _ESCAPES.get(letter) or f"\\u{ord(letter):04X}"
+
+    return '"' + _ESCAPE.sub(escape, text) + '"'
+
+
+def parse_json_ads(text: str) -> Iterator[ClassAd]:
+    """Yield the objects of a stream or list of JSON as ads.
+
+    Trailing commas and comments are taken. Raises ClassAdSyntaxError at what is no object.
+    """
+    reader = _Reader(text)
+    reader.take("[")
+    while True:
+        reader.take(",")
+        if reader.take("]") or reader.at_end():
+            if reader.at_end():
+                return
+            continue
+        node = reader.value(0)
+        if not isinstance(node, AdNode):
+            raise reader.error("expected an object")
+        yield ClassAd.view_of(node, None)
+
+
+class _Reader:
+    """JSON being read."""
+
+    __slots__ = ("_position", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text: Final = text
+        self._position = 0
+
+    def _match(self) -> re.Match[str]:
+        found = _TOKEN.match(self._text, self._position)
+        assert found is not None
+        return found
+
+    def take(self, symbol: str) -> bool:
+        """Return whether the symbol is next, and pass it."""
+        found = self._match()
+        if found.group(1) != symbol:
+            return False
+        self._position = found.end()
+        return True
+
+    def at_end(self) -> bool:
+        """Return whether nothing is left."""
+        return self._match().group(5) is not None
+
+    def error(self, problem: str) -> ClassAdSyntaxError:
+        """Return the error to raise here."""
+        near = self._text[self._position : self._position + 40]
+        return ClassAdSyntaxError(
+            f"{problem} in JSON near {near!r}", text=self._text, column=self._position
+        )
+
+    def value(self, depth: int) -> Expr:
+        """Return the value that is next."""
+        if depth > _MAX_DEPTH:
+            raise self.error("nested too deeply")
+        found = self._match()
+        symbol, text, number, word, _ = found.groups()
+        if symbol == "{":
+            self._position = found.end()
+            return self._object(depth + 1)
+        if symbol == "[":
+            self._position = found.end()
+            return self._list(depth + 1)
+        self._position = found.end()
+        if text is not None:
+            return _string(text)
+        if number is not None:
+            return parse_expression(number)
+        constant = _CONSTANTS.get((word or "").lower())
+        if constant is None:
+            raise self.error("expected a value")
+        return constant
+
+    def _list(self, depth: int) -> Expr:
+        items: list[Expr] = []
+        while not self.take("]"):
+            items.append(self.value(depth))
+            if not self.take(",") and self._match().group(1) != "]":
+                raise self.error("expected , or ]")
+        return ListNode(tuple(items))
+
+    def _object(self, depth: int) -> AdNode:
+        table: dict[str, Expr | str] = {}
+        names: dict[str, str] = {}
+        while not self.take("}"):
+            found = self._match()
+            name = found.group(2)
+            if not name:
+                raise self.error("expected a name")
+            self._position = found.end()
+            if not self.take(":"):
+                raise self.error("expected :")
+            name = _unescape(name)
+            names.setdefault(name.lower(), name)
+            table[name.lower()] = self.value(depth)
+            if not self.take(",") and self._match().group(1) != "}":
+                raise self.error("expected , or }")
+        return AdNode(table, names)
+
+
+def _string(text: str) -> Expr:
+    value = _unescape(text)
+    if value.startswith("/Expr(") and value.endswith(")/"):
+        return parse_expression(value[6:-2])
+    return Literal(value)
+
+
+def _unescape(text: str) -> str:
+    def resolve(found: re.Match[str]) -> str:
+        high, low, code, letter = found.groups()
+        if high is not None:
+            return bytes.fromhex(high + low).decode("utf-16-be")
+        if code is not None:
+            return chr(int(code, 16))
+        return _UNESCAPES.get(letter, letter)
+
+    return _UNESCAPE.sub(resolve, text) if "\\" in text else text
