@@ -14,7 +14,7 @@ class Code(IntEnum):
 
     doc: str
 
-    def __new__(cls, value: int, doc: str) -> Code:
+    def __new__(cls, value: int, doc: str = "") -> Code:
         """Make a member out of its number and its sentence."""
         member = int.__new__(cls, value)
         member._value_ = value

@@ -41,7 +41,8 @@ from kettle.negotiator.statistics import CycleHistory, CycleStatistics
 from kettle.records import accounting_log
 from kettle.records.accounting_log import AccountingTable
 from kettle.runtime import tasks
-from kettle.runtime.collectors import Advertiser, find_collectors
+from kettle.runtime.addresses import find_collectors
+from kettle.runtime.collectors import Advertiser
 from kettle.runtime.context import Runtime
 from kettle.runtime.durable import DurableFile
 from kettle.wire.commands import Command

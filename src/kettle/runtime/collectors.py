@@ -1,9 +1,9 @@
-"""Where the pool's collectors are, and telling them about a daemon.
+"""Telling the pool's collectors about a daemon.
 
-`find_collectors` reads COLLECTOR_HOST; a port of 0 means that the collector wrote its address to
-a file. An `Advertiser` keeps one connection to each collector and sends updates over it in
-order; while a connection is being made or is slow, only the newest ad of each name waits. What
-stands in an ad is decided by its daemon. Source: wire reference, Updates, Invalidate.
+Where they are is read by `addresses.py`. An `Advertiser` keeps one connection to each collector
+and sends updates over it in order; while a connection is being made or is slow, only the newest
+ad of each name waits. What stands in an ad is decided by its daemon. Source: wire reference,
+Updates, Invalidate.
 """
 
 from __future__ import annotations
@@ -13,57 +13,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, WireError
+from kettle.errors import WireError
 from kettle.runtime import tasks
+from kettle.runtime.addresses import find_collectors
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
-    from kettle.config import Config
     from kettle.runtime.context import Runtime
-    from kettle.runtime.files import Files
     from kettle.runtime.stream import Stream
     from kettle.wire.codec import Writer
 
-DEFAULT_PORT = 9618
 # Limit: ads that wait for one collector; a startd with more slots than this sends them in turns.
 MOST_WAITING = 10_000
 # How long to wait before trying a collector again that could not be reached.
 RETRY_SECONDS = 5.0
 FIRST_RETRY_SECONDS = 0.1
-
-
-def find_collectors(config: Config, files: Files, *, knob: str = "COLLECTOR_HOST") -> list[Sinful]:
-    """Return the addresses of the pool's collectors, in the order of COLLECTOR_HOST.
-
-    One whose address file is not there yet is left out. Raises RemoteProtocolError for an
-    address that is none.
-    """
-    found = []
-    for word in config.words(knob):
-        if word.startswith(("<", "{")):
-            found.append(Sinful.parse(word))
-            continue
-        bare = ":" not in word or (word.startswith("[") and word.endswith("]"))
-        port = config.integer("COLLECTOR_PORT") or DEFAULT_PORT
-        sinful = Sinful.parse(f"{word}:{port}" if bare else word)
-        if sinful.port == 0:
-            address = read_address_file(config.get("COLLECTOR_ADDRESS_FILE"), files)
-            if address is not None:
-                found.append(address)
-        else:
-            found.append(sinful)
-    return found
-
-
-def read_address_file(path: str | None, files: Files) -> Sinful | None:
-    """Return the address that a daemon wrote, None if it has not (or only half)."""
-    if not path:
-        return None
-    try:
-        lines = files.read_text(path, limit=64 * 1024).split("\n")
-        return Sinful.parse(lines[0]) if len(lines) > 1 and lines[0] else None
-    except KettleError:
-        return None
 
 
 @dataclass(slots=True)

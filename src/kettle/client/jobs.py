@@ -1,0 +1,186 @@
+"""Questions about jobs, and actions on them, at a schedd.
+
+One function a command of the schedd: query, history, act. Choosing the jobs and showing the
+answers is the tools'. Source: wire reference, Schedd commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kettle.attributes.codes import ActionResult, JobAction
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.errors import RefusedError
+from kettle.wire.commands import Command
+from kettle.wire.messages.queue_queries import (
+    ActOnJobs,
+    ActOnJobsConfirm,
+    QueryHistory,
+    QueryJobAds,
+    is_last,
+)
+from kettle.wire.sinful import Sinful
+
+QUERY_SECONDS = 120.0
+REASON_ATTRIBUTES = {
+    JobAction.HOLD: "HoldReason",
+    JobAction.RELEASE: "ReleaseReason",
+    JobAction.REMOVE: "RemoveReason",
+    JobAction.REMOVE_X: "RemoveReason",
+    JobAction.SUSPEND: "SuspendReason",
+    JobAction.CONTINUE: "ContinueReason",
+    JobAction.VACATE: "VacateReason",
+    JobAction.VACATE_FAST: "VacateReason",
+}
+
+
+class JobAds:
+    """The answer to a job query: iterate over it; `summary` is there once it has been read."""
+
+    def __init__(self, connector: Connector, address: Sinful, query: ClassAd) -> None:
+        self._connector = connector
+        self._address = address
+        self._query = query
+        self.summary = ClassAd()
+
+    def __iter__(self) -> Iterator[ClassAd]:
+        command = Command.QUERY_JOB_ADS
+        with self._connector.connect(self._address, command, timeout=QUERY_SECONDS) as stream:
+            stream.send(QueryJobAds(self._query))
+            while True:
+                found = stream.receive().ad()
+                if is_last(found):
+                    break
+                yield found
+        self.summary = found
+        check_summary(found)
+
+
+def check_summary(summary: ClassAd) -> None:
+    """Raise RefusedError if the ad that ends an answer tells of an error."""
+    code = summary.integer("ErrorCode") or 0
+    if code:
+        text = summary.string("ErrorString") or f"the schedd answered with error {code}"
+        raise RefusedError(text, code=code)
+
+
+def query_jobs(
+    connector: Connector,
+    address: Sinful,
+    *,
+    constraint: str = "true",
+    projection: Iterable[str] = (),
+    limit: int = 0,
+    mine: str = "",
+    **options: object,
+) -> JobAds:
+    """Ask for job ads. `mine` is the user whose jobs alone are wanted; `options` go as they are.
+
+    Nothing is sent before the result is iterated. Raises RefusedError when the schedd refuses.
+    """
+    query = ClassAd({"MyType": "Query", "TargetType": "Job", "SendServerTime": True})
+    query.insert_text("Requirements", constraint)
+    names = list(projection)
+    if names:
+        query["Projection"] = "\n".join(names)
+    if limit > 0:
+        query["LimitResults"] = limit
+    if mine:
+        query["MyJobs"] = "(Owner == Me)"
+        query["Me"] = mine
+    for name, value in options.items():
+        query[name] = value
+    return JobAds(connector, address, query)
+
+
+def query_history(
+    connector: Connector, address: Sinful, query: ClassAd, *, command: int = 515
+) -> Iterator[ClassAd]:
+    """Yield the ads of a daemon's history, newest first unless the query says otherwise."""
+    query["StreamResults"] = True
+    with connector.connect(address, command, timeout=QUERY_SECONDS) as stream:
+        stream.send(QueryHistory(query))
+        while True:
+            found = stream.receive().ad()
+            text = (found.text("Owner") or "").strip()
+            if text == "1":
+                continue
+            if text == "0":
+                check_summary(found)
+                return
+            yield found
+
+
+@dataclass(frozen=True)
+class Acted:
+    """What became of an action: per job (or cluster: proc None) its result, and the totals."""
+
+    results: dict[tuple[int, int | None], ActionResult]
+    totals: dict[ActionResult, int]
+    succeeded: bool
+
+
+def act_on_jobs(
+    connector: Connector,
+    address: Sinful,
+    action: JobAction,
+    *,
+    ids: Sequence[str] = (),
+    constraint: str = "",
+    reason: str = "",
+    subcode: int | None = None,
+) -> Acted:
+    """Hold, release, remove, … the jobs named by `ids` (`C.P` or `C`) or by `constraint`.
+
+    When it returns, what was done is on the schedd's disk. Raises RefusedError for a request the
+    schedd does not understand.
+    """
+    request = ClassAd({"JobAction": int(action), "ActionResultType": 1 if ids else 2})
+    if ids:
+        request["ActionIds"] = ",".join(ids)
+    else:
+        request.insert_text("ActionConstraint", constraint)
+    attribute = REASON_ATTRIBUTES.get(action)
+    if reason and attribute:
+        request[attribute] = reason
+    if subcode is not None:
+        request["HoldReasonSubCode"] = subcode
+    command = Command.ACT_ON_JOBS
+    with connector.connect(
+        address, command, timeout=QUERY_SECONDS, force_authentication=True
+    ) as stream:
+        stream.send(ActOnJobs(request))
+        reader = stream.receive()
+        answer = reader.ad()
+        if answer.integer("ActionResult") == 1:
+            stream.send(ActOnJobsConfirm(1))
+            if stream.receive().integer() != 1:
+                raise RefusedError("the schedd could not commit the change")
+    return read_acted(answer)
+
+
+def read_acted(answer: ClassAd) -> Acted:
+    """Read the schedd's answer to an action."""
+    results: dict[tuple[int, int | None], ActionResult] = {}
+    totals: dict[ActionResult, int] = {}
+    for name in answer.own_names():
+        kind, _, rest = name.partition("_")
+        value = answer.integer(name)
+        if value is None:
+            continue
+        if kind == "job":
+            cluster, _, proc = rest.partition("_")
+            results[int(cluster), int(proc)] = ActionResult(value)
+        elif kind == "cluster":
+            results[int(rest), None] = ActionResult(value)
+        elif name.startswith("result_total_"):
+            totals[ActionResult(int(name.removeprefix("result_total_")))] = value
+    return Acted(results, totals, answer.integer("ActionResult") == 1)
+
+
+def reschedule(connector: Connector, address: Sinful) -> None:
+    """Tell a schedd that it may ask for matches now."""
+    with connector.connect(address, Command.RESCHEDULE) as stream:
+        stream.finish_bare()

@@ -1,0 +1,203 @@
+"""Finding daemons: by configuration, by address file, by asking the collector.
+
+A tool says what kind of daemon it wants and perhaps its name and pool; it gets an address and the
+name to show. Source: wire reference, Queries (locating a daemon by name).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.errors import ConnectionLost, KettleError, NotFoundError, WireError
+from kettle.runtime.addresses import find_collectors
+from kettle.runtime.files import Files
+from kettle.wire.commands import Command
+from kettle.wire.messages.collector import Query
+from kettle.wire.messages.fields import read_flagged_ads
+from kettle.wire.sinful import Sinful
+
+QUERY_SECONDS = 60.0
+LOCATION = "MyAddress AddressV1 CondorVersion CondorPlatform Name Machine"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of daemon: its subsystem, the type of its ad, the command that asks for it."""
+
+    subsystem: str
+    ad_type: str
+    query: Command
+    title: str
+
+
+SCHEDD = Kind("SCHEDD", "Scheduler", Command.QUERY_SCHEDD_ADS, "schedd")
+STARTD = Kind("STARTD", "Machine", Command.QUERY_STARTD_ADS, "startd")
+MASTER = Kind("MASTER", "DaemonMaster", Command.QUERY_MASTER_ADS, "master")
+COLLECTOR = Kind("COLLECTOR", "Collector", Command.QUERY_COLLECTOR_ADS, "collector")
+NEGOTIATOR = Kind("NEGOTIATOR", "Negotiator", Command.QUERY_NEGOTIATOR_ADS, "negotiator")
+KINDS = {kind.title: kind for kind in (SCHEDD, STARTD, MASTER, COLLECTOR, NEGOTIATOR)}
+
+
+@dataclass(frozen=True)
+class Located:
+    """A daemon that was found: where it is and how it is called."""
+
+    address: Sinful
+    name: str
+    machine: str = ""
+    version: str = ""
+
+
+class Pool:
+    """The pool that a tool speaks to: COLLECTOR_HOST's, or the one named with `-pool`."""
+
+    def __init__(self, connector: Connector, pool: str = "") -> None:
+        self.connector = connector
+        self.config = connector.config
+        self.named = pool
+
+    def collectors(self) -> list[Sinful]:
+        """Return the collectors' addresses; NotFoundError if the configuration names none."""
+        if self.named:
+            word = self.named
+            return [Sinful.parse(word if ":" in word or "<" in word else f"{word}:9618")]
+        found = find_collectors(self.config, Files())
+        if not found:
+            hosts = self.config.get("COLLECTOR_HOST")
+            if hosts:
+                raise NotFoundError(
+                    f"the collector {hosts} has not said where it is",
+                    hint="is the pool up? kettle up",
+                )
+            raise NotFoundError("the configuration names no collector", hint="set COLLECTOR_HOST")
+        return found
+
+    def query(self, command: Command, query: ClassAd) -> list[ClassAd]:
+        """Ask the first collector that answers; raise its error if none does."""
+        failure: KettleError | None = None
+        for address in self.collectors():
+            try:
+                return query_ads(self.connector, address, command, query)
+            except WireError as error:
+                failure = error
+        assert failure is not None
+        raise failure
+
+    def locate(self, kind: Kind, name: str = "", *, address: str = "") -> Located:
+        """Find a daemon: the named one by the collector, else this host's by its address file.
+
+        `address` (from `-addr`) needs no finding. Raises NotFoundError.
+        """
+        if address:
+            return Located(Sinful.parse(address), address)
+        if kind is COLLECTOR and not name:
+            found = self.collectors()[0]
+            return Located(found, f"{found.host}:{found.port}", found.host)
+        if not name and not self.named:
+            near = self._locate_here(kind)
+            if near is not None:
+                return near
+        return self._locate_by_collector(kind, name)
+
+    def _locate_here(self, kind: Kind) -> Located | None:
+        """Read this host's address file, and the name that the configuration gives the daemon."""
+        path = self.config.get(f"{kind.subsystem}_ADDRESS_FILE")
+        if not path:
+            return None
+        try:
+            lines = Files().read_text(path, limit=64 * 1024).split("\n")
+            address = Sinful.parse(lines[0])
+        except KettleError:
+            return None
+        machine = self.config.get("FULL_HOSTNAME") or "localhost"
+        name = self.config.get(f"{kind.subsystem}_NAME") or machine
+        if "@" not in name and name != machine:
+            name = f"{name}@{machine}"
+        version = lines[1] if len(lines) > 1 else ""
+        return Located(address, name, machine, version)
+
+    def _locate_by_collector(self, kind: Kind, name: str) -> Located:
+        query = ClassAd({"MyType": "Query", "TargetType": kind.ad_type, "Projection": LOCATION})
+        if name:
+            wanted = quoted(name)
+            if kind is STARTD and "@" not in name:
+                query.insert_text("Requirements", f"(Name == {wanted} || Machine == {wanted})")
+            else:
+                full = quoted(self._full_name(name))
+                query.insert_text("Requirements", f"(Name == {wanted} || Name == {full})")
+            query["LocationQuery"] = name
+        else:
+            query.insert_text("Requirements", "true")
+        for ad in self.query(kind.query, query):
+            found = located(ad)
+            if found is not None:
+                return found
+        if name:
+            raise NotFoundError(f"Can't find address of {kind.title} {name}")
+        raise NotFoundError(f"Can't find address of the local {kind.title}")
+
+    def _full_name(self, name: str) -> str:
+        """Complete a name as daemons do: `sub@host` stays, a bare one is this host's."""
+        machine = self.config.get("FULL_HOSTNAME") or "localhost"
+        return name if "@" in name or "." in name else f"{name}@{machine}"
+
+
+def located(ad: ClassAd) -> Located | None:
+    """Return where the daemon of an ad is, None if the ad does not say."""
+    address = ad.string("MyAddress")
+    if not address:
+        return None
+    return Located(
+        Sinful.parse(address),
+        ad.string("Name") or ad.string("Machine") or address,
+        ad.string("Machine") or "",
+        ad.string("CondorVersion") or "",
+    )
+
+
+def query_ads(
+    connector: Connector, address: Sinful, command: Command, query: ClassAd
+) -> list[ClassAd]:
+    """Send a collector query to one daemon and return the ads it answers."""
+    with connector.connect(address, command, timeout=QUERY_SECONDS) as stream:
+        stream.send(Query(query))
+        return list(read_flagged_ads(stream.receive()))
+
+
+def make_query(
+    ad_type: str,
+    *,
+    constraints: Iterable[str] = (),
+    projection: Iterable[str] = (),
+    limit: int = 0,
+) -> ClassAd:
+    """Return a query ad: every constraint must hold; no projection means all attributes."""
+    query = ClassAd({"MyType": "Query", "TargetType": ad_type})
+    parts = list(constraints)
+    query.insert_text("Requirements", " && ".join(f"({part})" for part in parts) or "true")
+    names = list(projection)
+    if names:
+        query["Projection"] = " ".join(names)
+    if limit > 0:
+        query["LimitResults"] = limit
+    return query
+
+
+def quoted(text: str) -> str:
+    """Return `text` as a ClassAd string literal."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def is_reachable(connector: Connector, address: Sinful) -> bool:
+    """Tell whether a daemon answers at all."""
+    try:
+        with connector.connect(address, Command.DC_NOP, timeout=5.0) as stream:
+            stream.finish_bare()
+    except ConnectionLost:
+        return False
+    except WireError:
+        return True
+    return True

@@ -1,0 +1,176 @@
+"""Queue management from a tool: submit, edit, read, over one connection to a schedd.
+
+A `Queue` is one connection with one transaction. Attributes of a submission are sent without
+waiting for answers (SetAttribute2 with NO_ACK); whatever went wrong with one of them, the commit
+says. Jobs are described by ads; where those come from is `kettle.submit`'s. Source: wire
+reference, Schedd queue management.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable, Iterator
+from types import TracebackType
+from typing import Self
+
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.client.stream import BlockingStream
+from kettle.errors import RefusedError
+from kettle.wire.commands import Command
+from kettle.wire.messages import qmgmt
+from kettle.wire.messages.rpc import Call, Reply
+from kettle.wire.sinful import Sinful
+
+QUEUE_SECONDS = 120.0
+# The proc number under which a cluster's common attributes are set.
+CLUSTER_AD = -1
+# Attributes that the schedd sets itself and whose setting it would refuse.
+SCHEDD_SETS = frozenset({"procid", "clusterid"})
+
+
+class Queue:
+    """A queue management connection; leaving it without `commit` undoes what was not committed."""
+
+    def __init__(self, connector: Connector, address: Sinful, *, read_only: bool = False) -> None:
+        command = Command.QMGMT_READ_CMD if read_only else Command.QMGMT_WRITE_CMD
+        self._stream: BlockingStream = connector.connect(
+            address, command, timeout=QUEUE_SECONDS, force_authentication=not read_only
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                self._stream.send(qmgmt.CloseSocket())
+        finally:
+            self._stream.close()
+
+    @property
+    def user(self) -> str:
+        """Who the schedd says we are."""
+        return self._stream.user
+
+    def call(self, call: Call) -> Reply:
+        """Make one call and return its reply, whatever its value."""
+        self._stream.send(call)
+        return call.read_answer(self._stream.receive())
+
+    def ask(self, call: Call, what: str) -> Reply:
+        """Make one call; RefusedError with `what` and the schedd's reason if it failed."""
+        reply = self.call(call)
+        if reply.value < 0:
+            raise refusal(reply, what)
+        return reply
+
+    def capabilities(self) -> ClassAd:
+        """Return what the schedd can do."""
+        found = self.call(qmgmt.GetCapabilities(0)).result
+        assert isinstance(found, ClassAd)
+        return found
+
+    def new_cluster(self) -> int:
+        """Begin a cluster and return its number."""
+        return self.ask(qmgmt.NewCluster(), "Failed to create cluster").value
+
+    def new_proc(self, cluster: int) -> int:
+        """Begin the next job of the cluster and return its proc number."""
+        return self.ask(qmgmt.NewProc(cluster), "Failed to create proc").value
+
+    def post_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
+        """Set an attribute to an expression's text without waiting; the commit tells of errors."""
+        flags = qmgmt.SetAttributeFlags.NO_ACK
+        self._stream.post(qmgmt.SetAttribute2(cluster, proc, text, name, int(flags)))
+
+    def set_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
+        """Set an attribute to an expression's text; RefusedError says why not."""
+        self.ask(
+            qmgmt.SetAttribute(cluster, proc, text, name),
+            f"Failed to set {name} to {text} for job {cluster}.{proc}",
+        )
+
+    def set_where(self, constraint: str, name: str, text: str, *, flags: int = 0) -> int:
+        """Set an attribute of every job that matches; return how many there were."""
+        return self.ask(
+            qmgmt.SetAttributeByConstraint2(constraint, text, name, flags),
+            f"Failed to set {name} to {text} where {constraint}",
+        ).value
+
+    def commit(self) -> str:
+        """Make it so; return the schedd's warning, mostly empty. On return it is on disk."""
+        reply = self.ask(qmgmt.CommitTransactionNoFlags(), "Failed to commit")
+        details = reply.details
+        return (details.string("WarningReason") or "") if details is not None else ""
+
+    def jobs(self, constraint: str, projection: Iterable[str] = ()) -> Iterator[ClassAd]:
+        """Yield the ads of all jobs that match."""
+        names = " ".join(projection)
+        yield from self.call(qmgmt.GetAllJobsByConstraint(constraint, names)).result
+
+    def submit(
+        self,
+        cluster_ad: Callable[[int], ClassAd],
+        procs: Callable[[int, int], ClassAd | None],
+        on_proc: Callable[[int, int], None] = lambda _cluster, _proc: None,
+    ) -> tuple[int, int]:
+        """Submit one cluster; return its number and how many jobs it got.
+
+        `cluster_ad(cluster)` is the ad of what all jobs share, `procs(cluster, index)` the
+        attributes of one job that differ, None after the last. `on_proc` hears of each. Nothing
+        is in the queue before `commit`.
+        """
+        cluster = self.new_cluster()
+        count = 0
+        while (own := procs(cluster, count)) is not None:
+            proc = self.new_proc(cluster)
+            if count == 0:
+                self._post_ad(cluster, CLUSTER_AD, cluster_ad(cluster))
+            self._post_ad(cluster, proc, own)
+            on_proc(cluster, proc)
+            count += 1
+        return cluster, count
+
+    def _post_ad(self, cluster: int, proc: int, ad: ClassAd) -> None:
+        for name in ad.own_names():
+            if name.lower() not in SCHEDD_SETS:
+                text = ad.text(name)
+                assert text is not None
+                self.post_attribute(cluster, proc, name, text)
+
+    def set_factory(
+        self, cluster: int, rows: Iterable[bytes], most: int, digest: Callable[[str, int], str]
+    ) -> tuple[str, int]:
+        """Have the schedd make the jobs itself, as it needs them.
+
+        `rows` are the encoded item rows; `digest(file, count)` is the submit digest, once the
+        schedd has said where it keeps them. Returns that file's name and the number of rows.
+        """
+        self._stream.flush()
+        writer = self._stream.writer()
+        qmgmt.SendMaterializeData(cluster, 0, b"".join(rows)).write(writer)
+        self._stream.send(writer)
+        reply = qmgmt.SendMaterializeData(cluster, 0, b"").read_answer(self._stream.receive())
+        if reply.value < 0:
+            raise refusal(reply, "Failed to send item data")
+        name, count = reply.result
+        self.ask(
+            qmgmt.SetJobFactory(cluster, most, "", digest(name, count)), "Failed to set job factory"
+        )
+        return name, count
+
+
+def refusal(reply: Reply, what: str) -> RefusedError:
+    """Return the error of a call that failed: the schedd's own words, else the errno's."""
+    details = reply.details
+    reason = (details.string("ErrorReason") or "") if details is not None else ""
+    if not reason and reply.errno in errno.errorcode:
+        reason = os.strerror(reply.errno)
+    return RefusedError(f"{what}: {reason}" if reason else what, code=reply.errno or reply.value)
