@@ -1,0 +1,487 @@
+"""A starter at work: one job from its activation to the removal of its sandbox.
+
+The order of calls is the wire reference's "Life of a vanilla job"; the end is the pipeline of
+`exit_pipeline.py`. Decisions are in `launch.py`, `outcome.py` and `settings.py`; the pieces that
+touch the machine are the other `service_*.py` modules. Its startd speaks to it through
+`service_control.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost, KettleError, NotFoundError
+from kettle.runtime import tasks
+from kettle.runtime.privileges import Account
+from kettle.runtime.processes import Child
+from kettle.starter import outcome, syscalls
+from kettle.starter.activation import Activation
+from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep, ProcessList, Role
+from kettle.starter.launch import (
+    CannotLaunch,
+    LaunchPlan,
+    Surroundings,
+    plan_launch,
+    uses_file_transfer,
+)
+from kettle.starter.sandbox import Sandbox
+from kettle.starter.service_chirp import ChirpServer
+from kettle.starter.service_commands import StarterCommands
+from kettle.starter.service_control import StartdControl
+from kettle.starter.service_job import JobProcesses
+from kettle.starter.service_sandbox import SandboxKeeper
+from kettle.starter.service_shadow import LeaseOver, ShadowLink
+from kettle.starter.service_streams import StreamedFiles
+from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
+from kettle.starter.service_world import StarterWorld
+from kettle.starter.settings import choose_owner
+from kettle.starter.usage import Usage, cpus_usage, update_ad
+from kettle.wire.dialog import Dialog
+from kettle.wire.messages import syscalls as calls
+
+T = TypeVar("T")
+
+# How long a finished starter waits to be told that its claim was deactivated.
+_DEACTIVATION_SECONDS = 20.0
+# The shadow asks to wait while its own side of the transfer ends; it says for how long.
+_LONGEST_RETRY_SECONDS = 60.0
+_GUIDANCE_RETRIES = 120
+# Limit: how long a job whose shadow wants no answer may hang in the final calls.
+_NO_UPDATE = -1
+
+
+class Starter:
+    """Runs one job for a shadow."""
+
+    def __init__(self, activation: Activation, world: StarterWorld, control: StartdControl) -> None:
+        self.activation = activation
+        self.world = world
+        self.control = control
+        self.settings = world.settings
+        self.shadow = ShadowLink(world.shadow_stream, world.clock)
+        self.job = activation.job_ad
+        self.slot = activation.slot_ad
+        self.sandbox = Sandbox.of_starter(self.settings.execute, os.getpid())
+        self.vacate: outcome.Vacate | None = None
+        self.processes = ProcessList()
+        self.pipeline = ExitPipeline(Controller.SHADOW)
+        self.usage = Usage()
+        self.state = ""
+        self.transfers = False
+        self.delayed: dict[str, str] = {}
+        self.streams = StreamedFiles(self.shadow)
+        self._plan: LaunchPlan | None = None
+        self._deactivated = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._wake = asyncio.Event()
+        self._update_task: asyncio.Task[object] | None = None
+        self._kill_timer: asyncio.TimerHandle | None = None
+        self._sent_final = False
+        self._final: ClassAd | None = None
+
+    # ---- the life of the job ------------------------------------------------------------------
+
+    async def run(self) -> int:
+        """Run the job and everything after it; return the exit code of this process."""
+        control = tasks.spawn(self.control.serve(self), "control")
+        try:
+            await self._run()
+        except LeaseOver as error:
+            self.world.log(f"lost the shadow for good: {error}")
+            code, reason = VacateReasonCode.ReconnectFailed, "the job lease expired"
+            self.vacate = self.vacate or outcome.Vacate(reason, code)
+        except ConnectionLost as error:
+            self.world.log(f"a connection broke: {error}")
+        finally:
+            await self._clean_up()
+            control.cancel()
+        return 0
+
+    async def _run(self) -> None:
+        try:
+            await self._prepare()
+            child = await self._start_job()
+        except (CannotLaunch, TransferFailed) as error:
+            if self.vacate is None:
+                await self._report_failure(error.message, error.code, error.subcode)
+            else:
+                await self._finish(None)
+            return
+        except KettleError as error:
+            await self._report_failure(str(error), 0, 0)
+            return
+        status = None if child is None else await self._watch(child)
+        await self._finish(status)
+
+    async def call(self, make: Callable[[], Dialog[T]]) -> T:
+        """Make a call to the shadow."""
+        return await self.shadow.call(make)
+
+    async def _prepare(self) -> None:
+        self.job = await self.call(syscalls.get_job_info)
+        lease = self.job.integer("JobLeaseDuration")
+        self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
+        self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
+        account = self._choose_account()
+        self.keeper = SandboxKeeper(self.sandbox, self.world.privileges, account)
+        try:
+            self.keeper.make()
+        except OSError as error:
+            raise CannotLaunch(
+                f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
+            ) from error
+        self.jobs = JobProcesses(self.world.processes, self.world.privileges, account)
+        self.commands = StarterCommands(self)
+        self.commands.register()
+        await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(self.info_ad())))
+        await self.call(lambda: syscalls.must(calls.RegisterJobInfo(self._provisioned_ad())))
+        self.transfer = SandboxTransfer(self)
+        await self.transfer.get_session()
+        await self._ask_guidance("JobSetup", {"HasCommonFilesTransfer": 2, "ContextAd": ClassAd()})
+        self.keeper.write_ad(self.sandbox.machine_ad, self.slot)
+        if self.transfers:
+            await self.transfer.fetch_input()
+        self.keeper.write_ad(self.sandbox.job_ad, self.job)
+        await self._ask_guidance("JobEnvironment", {})
+
+    def _choose_account(self) -> Account:
+        owner = self.job.string("OsUser") or self.job.string("Owner") or ""
+        name, fallback = choose_owner(
+            self.settings,
+            owner.partition("@")[0],
+            self.job.string("UidDomain") or "",
+            self.activation.slot_name,
+            as_owner=self.job.boolean("RunAsOwner") is not False,
+        )
+        try:
+            return self.world.privileges.job_account(name, fallback=fallback)
+        except NotFoundError as error:
+            raise CannotLaunch(
+                f"there is no account to run the job: {error}",
+                HoldReasonCode.FailedToAccessUserAccount,
+            ) from error
+
+    async def _ask_guidance(self, request: str, extra: dict[str, object]) -> None:
+        """Ask the shadow whether to go on; wait where it says so."""
+        for _ in range(_GUIDANCE_RETRIES):
+            answer = await self.call(partial(syscalls.guidance_ad, request, extra))
+            command = (answer.string("Command") or "").lower()
+            if command == "abort":
+                raise CannotLaunch(f"the shadow said Abort at {request}", 0)
+            # The reference spells it both ways.
+            if command not in {"retryreqest", "retryrequest"}:
+                return
+            delay = answer.real("RetryDelay") or 1.0
+            await asyncio.sleep(min(max(delay, 0.0), _LONGEST_RETRY_SECONDS))
+
+    # ---- starting -----------------------------------------------------------------------------
+
+    async def _start_job(self) -> Role | None:
+        """Start the first process; None if the job was told to leave before it began."""
+        if self.vacate is not None:
+            return None
+        settings = self.settings
+        home = self.keeper.account.home if settings.sets_home else ""
+        self.chirp = ChirpServer(self)
+        await self.chirp.start()
+        around = Surroundings(
+            slot_name=self.activation.slot_name.partition("@")[0],
+            starter_pid=os.getpid(),
+            ancestors=self.activation.ancestors,
+            home=home if home and os.path.isdir(home) else "",
+            bin_directory=settings.bin_directory,
+            wrapper=settings.wrapper,
+            renice=self._renice(),
+            delayed_prefix=settings.chirp_prefix,
+            starter_environment=self.world.job_environment(),
+        )
+        self._plan = plan_launch(
+            self.job, self.slot, self.sandbox, around, transfers=self.transfers
+        )
+        if self.transfers and self.job.boolean("TransferExecutable") is not False:
+            self.keeper.make_executable(self._plan.program)
+        await self.call(lambda: syscalls.must(calls.BeginExecution()))
+        first = Role.PRE if self.job.string("PreCmd") else Role.JOB
+        await self._spawn(first)
+        return first
+
+    def _renice(self) -> int:
+        probe = ClassAd(parent=self.job)
+        probe.insert_text("KettleRenice", self.settings.renice_expression)
+        return max(0, min(19, probe.integer("KettleRenice") or 0))
+
+    async def _spawn(self, role: Role) -> None:
+        assert self._plan is not None
+        plan = self._plan if role is Role.JOB else self.world.plan_script(self, self._plan, role)
+        streams = await self.streams.open(plan) if role is Role.JOB else {}
+        try:
+            child = self.jobs.launch(plan, streams)
+        finally:
+            self.streams.close_child_ends()
+        self.processes = self.processes.add(role, child.pid)
+        if role is Role.JOB:
+            self.usage = Usage(started_at=self.world.clock.now())
+            self.state = "Running"
+            self.control.tell_state("Running", child.pid, self.world.address)
+            self._update_task = tasks.spawn(self._update_periodically(), "updates")
+        tasks.spawn(self._reap(child), "reaper")
+
+    async def _reap(self, child: Child) -> None:
+        status = await child.wait()
+        self.processes = self.processes.reap(child.pid, status)
+        following = self.processes.next_role(has_post=self.job.string("PostCmd") is not None)
+        if following is not None and self.vacate is None:
+            try:
+                await self._spawn(following)
+                return
+            except (CannotLaunch, ConnectionLost) as error:
+                await self._report_failure(error.message, getattr(error, "code", 0), 0)
+        if not self.processes.active:
+            self._ended.set()
+
+    async def _watch(self, _first: Role) -> int | None:
+        """Wait until no process of ours is active; return the job's wait status."""
+        await self._ended.wait()
+        # What the job left running in the background has to be dead before anything else is
+        # decided: the slot may be given to the next job as soon as we say so.
+        if not self.jobs.kill_all():
+            self.world.log("some processes of the job cannot be killed")
+        await self.streams.finish()
+        return self.processes.status_of(Role.JOB)
+
+    # ---- updates ------------------------------------------------------------------------------
+
+    def info_ad(self) -> ClassAd:
+        """Return register_starter_info's ad."""
+        ad = ClassAd()
+        for name in ("Cpus", "Memory", "Disk", "GPUs", "Name"):
+            text = self.slot.text(name)
+            if text is not None:
+                ad.insert_text(name, text)
+        ad["UidDomain"] = self.settings.uid_domain
+        ad["FileSystemDomain"] = self.settings.file_system_domain
+        ad["StarterIpAddr"] = self.world.address
+        ad["MyAddress"] = self.world.address
+        ad["CondorScratchDir"] = self.sandbox.scratch
+        ad["HasReconnect"] = True
+        ad["CondorVersion"] = self.settings.version
+        ad["CondorPlatform"] = self.settings.platform
+        ad["SlotAd"] = self.slot
+        return ad
+
+    def _provisioned_ad(self) -> ClassAd:
+        ad = ClassAd()
+        names = []
+        for name in (self.slot.string("MachineResources") or "Cpus Memory Disk").split():
+            names.append(name)
+            text = self.slot.text(name)
+            if text is not None:
+                ad.insert_text(f"{name}Provisioned", text)
+        ad["ProvisionedResources"] = " ".join(names)
+        ad["_condor_JOBINFO_MAXINTERVAL"] = _NO_UPDATE
+        return ad
+
+    def job_update(self) -> ClassAd:
+        """Return the present update ad."""
+        child = self.jobs.child
+        ad = update_ad(self.usage, child.pid if child else 0, self.state, self.world.clock.now())
+        for name, text in self.delayed.items():
+            ad.insert_text(name, text)
+        return ad
+
+    async def _update_periodically(self) -> None:
+        delay = float(self.settings.initial_update_interval)
+        while True:
+            await asyncio.sleep(delay)
+            lease = self.shadow.lease_seconds
+            delay = min(self.settings.update_interval, lease / 3 if lease else 1e9)
+            self.usage = self.usage.observe(self.jobs.sample())
+            await self.send_update()
+
+    async def send_update(self) -> None:
+        """Tell shadow and startd what the job uses now."""
+        ad = self.job_update()
+        self.control.tell_usage(ad, self.world.address)
+        full = ClassAd(parent=ad)
+        full["_condor_JOBINFO_MAXINTERVAL"] = 10 * self.settings.update_interval
+        with contextlib.suppress(ConnectionLost):
+            await self.shadow.call_once(lambda: syscalls.must(calls.RegisterJobInfo(full)))
+
+    # ---- being told to leave ------------------------------------------------------------------
+
+    def leave(self, vacate: outcome.Vacate, *, graceful: bool, seconds: float) -> None:
+        """End the job: softly with so many seconds until the hard end, or at once."""
+        self._deactivated.set()
+        if self.pipeline.done or self._ended.is_set():
+            return
+        self.vacate = self.vacate or vacate
+        if not hasattr(self, "jobs") or self.jobs.child is None:
+            self._ended.set()
+            return
+        if graceful and seconds > 0:
+            assert self._plan is not None
+            self.jobs.signal_job(self._plan.soft_kill_signal)
+            if self._kill_timer is None:
+                loop = asyncio.get_running_loop()
+                self._kill_timer = loop.call_later(seconds, self.jobs.kill_all)
+            return
+        self.jobs.kill_all()
+
+    def suspend(self) -> None:
+        """Freeze the job and tell the shadow."""
+        stopped = self.jobs.suspend()
+        self._change_state("Suspended", stopped)
+
+    def resume(self) -> None:
+        """Thaw the job and tell the shadow."""
+        self._change_state("Running", self.jobs.resume())
+
+    def _change_state(self, state: str, pids: int) -> None:
+        if self.state not in {"Running", "Suspended"}:
+            return
+        self.state = state
+        ad = self.job_update()
+        ad["NumPids"] = pids
+        tasks.spawn(self.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(ad))), "job state")
+
+    # ---- the end ------------------------------------------------------------------------------
+
+    async def _finish(self, status: int | None) -> None:
+        """Go through the exit pipeline until it is done (seed 004)."""
+        self._status = status
+        self._wake.set()
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            if await self.pipeline.run(self._perform):
+                return
+
+    async def _perform(self, step: ExitStep) -> bool:
+        if step is ExitStep.CANCEL_UPDATES:
+            if self._update_task is not None:
+                self._update_task.cancel()
+            return True
+        if step is ExitStep.EXIT_HOOK:
+            return await self.world.exit_hook(self)
+        if step is ExitStep.TRANSFER_OUTPUT:
+            return await self._transfer_output()
+        if step is ExitStep.UPDATE_STARTD:
+            if self._final is not None:
+                self.control.tell_usage(self._final, self.world.address)
+            return True
+        if step is ExitStep.JOB_EXIT:
+            return await self._job_exit()
+        if step is ExitStep.AWAIT_DEACTIVATION:
+            return await self._await_deactivation()
+        return True
+
+    def final_ad(self) -> ClassAd:
+        """Return the final update: usage and how the job ended."""
+        now = self.world.clock.now()
+        if self.jobs.child is not None:
+            self.usage = self.usage.observe(self.jobs.final_sample())
+        disk, files = self.keeper.measure()
+        self.usage = Usage(self.usage.started_at, self.usage.peak, self.usage.last, disk)
+        self.state = "Exited"
+        ad = self.job_update()
+        ad["NumPids"] = 0
+        ad["CpusUsage"] = cpus_usage(self.usage, now)
+        if self.usage.started_at:
+            ad["JobDuration"] = round(now - self.usage.started_at, 6)
+        ad["ScratchDirFileCount"] = files
+        ad["ExecuteDirWasEncrypted"] = False
+        ad["StarterIpAddr"] = self.world.address
+        if self._status is not None:
+            for name, value in outcome.exit_attributes(self._status).items():
+                ad[name] = value
+        for name, value in outcome.vacate_attributes(self.vacate).items():
+            ad[name] = value
+        return ad
+
+    async def _transfer_output(self) -> bool:
+        started = self._status is not None
+        if started and self.vacate is None:
+            event = ClassAd({"EventType": "ActivationExecutionExit"})
+            await self.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        if self._final is None:
+            self._final = self.final_ad()
+        final = ClassAd(parent=self._final)
+        final["_condor_JOBINFO_MAXINTERVAL"] = _NO_UPDATE
+        if started:
+            await self.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
+        when = (self.job.string("WhenToTransferOutput") or "ON_EXIT").upper()
+        if not self.transfers or not started or (self.vacate and when != "ON_EXIT_OR_EVICT"):
+            return True
+        try:
+            await self.transfer.send_output(final=self.vacate is None)
+        except TransferFailed as error:
+            if self.vacate is None:
+                await self._report_failure(error.message, error.code, error.subcode)
+        return True
+
+    async def _job_exit(self) -> bool:
+        final = ClassAd(parent=self._final)
+        final["BytesSent"] = self.transfer.bytes_sent
+        final["BytesRecvd"] = self.transfer.bytes_received
+        if self.transfer.spooled:
+            final["SpooledOutputFiles"] = ",".join(self.transfer.spooled)
+        delayed = ClassAd()
+        for name, text in self.delayed.items():
+            delayed.insert_text(name, text)
+        final["ChirpDelayedAttrs"] = delayed
+        reason = outcome.exit_reason(self._status, self.vacate)
+        status = self._status or 0
+        await self.call(lambda: syscalls.must(calls.JobExit(status, int(reason), final)))
+        return True
+
+    async def _await_deactivation(self) -> bool:
+        self._remove_sandbox()
+        self.control.tell_done(self._final)
+        closed = tasks.spawn(self.shadow.closed(), "shadow closes")
+        told = tasks.spawn(self._deactivated.wait(), "deactivation")
+        await asyncio.wait(
+            (closed, told),
+            timeout=_DEACTIVATION_SECONDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        closed.cancel()
+        told.cancel()
+        return True
+
+    async def _report_failure(self, message: str, code: int, subcode: int) -> None:
+        """Tell the shadow that the job cannot go on here; it holds or requeues the job."""
+        self.world.log(message)
+        event = outcome.remote_error(
+            self.activation.slot_name, message, code, subcode, critical=True
+        )
+        with contextlib.suppress(ConnectionLost):
+            await self.shadow.call_once(lambda: syscalls.invoke(calls.UserLog(event)))
+            closed = tasks.spawn(self.shadow.closed(), "shadow closes")
+            told = tasks.spawn(self._deactivated.wait(), "deactivation")
+            await asyncio.wait(
+                (closed, told),
+                timeout=_DEACTIVATION_SECONDS,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            closed.cancel()
+            told.cancel()
+
+    async def _clean_up(self) -> None:
+        if self._update_task is not None:
+            self._update_task.cancel()
+        if hasattr(self, "jobs"):
+            self.jobs.kill_all()
+        self.shadow.close()
+        self._remove_sandbox()
+        self.control.tell_done(self._final)
+
+    def _remove_sandbox(self) -> None:
+        if hasattr(self, "keeper"):
+            self.keeper.remove()

@@ -1,0 +1,221 @@
+"""The job's processes: opening their files, spawning, signalling, measuring, ending them all.
+
+What is started is `launch.py`'s plan. A starter is a subreaper, so whatever the job leaves
+behind becomes its child and is found by walking down from the starter itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import resource
+import signal
+from collections.abc import Mapping
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.processes import Child, SystemProcesses, descendants, is_zombie
+from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
+from kettle.starter.usage import Sample
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
+# Limit: rounds of killing what forks while it is being killed.
+_KILL_ROUNDS = 20
+
+
+class JobProcesses:
+    """Everything the starter runs for its job."""
+
+    def __init__(
+        self, processes: SystemProcesses, privileges: Privileges, account: Account
+    ) -> None:
+        self._processes = processes
+        self._privileges = privileges
+        self._account = account
+        self.child: Child | None = None
+        self.suspended = False
+
+    def launch(self, plan: LaunchPlan, streams: Mapping[int, int] | None = None) -> Child:
+        """Open the standard files and start the job; CannotLaunch with the hold code if not.
+
+        `streams` gives descriptors for those of 0, 1, 2 that are streamed.
+        """
+        opened: dict[int, int] = {}
+        try:
+            self._open_standard(plan, dict(streams or {}), opened)
+            self.child = self._spawn(plan, opened)
+        finally:
+            for descriptor in set(opened.values()):
+                os.close(descriptor)
+        return self.child
+
+    def _open_standard(
+        self, plan: LaunchPlan, streams: dict[int, int], opened: dict[int, int]
+    ) -> None:
+        files = {0: plan.stdin, 1: plan.stdout, 2: plan.stderr}
+        for number, file in files.items():
+            if number in streams:
+                opened[number] = os.dup(streams[number])
+            elif number == 2 and file.path == plan.stdout.path and 1 in opened:
+                # One file for both, or the later writer would overwrite the earlier.
+                opened[number] = os.dup(opened[1])
+            else:
+                opened[number] = self._open(number, file)
+
+    def _open(self, number: int, file: StandardFile) -> int:
+        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        try:
+            with self._privileges.as_account(self._account):
+                return os.open(file.path, flags | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            name = ("standard input", "standard output", "standard error")[number]
+            code = (
+                HoldReasonCode.UnableToOpenInput
+                if number == 0
+                else HoldReasonCode.UnableToOpenOutput
+            )
+            raise CannotLaunch(
+                f"Failed to open '{file.path}' as {name}: {error.strerror} (errno {error.errno})",
+                code,
+                error.errno or 0,
+            ) from error
+
+    def _spawn(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
+        # This process serves one job only, so what the job inherits is set here for good.
+        os.umask(plan.umask)
+        limit = resource.RLIM_INFINITY if plan.core_bytes is None else plan.core_bytes
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        if hard != resource.RLIM_INFINITY and (limit == resource.RLIM_INFINITY or limit > hard):
+            limit = hard
+        resource.setrlimit(resource.RLIMIT_CORE, (limit, hard))
+        if plan.nice:
+            with contextlib.suppress(OSError):
+                os.nice(plan.nice)
+        try:
+            with self._privileges.as_job(self._account):
+                return self._processes.spawn(
+                    plan.argv,
+                    environment=plan.environment,
+                    cwd=plan.cwd,
+                    fds=opened,
+                    new_session=True,
+                    name="job",
+                )
+        except OSError as error:
+            raise self._explain(plan, error) from error
+
+    def _explain(self, plan: LaunchPlan, error: OSError) -> CannotLaunch:
+        number = error.errno or errno.EIO
+        try:
+            with self._privileges.as_account(self._account):
+                os.stat(plan.cwd)
+        except OSError as wrong:
+            return CannotLaunch(
+                f"Cannot access initial working directory {plan.cwd}: {wrong.strerror}",
+                HoldReasonCode.IwdError,
+                wrong.errno or 0,
+            )
+        return CannotLaunch(
+            f"Failed to execute '{plan.program}': (errno={number}: '{os.strerror(number)}')",
+            HoldReasonCode.FailedToCreateProcess,
+            number,
+        )
+
+    def living(self) -> list[int]:
+        """Return the pids of everything below the starter that has not ended."""
+        return [pid for pid in descendants(os.getpid()) if not is_zombie(pid)]
+
+    def signal_job(self, number: int) -> bool:
+        """Signal the job's first process only."""
+        if self.child is None or not self.child.running:
+            return False
+        if self.suspended:
+            self.resume()
+        return self._kill(self.child.pid, number)
+
+    def suspend(self) -> int:
+        """Stop every process; return how many were stopped."""
+        self.suspended = True
+        return sum(self._kill(pid, signal.SIGSTOP) for pid in self.living())
+
+    def resume(self) -> int:
+        """Let every process go on; return how many."""
+        self.suspended = False
+        return sum(self._kill(pid, signal.SIGCONT) for pid in self.living())
+
+    def kill_all(self) -> bool:
+        """Kill everything below the starter; whether nothing is left to be killed."""
+        for _ in range(_KILL_ROUNDS):
+            pids = self.living()
+            if not pids:
+                return True
+            for pid in pids:
+                self._kill(pid, signal.SIGKILL)
+        return not self.living()
+
+    def _kill(self, pid: int, number: int) -> bool:
+        try:
+            with self._privileges.as_root():
+                os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def sample(self) -> Sample:
+        """Measure the living processes; those that ended count through `Child.usage`."""
+        pids = image = resident = reads = writes = 0
+        user = system = 0.0
+        for pid in descendants(os.getpid()):
+            facts = _read_stat(pid)
+            if facts is None:
+                continue
+            pids += 1
+            user += facts[0]
+            system += facts[1]
+            image += facts[2]
+            resident += facts[3]
+            read_bytes, write_bytes = _read_io(pid)
+            reads += read_bytes // 1024
+            writes += write_bytes // 1024
+        return Sample(pids, image, resident, user, system, reads, writes)
+
+    def final_sample(self) -> Sample:
+        """Return what the reaped job used, as the kernel counted."""
+        usage = self.child.usage if self.child is not None else None
+        if usage is None:
+            return Sample()
+        return Sample(
+            pids=0,
+            image_kib=usage.ru_maxrss,
+            resident_kib=usage.ru_maxrss,
+            user_seconds=usage.ru_utime,
+            system_seconds=usage.ru_stime,
+            read_kib=usage.ru_inblock // 2,
+            write_kib=usage.ru_oublock // 2,
+        )
+
+
+def _read_stat(pid: int) -> tuple[float, float, int, int] | None:
+    """Return user and system seconds, image and resident KiB of a process."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            words = file.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    if len(words) < 22:
+        return None
+    # Counted from the state, which is field 3 of proc(5).
+    user = (int(words[11]) + int(words[13])) / _TICKS
+    system = (int(words[12]) + int(words[14])) / _TICKS
+    return user, system, int(words[20]) // 1024, int(words[21]) * _PAGE_KIB
+
+
+def _read_io(pid: int) -> tuple[int, int]:
+    try:
+        with open(f"/proc/{pid}/io", "rb") as file:
+            facts = dict(line.split(b": ") for line in file.read().splitlines())
+    except (OSError, ValueError):
+        return 0, 0
+    return int(facts.get(b"read_bytes", 0)), int(facts.get(b"write_bytes", 0))

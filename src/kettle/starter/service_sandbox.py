@@ -1,0 +1,151 @@
+"""Making, filling and removing a job's sandbox, as the user whose job it is.
+
+The layout is `sandbox.py`. Everything inside belongs to the job's account: a link that a job
+made must never lead the starter further than the job could go itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+
+from kettle.classad import ClassAd
+from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.transfer_files import LocalFiles, LocalSource, LocalTarget
+from kettle.starter.sandbox import Sandbox
+from kettle.transfer.items import Look
+from kettle.wire.codec import is_private_attribute
+
+
+class OwnedFiles(LocalFiles):
+    """The local disk, seen and written with the rights of the job's account."""
+
+    def __init__(self, privileges: Privileges, account: Account) -> None:
+        super().__init__()
+        self._privileges = privileges
+        self._account = account
+
+    def _owner(self) -> contextlib.AbstractContextManager[None]:
+        return self._privileges.as_account(self._account)
+
+    def look(self, path: str) -> Look | None:
+        """Return what is at `path`, as the job would see it."""
+        with self._owner():
+            return super().look(path)
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a directory, as the job would see them."""
+        with self._owner():
+            return super().names(path)
+
+    def open_source(self, path: str) -> LocalSource:
+        """Open a file for sending, with the job's rights."""
+        with self._owner():
+            return super().open_source(path)
+
+    def open_target(self, path: str, mode: int) -> LocalTarget:
+        """Create a file that belongs to the job."""
+        with self._owner():
+            return super().open_target(path, mode)
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """Make a directory that belongs to the job."""
+        with self._owner():
+            super().make_directory(path, mode)
+
+
+class SandboxKeeper:
+    """Owns the directories of one sandbox on disk."""
+
+    def __init__(self, sandbox: Sandbox, privileges: Privileges, account: Account) -> None:
+        self.sandbox = sandbox
+        self.privileges = privileges
+        self.account = account
+        self.files = OwnedFiles(privileges, account)
+
+    def make(self) -> None:
+        """Make the directories; what an earlier process with our pid left behind goes first."""
+        box = self.sandbox
+        with self.privileges.as_root():
+            try:
+                os.mkdir(box.root, 0o755)
+            except FileExistsError:
+                _remove_tree(box.root)
+                os.mkdir(box.root, 0o755)
+            if self.privileges.can_switch:
+                os.chown(box.root, self.account.uid, self.account.gid)
+        with self.privileges.as_account(self.account):
+            os.mkdir(box.scratch, 0o700)
+            os.mkdir(box.user, 0o700)
+            os.mkdir(box.htcondor, 0o755)
+
+    def write_ad(self, path: str, ad: ClassAd) -> None:
+        """Write an ad for the job to read, without what is nobody's business."""
+        lines = [line for line in ad.lines() if not is_private_attribute(line.partition(" ")[0])]
+        self.write(path, "\n".join([*lines, ""]), 0o644)
+
+    def write(self, path: str, text: str, mode: int) -> None:
+        """Write a small file that belongs to the job."""
+        with self.privileges.as_account(self.account):
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+            descriptor = os.open(path, flags, mode)
+            try:
+                os.write(descriptor, text.encode())
+            finally:
+                os.close(descriptor)
+
+    def make_executable(self, path: str) -> None:
+        """Give the job's program its execute bits."""
+        with self.privileges.as_account(self.account), contextlib.suppress(OSError):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            if mode & 0o111 != 0o111:
+                os.chmod(path, mode | 0o755)  # noqa: S103 - a program has to be executable
+
+    def measure(self) -> tuple[int, int]:
+        """Return the sandbox's size in KiB and the number of its files."""
+        kib = files = 0
+        with self.privileges.as_root():
+            for entry in _walk(self.sandbox.scratch):
+                kib += (entry.st_blocks + 1) // 2
+                files += 1
+        return kib, files
+
+    def remove(self) -> None:
+        """Remove everything (R088); what cannot be removed is left for the startd."""
+        with self.privileges.as_root():
+            _remove_tree(self.sandbox.root)
+
+
+def _walk(root: str) -> Iterator[os.stat_result]:
+    waiting = [root]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                yield entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+
+
+def _remove_tree(root: str) -> None:
+    """Remove a directory tree; directories that their owner closed are opened first."""
+    try:
+        shutil.rmtree(root)
+        return
+    except FileNotFoundError:
+        return
+    except OSError:
+        pass
+    for folder, names, _ in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not os.path.islink(path):
+                with contextlib.suppress(OSError):
+                    os.chmod(path, 0o700)
+    shutil.rmtree(root, ignore_errors=True)

@@ -1,0 +1,163 @@
+"""Fetching a job's input and sending its output, over connections to the shadow's file server.
+
+What travels is chosen by `transfer.plan`, how is `transfer.protocol`; here are the connection,
+its session and what a failure means for the job (hold 12 and 13, or another try elsewhere).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.errors import ConnectionLost, KettleError, RefusedError
+from kettle.starter import syscalls
+from kettle.transfer.plan import (
+    Catalogue,
+    Landing,
+    make_catalogue,
+    parse_remaps,
+    plan_output,
+    size_limit,
+)
+from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.wire.commands import Command
+from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
+from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.runtime.stream import Stream
+    from kettle.starter.service import Starter
+
+# Limit: silence during a transfer; a peer whose disk is slow still says something now and then.
+_TRANSFER_TIMEOUT = 300.0
+
+
+class TransferFailed(KettleError):  # noqa: N818 - the name says what happened
+    """Files did not get where they should; `code` holds the job, `try_again` requeues it."""
+
+    def __init__(self, message: str, code: int, subcode: int = 0, *, try_again: bool) -> None:
+        super().__init__(message)
+        self.code = 0 if try_again else code
+        self.subcode = subcode
+
+
+class SandboxTransfer:
+    """The transfers of one job."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._session: ClaimId | None = None
+        self._before: Catalogue = {}
+        self.bytes_sent = 0
+        self.bytes_received = 0
+        self.spooled: list[str] = []
+
+    async def get_session(self) -> None:
+        """Ask the shadow for a session, where calls are encrypted: the files must be too."""
+        starter = self._starter
+        if not starter.transfers or not starter.shadow.encrypted:
+            return
+        try:
+            strings = await starter.call(lambda: syscalls.transfer_session(CLAIM_INFO, CLAIM_INFO))
+        except RefusedError:
+            return
+        self.adopt_sessions(strings)
+
+    def adopt_sessions(self, strings: list[str]) -> None:
+        """Use the sessions: one to be reconnected by, one for the files."""
+        reconnect, transfer = strings[:3], strings[3:]
+        if transfer[0] and transfer[2]:
+            self._session = _session_of(transfer)
+        if reconnect[0] and reconnect[2]:
+            self._starter.world.accept_session(_session_of(reconnect))
+
+    async def _connect(self, command: Command) -> Stream:
+        job = self._starter.job
+        address, key = job.string("TransferSocket"), job.string("TransferKey")
+        if not address or not key:
+            raise TransferFailed(
+                "the job ad has no TransferSocket",
+                HoldReasonCode.TransferInputError,
+                try_again=True,
+            )
+        stream = await self._starter.world.connect(
+            Sinful.parse(address), command, session=self._session
+        )
+        stream.timeout = _TRANSFER_TIMEOUT
+        word = FileTransferUpload if command is Command.FILETRANS_UPLOAD else FileTransferDownload
+        await stream.send(word(key))
+        return stream
+
+    def _terms(self, stream: Stream, code: int, max_bytes: int) -> Terms:
+        here = stream.local_name.rpartition(":")[0]
+        return Terms("STARTER", here, f"<{stream.remote_name}>", code=code, max_bytes=max_bytes)
+
+    async def fetch_input(self) -> None:
+        """Bring the job's input into scratch; TransferFailed says what to do with the job."""
+        starter = self._starter
+        code = HoldReasonCode.TransferInputError
+        scratch, files = starter.sandbox.scratch, starter.keeper.files
+        remaps = tuple(parse_remaps(starter.job.string("TransferInputRemaps")))
+        landing = Landing(scratch, {}, remaps, code)
+        try:
+            stream = await self._connect(Command.FILETRANS_UPLOAD)
+            try:
+                limit = size_limit(starter.job, starter.slot, "MaxTransferInputMB", -1)
+                outcome = await stream.run(
+                    download(landing.path_for, files, self._terms(stream, code, limit))
+                )
+            finally:
+                stream.close()
+        except ConnectionLost as error:
+            raise TransferFailed(f"input transfer broke: {error}", code, try_again=True) from error
+        self.bytes_received += outcome.bytes
+        self._check(outcome, code)
+        if starter.job.string("TransferOutput") is None:
+            self._before = make_catalogue(files, scratch)
+
+    async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
+        """Send the job's output to the shadow; TransferFailed says what to do with the job."""
+        starter = self._starter
+        code = HoldReasonCode.TransferOutputError
+        files = starter.keeper.files
+        try:
+            plan = plan_output(
+                starter.job, files, starter.sandbox.scratch, self._before, attribute=attribute
+            )
+            stream = await self._connect(Command.FILETRANS_DOWNLOAD)
+            try:
+                limit = size_limit(starter.job, starter.slot, "MaxTransferOutputMB", -1)
+                outcome = await stream.run(
+                    upload(
+                        plan.items,
+                        files,
+                        self._terms(stream, code, limit),
+                        final=final,
+                        sandbox_bytes=plan.sandbox_bytes,
+                    )
+                )
+            finally:
+                stream.close()
+        except RefusedError as error:
+            raise TransferFailed(error.message, code, 1, try_again=False) from error
+        except ConnectionLost as error:
+            raise TransferFailed(f"output transfer broke: {error}", code, try_again=True) from error
+        self.bytes_sent += outcome.bytes
+        self.spooled = [item.name for item in plan.items if not item.name.startswith("_condor_")]
+        self._check(outcome, code)
+
+    def _check(self, outcome: Outcome, code: int) -> None:
+        failure = outcome.failure
+        if failure is not None:
+            raise TransferFailed(
+                failure.reason,
+                failure.code or code,
+                failure.subcode,
+                try_again=failure.try_again,
+            )
+
+
+def _session_of(parts: list[str]) -> ClaimId:
+    """Return id, info and key in the form of a claim id."""
+    return ClaimId(f"{parts[0]}#{parts[1]}{parts[2]}")

@@ -1,0 +1,104 @@
+"""What a starter has around it: clock, processes, privileges, network, log.
+
+The startd's runtime is not ours: a starter is forked bare and makes for itself only what one job
+needs, and the network only once something asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.runtime.clock import Clock
+from kettle.runtime.network import Network
+from kettle.runtime.privileges import Privileges
+from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.stream import Stream
+from kettle.starter.argument_syntax import parse_arguments
+from kettle.starter.exit_pipeline import Role
+from kettle.starter.launch import LaunchPlan, StandardFile
+from kettle.starter.settings import StarterSettings
+from kettle.wire.commands import Command
+from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.starter.service import Starter
+
+Handler = Callable[[Stream], Awaitable[None]]
+
+
+@dataclass
+class StarterWorld:
+    """The surroundings of one starter."""
+
+    settings: StarterSettings
+    clock: Clock
+    processes: SystemProcesses
+    privileges: Privileges
+    network: Network
+    log: Callable[[str], None]
+    shadow_stream: Stream
+
+    @property
+    def address(self) -> str:
+        """Where this starter listens."""
+        return str(self.network.address)
+
+    def register(self, command: Command, handler: Handler) -> None:
+        """Answer a command."""
+        self.network.register(command, handler)
+
+    def accept_session(self, claim: ClaimId) -> None:
+        """Let whoever knows this id in, as the submit side."""
+        if claim.has_session:
+            self.network.add_session(claim, user=SUBMIT_SIDE)
+
+    async def connect(
+        self, address: Sinful, command: Command, *, session: ClaimId | None
+    ) -> Stream:
+        """Open a connection that begins with a command."""
+        return await self.network.connect(address, command, session=session)
+
+    def job_environment(self) -> dict[str, str]:
+        """Return the starter's own variables that jobs inherit, if they are to."""
+        wanted = self.settings.inherits_environment.strip()
+        if not wanted or wanted.lower() == "false":
+            return {}
+        if wanted.lower() == "true":
+            return dict(os.environ)
+        names = set(wanted.replace(",", " ").split())
+        return {name: value for name, value in os.environ.items() if name in names}
+
+    def plan_script(self, starter: Starter, plan: LaunchPlan, role: Role) -> LaunchPlan:
+        """Return what to start for a pre or post script: the job's plan with another program."""
+        job = starter.job
+        prefix = {Role.PRE: "Pre", Role.POST: "Post", Role.TOOL: "ToolDaemon"}[role]
+        command = job.string(f"{prefix}Cmd") or ""
+        program = os.path.join(starter.sandbox.scratch, os.path.basename(command))
+        if not starter.transfers or not os.path.exists(program):
+            program = os.path.join(plan.cwd, command)
+        else:
+            starter.keeper.make_executable(program)
+        arguments = parse_arguments(job.string(f"{prefix}Arguments"), job.string(f"{prefix}Args"))
+        nothing = StandardFile("/dev/null")
+        return replace(
+            plan,
+            argv=(program, *arguments),
+            program=program,
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+        )
+
+    async def exit_hook(self, starter: Starter) -> bool:  # noqa: ARG002 - hooks come later
+        """Run HOOK_JOB_EXIT where there is one."""
+        return True
+
+
+def log_prefix(job: ClassAd) -> str:
+    """Return how a job is called in log lines."""
+    return f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
