@@ -22,7 +22,6 @@ from kettle.runtime import tasks
 from kettle.runtime.privileges import Account
 from kettle.runtime.processes import Child
 from kettle.starter import outcome, syscalls
-from kettle.starter.activation import Activation
 from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep, ProcessList, Role
 from kettle.starter.launch import (
     CannotLaunch,
@@ -45,6 +44,7 @@ from kettle.starter.settings import choose_owner
 from kettle.starter.usage import Usage, cpus_usage, update_ad
 from kettle.wire.dialog import Dialog
 from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.starter_control import StarterActivation
 
 T = TypeVar("T")
 
@@ -60,14 +60,16 @@ _NO_UPDATE = -1
 class Starter:
     """Runs one job for a shadow."""
 
-    def __init__(self, activation: Activation, world: StarterWorld, control: StartdControl) -> None:
+    def __init__(
+        self, activation: StarterActivation, world: StarterWorld, control: StartdControl
+    ) -> None:
         self.activation = activation
         self.world = world
         self.control = control
         self.settings = world.settings
         self.shadow = ShadowLink(world.shadow_stream, world.clock)
-        self.job = activation.job_ad
-        self.slot = activation.slot_ad
+        self.job = activation.job
+        self.slot = activation.slot
         self.sandbox = Sandbox.of_starter(self.settings.execute, os.getpid())
         self.vacate: outcome.Vacate | None = None
         self.processes = ProcessList()
@@ -188,14 +190,14 @@ class Starter:
         if self.vacate is not None:
             return None
         settings = self.settings
-        home = self.keeper.account.home if settings.sets_home else ""
+        home = self.world.home_of(self.keeper.account) if settings.sets_home else ""
         self.chirp = ChirpServer(self)
         await self.chirp.start()
         around = Surroundings(
             slot_name=self.activation.slot_name.partition("@")[0],
             starter_pid=os.getpid(),
-            ancestors=self.activation.ancestors,
-            home=home if home and os.path.isdir(home) else "",
+            ancestors=self.world.ancestors(),
+            home=home,
             bin_directory=settings.bin_directory,
             wrapper=settings.wrapper,
             renice=self._renice(),

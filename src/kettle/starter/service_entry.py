@@ -25,11 +25,13 @@ from kettle.runtime.network import SystemNetwork
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
-from kettle.starter.activation import Activation
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import StarterSettings, read_settings
+from kettle.wire.codec import Reader
+from kettle.wire.levels import Level
+from kettle.wire.messages.starter_control import StarterActivation
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
 
 _warm: tuple[int, Config, StarterSettings] | None = None
@@ -46,18 +48,14 @@ def warm(generation: int, host: str, name: str) -> tuple[Config, StarterSettings
 
 def run(arguments: bytes, descriptors: list[int]) -> int:
     """Be the starter of one activation; the zygote calls this in a new process."""
-    activation = Activation.from_bytes(arguments)
+    activation = StarterActivation.read(Reader(arguments))
     kernel.become_subreaper()
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_live(activation, descriptors))
 
 
-async def _live(activation: Activation, descriptors: list[int]) -> int:
-    config, settings = warm(
-        int(activation.settings.get("generation", 0)),
-        str(activation.settings.get("host", "")),
-        str(activation.settings.get("name", "")),
-    )
+async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
+    config, settings = warm(activation.generation, activation.host, activation.startd_name)
     clock = SystemClock()
     set_ambient(
         Context(
@@ -88,7 +86,7 @@ async def _live(activation: Activation, descriptors: list[int]) -> int:
     )
     claim = ClaimId(activation.claim_id)
     if claim.has_session:
-        network.add_session(claim, user=SUBMIT_SIDE)
+        network.add_session(claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT))
     try:
         return await Starter(activation, world, control).run()
     finally:
@@ -101,7 +99,7 @@ def _complete(settings: StarterSettings, identity: DaemonIdentity) -> StarterSet
     return replace(settings, version=identity.version, platform=identity.platform)
 
 
-def _open_log(config: Config, activation: Activation) -> Log:
+def _open_log(config: Config, activation: StarterActivation) -> Log:
     path = config.get("STARTER_LOG")
     slot = activation.slot_name.partition("@")[0]
     log = Log(f"{path}.{slot}" if path else None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.runtime.clock import Clock
 from kettle.runtime.network import Network
-from kettle.runtime.privileges import Privileges
+from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
 from kettle.starter.argument_syntax import parse_arguments
@@ -22,6 +22,7 @@ from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
 from kettle.starter.settings import StarterSettings
 from kettle.wire.commands import Command
+from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
 from kettle.wire.sinful import Sinful
 
@@ -55,13 +56,32 @@ class StarterWorld:
     def accept_session(self, claim: ClaimId) -> None:
         """Let whoever knows this id in, as the submit side."""
         if claim.has_session:
-            self.network.add_session(claim, user=SUBMIT_SIDE)
+            self.network.add_session(
+                claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT), lifetime=None
+            )
 
     async def connect(
         self, address: Sinful, command: Command, *, session: ClaimId | None
     ) -> Stream:
         """Open a connection that begins with a command."""
         return await self.network.connect(address, command, session=session)
+
+    def home_of(self, account: Account) -> str:
+        """Return the home directory of the job's account, empty if there is none."""
+        return account.home if account.home and os.path.isdir(account.home) else ""
+
+    def ancestors(self) -> dict[str, str]:
+        """Return the markers by which processes of the job are found again, whoever adopts them.
+
+        One per level: startd, starter; the value names the process below it, its birth and a
+        number that nobody can guess.
+        """
+        born, me = int(self.clock.now()), os.getpid()
+        secret = int.from_bytes(os.urandom(4), "big")
+        return {
+            f"_CONDOR_ANCESTOR_{os.getppid()}": f"{me}:{born}:{secret}",
+            f"_CONDOR_ANCESTOR_{me}": f"{me}:{born}:{secret}",
+        }
 
     def job_environment(self) -> dict[str, str]:
         """Return the starter's own variables that jobs inherit, if they are to."""

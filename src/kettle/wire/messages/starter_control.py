@@ -9,7 +9,10 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.wire.codec import Reader
-from kettle.wire.messages.fields import Message, ad
+from kettle.wire.messages.fields import Message, ad, counted_bytes, integer, secret, string
+
+# Limit: the state of a connection is a key, a counter and what was read ahead.
+_MAXIMUM_CHANNEL = 16 * 1024 * 1024
 
 
 class ControlMessage(Message):
@@ -56,6 +59,25 @@ class JobState(ControlMessage, word=13):
 
 class StarterDone(ControlMessage, word=14):
     """{ExitReason, [ExitCode, ExitSignal, final usage]}: the starter is about to end."""
+
+
+class StarterActivation(Message):
+    """What a starter is forked with: one activation of a claim, and where the startd stands.
+
+    The connection to the shadow and the control socket travel beside it as descriptors, in this
+    order; `channel` is the state of the former. `generation` counts reconfigurations.
+    """
+
+    number: int = integer()
+    slot_name: str = string()
+    claim_id: str = secret()
+    generation: int = integer()
+    host: str = string()
+    startd_name: str = string()
+    peer_user: str = string()
+    channel: bytes = counted_bytes(_MAXIMUM_CHANNEL)
+    slot: ClassAd = ad(private=True)
+    job: ClassAd = ad(private=True)
 
 
 WORDS: dict[int, type[ControlMessage]] = {

@@ -1,0 +1,554 @@
+"""Conversations about claims: request, activate, deactivate, release, keep alive.
+
+The answers are decided by `requests.py` and `claim_machine.py`; the slot's reaction by its table.
+(Wire reference, Schedd and shadow to startd.)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.runtime import tasks
+from kettle.runtime.stream import Stream
+from kettle.startd import claim_machine, requests
+from kettle.startd import slot_events as ev
+from kettle.startd.claim_machine import Claim, ClaimPhase, Holder
+from kettle.startd.machine import SlotRecord
+from kettle.startd.retirement import vacate_seconds
+from kettle.startd.slot_machine import Phase
+from kettle.wire.codec import is_private_attribute
+from kettle.wire.commands import Command
+from kettle.wire.messages import claims as messages
+from kettle.wire.messages.starter_control import StarterActivation
+from kettle.wire.security.claim_id import ClaimId
+
+if TYPE_CHECKING:
+    from kettle.startd.service import StartdService
+    from kettle.startd.service_starters import StarterProcess
+
+# Limit: dynamic slots one request may ask for.
+_MOST_DYNAMIC = 1000
+# How long DEACTIVATE waits for the job to be gone before it answers that it still is not.
+_DEACTIVATE_SECONDS = 20.0
+_TRY_AGAIN = 2
+
+
+@dataclass
+class _Waiting:
+    """A claim request that was accepted for a slot still being freed."""
+
+    request: messages.RequestClaim
+    holder: Holder
+    stream: Stream
+
+
+class ClaimCommands:
+    """Answers schedds and shadows about claims."""
+
+    def __init__(self, service: StartdService) -> None:
+        self._service = service
+        self._waiting: dict[str, _Waiting] = {}
+        self._alive_soon = asyncio.Event()
+        self._telling: set[asyncio.Task[object]] = set()
+
+    def register(self) -> None:
+        """Make the commands known to the network."""
+        register = self._service.runtime.network.register
+        register(Command.REQUEST_CLAIM, self.on_request)
+        register(Command.ACTIVATE_CLAIM, self.on_activate)
+        for command in (
+            Command.DEACTIVATE_CLAIM,
+            Command.DEACTIVATE_CLAIM_FORCIBLY,
+            Command.DEACTIVATE_CLAIM_JOB_DONE,
+            Command.DEACTIVATE_CLAIM_FINAL_XFER,
+            Command.REACTIVATE_CLAIM_CHECK,
+        ):
+            register(command, self.on_deactivate)
+        register(Command.RELEASE_CLAIM, self.on_release)
+        register(Command.SUSPEND_CLAIM, self.on_suspend)
+        register(Command.CONTINUE_CLAIM, self.on_suspend)
+        register(Command.ALIVE, self.on_alive)
+        register(Command.MATCH_INFO, self.on_match)
+
+    def _find(self, claim_id: str) -> SlotRecord | None:
+        found = self._service.machine.find_claim(claim_id)
+        if found is not None:
+            return found
+        for record in self._service.machine.slots.values():
+            if record.waiting_claim is not None and record.waiting_claim.claim_id == claim_id:
+                return record
+        return None
+
+    # ---- REQUEST_CLAIM ------------------------------------------------------------------------
+
+    async def on_request(self, stream: Stream) -> None:
+        """Give a slot to a schedd, cut one out for it, or refuse."""
+        service = self._service
+        request = messages.RequestClaim.read(await stream.receive())
+        service.machine.counters.claim_requests += 1
+        record = self._find(request.claim_id)
+        holder = self._holder(request, stream)
+        reply: messages.RequestClaimReply | None
+        if record is None or service.stopping or record.claim is None:
+            reply = self._refuse("the claim id is not one of ours", request)
+        elif record.claim.claim_id != request.claim_id:
+            reply = self._request_preemption(record, request, holder, stream)
+        elif record.claim.phase is not ClaimPhase.OFFERED:
+            reply = self._refuse("the claim is taken", request)
+        elif record.pool is not None:
+            reply = self._claim_part(record, request, holder)
+        else:
+            reply = self._claim_whole(record, request, holder)
+        if reply is None:
+            stream.keep()
+            return
+        await stream.send(reply)
+
+    def _refuse(self, reason: str, request: messages.RequestClaim) -> messages.RequestClaimReply:
+        public = ClaimId(request.claim_id).public
+        self._service.runtime.log(f"Refused to be claimed ({public}): {reason}")
+        return messages.RequestClaimReply(accepted=False)
+
+    def _holder(self, request: messages.RequestClaim, stream: Stream) -> Holder:
+        job = request.request
+        return Holder(
+            schedd_address=request.schedd_address,
+            schedd_name=job.string("ScheddName") or "",
+            user=job.string("User") or job.string("Owner") or "",
+            owner=job.string("Owner") or "",
+            client_machine=stream.remote_name.rpartition(":")[0],
+            alive_interval_seconds=max(1, request.alive_seconds),
+            startd_sends_alives=job.boolean("StartdSendsAlives") is not False,
+        )
+
+    def _match(self, record: SlotRecord, job: ClassAd) -> ClassAd | None:
+        """Return the slot's ad if slot and job accept each other."""
+        record.job = job
+        ad = self._service.slot_ad(record, policy=True)
+        if requests.accepts(ad, job):
+            return ad
+        record.job = None
+        return None
+
+    def _accept(self, record: SlotRecord, job: ClassAd, holder: Holder, ad: ClassAd) -> None:
+        service = self._service
+        assert record.claim is not None
+        config = service.runtime.config
+        worklife = config.integer("CLAIM_WORKLIFE")
+        lease = claim_machine.lease_for(
+            job.integer("JobLeaseDuration"),
+            holder.alive_interval_seconds,
+            config.integer("MAX_CLAIM_ALIVES_MISSED") or 6,
+        )
+        claim = claim_machine.accept(
+            record.claim,
+            holder,
+            service.runtime.clock.now(),
+            lease=lease,
+            worklife=-1.0 if worklife is None else float(worklife),
+        )
+        service.machine.set_claim(record, replace(claim, rank=requests.rank_of(ad, job)))
+        record.job = job
+        if service.machine.drain is not None:
+            record.accepted_while_draining = True
+        service.apply(record, ev.ClaimAccepted())
+        self._alive_soon.set()
+        service.runtime.log(f"{record.short_name}: Request accepted for {holder.user}")
+
+    def _claim_whole(
+        self, record: SlotRecord, request: messages.RequestClaim, holder: Holder
+    ) -> messages.RequestClaimReply:
+        if record.slot.phase.state not in {"Unclaimed", "Matched", "Backfill"}:
+            return self._refuse(f"the slot is {record.slot.phase.state}", request)
+        if record.slot.phase is Phase.MATCHED_IDLE:
+            # Its Requirements are false only for others than the one it was matched to.
+            record.slot = replace(record.slot, phase=Phase.UNCLAIMED_IDLE)
+        ad = self._match(record, request.request)
+        if ad is None:
+            return self._refuse("slot and job do not match", request)
+        self._accept(record, request.request, holder, ad)
+        return self._reply(request, [record], None)
+
+    def _claim_part(
+        self, parent: SlotRecord, request: messages.RequestClaim, holder: Holder
+    ) -> messages.RequestClaimReply:
+        """Cut dynamic slots out of a partitionable one and claim them."""
+        service, job = self._service, request.request
+        if parent.slot.phase.state not in {"Unclaimed", "Drained"}:
+            return self._refuse(f"the slot is {parent.slot.phase.state}", request)
+        config = service.runtime.config
+        count = min(max(1, job.integer("_condor_NUM_DYNAMIC_SLOTS") or 1), _MOST_DYNAMIC)
+        claimed: list[SlotRecord] = []
+        for _ in range(count):
+            wanted = requests.size_request(parent, job, service.slot_ad(parent), config)
+            if wanted is None:
+                break
+            child = service.machine.carve(parent, wanted, service.runtime.clock.now())
+            ad = self._match(child, job)
+            if ad is None:
+                service.machine.counters.slots_not_matching += 1
+                service.machine.destroy(child)
+                break
+            self._move_claim(parent, child)
+            self._accept(child, job, holder, ad)
+            claimed.append(child)
+        if not claimed:
+            return self._refuse("slot and job do not match, or too little is left", request)
+        service.updates.note(parent, urgent=True)
+        leftovers = job.boolean("_condor_SEND_LEFTOVERS") is True
+        return self._reply(request, claimed, parent if leftovers else None)
+
+    def _move_claim(self, parent: SlotRecord, child: SlotRecord) -> None:
+        """The offered id goes to the dynamic slot; the parent gets a fresh one."""
+        offered = parent.claim
+        assert offered is not None
+        self._service.machine.set_claim(parent, None)
+        self._service.machine.set_claim(child, offered)
+        self._service.offer(parent)
+
+    def _reply(
+        self,
+        request: messages.RequestClaim,
+        claimed: list[SlotRecord],
+        leftover: SlotRecord | None,
+    ) -> messages.RequestClaimReply:
+        service = self._service
+        pairs = []
+        if request.request.boolean("_condor_SEND_CLAIMED_AD") is True:
+            for record in claimed:
+                assert record.claim is not None
+                ad = service.slot_ad(record, policy=True).flattened()
+                pairs.append((record.claim.claim_id, ad))
+        left = None
+        if leftover is not None and leftover.claim is not None:
+            left = (leftover.claim.claim_id, service.slot_ad(leftover, policy=True).flattened())
+        return messages.RequestClaimReply(True, pairs, left)
+
+    # ---- preemption by a better claim ---------------------------------------------------------
+
+    def offer_preemption(self, record: SlotRecord) -> None:
+        """Advertise an id by which a better job may take a busy slot."""
+        if record.waiting_claim is None and record.slot.phase.state == "Claimed":
+            record.waiting_claim = self._service.mint()
+            self._service.updates.note(record, urgent=False)
+
+    def _request_preemption(
+        self,
+        record: SlotRecord,
+        request: messages.RequestClaim,
+        holder: Holder,
+        stream: Stream,
+    ) -> messages.RequestClaimReply | None:
+        """Accept a better claim for a busy slot; the reply waits until the slot is free."""
+        service, job, waiting = self._service, request.request, record.waiting_claim
+        assert record.claim is not None
+        if waiting is None or waiting.phase is not ClaimPhase.OFFERED:
+            return self._refuse("another claim waits for the slot", request)
+        ad = service.slot_ad(record, policy=True)
+        rank = requests.rank_of(ad, job)
+        if not requests.accepts(ad, job) or not requests.may_preempt(rank, record.claim.rank):
+            return self._refuse("the job is not better than the one that runs", request)
+        code = VacateReasonCode.StartdPreemptingClaimUserPrio
+        if rank > record.claim.rank:
+            code = VacateReasonCode.StartdPreemptingClaimRank
+            service.machine.counters.rank_preemptions += 1
+        else:
+            service.machine.counters.priority_preemptions += 1
+        record.waiting_claim = replace(waiting, holder=holder, rank=rank, phase=ClaimPhase.IDLE)
+        record.waiting_job = job
+        self._waiting[waiting.claim_id] = _Waiting(request, holder, stream)
+        service.apply(record, ev.BetterClaimArrived(code))
+        return None
+
+    def promote_waiting(self, record: SlotRecord) -> None:
+        """The slot is free for the claim that waited: answer its schedd."""
+        claim, job = record.waiting_claim, record.waiting_job
+        assert claim is not None
+        assert job is not None
+        record.waiting_claim = record.waiting_job = None
+        waiting = self._waiting.pop(claim.claim_id)
+        service = self._service
+        service.machine.set_claim(record, replace(claim, phase=ClaimPhase.OFFERED))
+        record.job = job
+        now, config = service.runtime.clock.now(), service.runtime.config
+        lease = claim_machine.lease_for(
+            job.integer("JobLeaseDuration"),
+            waiting.holder.alive_interval_seconds,
+            config.integer("MAX_CLAIM_ALIVES_MISSED") or 6,
+        )
+        worklife = config.integer("CLAIM_WORKLIFE")
+        assert record.claim is not None
+        accepted = claim_machine.accept(
+            record.claim,
+            waiting.holder,
+            now,
+            lease=lease,
+            worklife=-1.0 if worklife is None else float(worklife),
+        )
+        service.machine.set_claim(record, replace(accepted, rank=claim.rank))
+        self._alive_soon.set()
+        self._tell(self._answer_waiting(record, waiting), "claim reply")
+
+    async def _answer_waiting(self, record: SlotRecord, waiting: _Waiting) -> None:
+        try:
+            await waiting.stream.send(self._reply(waiting.request, [record], None))
+        except KettleError:
+            self._service.apply(record, ev.ClaimReleased())
+        finally:
+            waiting.stream.close()
+
+    def drop_waiting(self, record: SlotRecord) -> None:
+        """The slot goes elsewhere: refuse the claim that waited."""
+        claim = record.waiting_claim
+        record.waiting_claim = record.waiting_job = None
+        if claim is None:
+            return
+        self._service.retire_session(claim)
+        waiting = self._waiting.pop(claim.claim_id, None)
+        if waiting is not None:
+            with contextlib.suppress(KettleError):
+                waiting.stream.post(messages.RequestClaimReply(accepted=False))
+            waiting.stream.close()
+
+    # ---- ACTIVATE_CLAIM -----------------------------------------------------------------------
+
+    async def on_activate(self, stream: Stream) -> None:
+        """Start a job: the connection goes to a new starter."""
+        service = self._service
+        request = messages.ActivateClaim.read(await stream.receive())
+        service.machine.counters.activation_requests += 1
+        job, now = request.job, service.runtime.clock.now()
+        record = service.machine.find_claim(request.claim_id)
+        claim = record.claim if record is not None else None
+        code = claim_machine.refusal(claim, now, shutting_down=bool(service.stopping))
+        if record is None or claim is None or code:
+            await self._refuse_activation(stream, job, code, 0)
+            return
+        if record.slot.phase is not Phase.CLAIMED_IDLE:
+            again = VacateReasonCode.ActivationStillCleaning
+            await self._refuse_activation(stream, job, again, _TRY_AGAIN)
+            return
+        record.job = job
+        ad = service.slot_ad(record, policy=True)
+        if ad.evaluate("Start", job) is False:
+            await self._refuse_activation(stream, job, VacateReasonCode.ActivationNoMatch, 0)
+            return
+        await self._activate(stream, record, claim, ad)
+
+    async def _refuse_activation(self, stream: Stream, job: ClassAd, code: int, word: int) -> None:
+        self._service.runtime.log(f"Refused to start a job: {VacateReasonCode(code).name}")
+        failure = None
+        if job.boolean("_condor_send_activation_failure_ad") is True:
+            failure = ClassAd({"VacateReasonCode": code})
+            failure["VacateReason"] = VacateReasonCode(code).doc
+        await stream.send(messages.ActivateClaimReply(word, failure))
+
+    async def _activate(
+        self, stream: Stream, record: SlotRecord, claim: Claim, ad: ClassAd
+    ) -> None:
+        service = self._service
+        assert record.job is not None
+        service.activations += 1
+        number, now = service.activations, service.runtime.clock.now()
+        service.machine.set_claim(record, claim_machine.activate(claim, number, now))
+        record.job_started_at = now
+        record.suspended_seconds = record.suspended_at = 0.0
+        service.apply(record, ev.ClaimActivated(number))
+        service.machine.counters.job_starts += 1
+        await stream.send(messages.ActivateClaimReply(1))
+        identity = service.runtime.identity
+        user = stream.peer.user
+        connection, channel = await stream.detach()
+        activation = StarterActivation(
+            number,
+            record.name,
+            claim.claim_id,
+            service.starters.generation,
+            identity.machine,
+            service.machine.name,
+            user,
+            channel,
+            _public(ad.flattened()),
+            record.job,
+        )
+        try:
+            await service.starters.fork(activation, connection)
+        except KettleError as error:
+            service.runtime.log(f"{record.short_name}: cannot start a starter: {error}")
+            if record.claim is not None:
+                service.machine.set_claim(
+                    record, claim_machine.end_activation(record.claim, now)
+                )
+            service.apply(record, ev.StarterExited(number))
+
+    # ---- the end of an activation -------------------------------------------------------------
+
+    async def on_deactivate(self, stream: Stream) -> None:
+        """End the job, or hear that it has ended; say whether the claim may run another."""
+        service = self._service
+        command = stream.command
+        claim_id = messages.DeactivateClaim.read(await stream.receive()).claim_id
+        record = service.machine.find_claim(claim_id)
+        starter = self._starter_of(record, claim_id)
+        if starter is not None and command != Command.REACTIVATE_CLAIM_CHECK:
+            self._deactivate(starter, record, command)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_DEACTIVATE_SECONDS):
+                    await starter.done.wait()
+        reply = ClassAd({"Start": self._may_start(record)})
+        if starter is not None and not starter.done.is_set():
+            reply["StillCleaning"] = True
+            reply["StarterPID"] = starter.pid
+        await stream.send(messages.DeactivateClaimReply(reply))
+
+    def _starter_of(self, record: SlotRecord | None, claim_id: str) -> StarterProcess | None:
+        if record is not None and record.slot.activation:
+            return self._service.starters.find(record.slot.activation)
+        return self._service.starters.finished(claim_id)
+
+    def _deactivate(
+        self, starter: StarterProcess, record: SlotRecord | None, command: int
+    ) -> None:
+        code, now = VacateReasonCode.ClaimDeactivated, self._service.runtime.clock.now()
+        if command == Command.DEACTIVATE_CLAIM and record is not None:
+            seconds = vacate_seconds(self._service.grants(record), record.ran_seconds(now))
+            starter.vacate(code, "Claim deactivated", graceful=True, seconds=seconds)
+        else:
+            starter.vacate(code, "Claim deactivated forcibly", graceful=False, seconds=0)
+
+    def _may_start(self, record: SlotRecord | None) -> bool:
+        if record is None or record.claim is None or self._service.stopping:
+            return False
+        if record.slot.leaving_code:
+            return False
+        return claim_machine.may_run_another(record.claim, self._service.runtime.clock.now())
+
+    async def on_release(self, stream: Stream) -> None:
+        """The schedd gives the claim up."""
+        claim_id = messages.ReleaseClaim.read(await stream.receive()).claim_id
+        record = self._find(claim_id)
+        if record is None or record.claim is None:
+            return
+        if record.claim.claim_id != claim_id:
+            self._service.apply(record, ev.BetterClaimLeft())
+            self.drop_waiting(record)
+            return
+        # Its schedd knows: it is not told again.
+        holder = replace(record.claim.holder, schedd_address="")
+        self._service.machine.set_claim(record, replace(record.claim, holder=holder))
+        self._service.apply(record, ev.ClaimReleased())
+
+    async def on_suspend(self, stream: Stream) -> None:
+        """Freeze or thaw the job of a claim."""
+        claim_id = messages.SuspendClaim.read(await stream.receive()).claim_id
+        record = self._service.machine.find_claim(claim_id)
+        if record is not None:
+            suspend = stream.command == Command.SUSPEND_CLAIM
+            self._service.apply(record, ev.SuspendAsked() if suspend else ev.ContinueAsked())
+
+    async def on_match(self, stream: Stream) -> None:
+        """The negotiator says that a slot was given away."""
+        claim_id = messages.MatchInfo.read(await stream.receive()).claim_id
+        record = self._service.machine.find_claim(claim_id)
+        if record is not None and record.pool is None:
+            self._service.apply(record, ev.MatchNotified())
+
+    # ---- signs of life ------------------------------------------------------------------------
+
+    async def on_alive(self, stream: Stream) -> None:
+        """A schedd of the old style says that it lives."""
+        claim_id = messages.Alive.read(await stream.receive()).claim_id
+        service = self._service
+        record = service.machine.find_claim(claim_id)
+        if record is None or record.claim is None or record.claim.phase is ClaimPhase.OFFERED:
+            await stream.send(messages.AliveReply(-1))
+            return
+        now = service.runtime.clock.now()
+        service.machine.set_claim(record, claim_machine.hear(record.claim, now))
+        await stream.send(messages.AliveReply(record.claim.holder.alive_interval_seconds))
+
+    async def keep_alive_forever(self) -> None:
+        """Ask the schedds of idle claims, three times a lease, whether they still live."""
+        service = self._service
+        while True:
+            now = service.runtime.clock.now()
+            next_due = now + 3600.0
+            for record in service.machine:
+                claim = record.claim
+                due = claim_machine.alive_due_at(claim) if claim is not None else None
+                if claim is None or due is None:
+                    continue
+                if due <= now:
+                    service.machine.set_claim(record, claim_machine.ask_alive(claim, now))
+                    self._tell(self._ask_alive(record, claim), "alive")
+                    due = now + claim.lease_seconds / claim_machine.ALIVES_PER_LEASE
+                next_due = min(next_due, due)
+            self._alive_soon.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(max(0.05, next_due - now)):
+                    await self._alive_soon.wait()
+
+    async def _ask_alive(self, record: SlotRecord, claim: Claim) -> None:
+        service = self._service
+        try:
+            stream = await service.runtime.network.connect(
+                claim.holder.schedd_address, Command.ALIVE, session=ClaimId(claim.claim_id)
+            )
+            try:
+                await stream.send(messages.Alive(claim.claim_id))
+                answer = messages.AliveReply.read(await stream.receive())
+            finally:
+                stream.close()
+        except KettleError as error:
+            service.runtime.log(f"{record.short_name}: the schedd does not answer: {error}")
+            return
+        current = service.machine.find_claim(claim.claim_id)
+        if current is None or current.claim is None:
+            return
+        if answer.interval_seconds < 0:
+            service.runtime.log(f"{record.short_name}: the schedd does not know the claim")
+            service.apply(current, ev.LeaseExpired())
+            return
+        now = service.runtime.clock.now()
+        service.machine.set_claim(current, claim_machine.hear(current.claim, now))
+
+    def tell_schedd_released(self, claim: Claim) -> None:
+        """Tell the schedd that its claim is over, unless it knows (B135)."""
+        if claim.holder.schedd_address:
+            self._tell(self._release_at_schedd(claim), "release")
+
+    async def _release_at_schedd(self, claim: Claim) -> None:
+        try:
+            stream = await self._service.runtime.network.connect(
+                claim.holder.schedd_address, Command.RELEASE_CLAIM, session=ClaimId(claim.claim_id)
+            )
+            await stream.send(messages.ReleaseClaim(claim.claim_id))
+            stream.close()
+        except KettleError as error:
+            self._service.runtime.log(f"cannot tell the schedd of a released claim: {error}")
+
+    def _tell(self, coroutine: object, name: str) -> None:
+        task = tasks.spawn(coroutine, name)  # type: ignore[arg-type]
+        self._telling.add(task)
+        task.add_done_callback(self._telling.discard)
+
+    async def flush(self) -> None:
+        """Wait, bounded, until everybody has been told."""
+        if self._telling:
+            await asyncio.wait(set(self._telling), timeout=5.0)
+
+
+def _public(ad: ClassAd) -> ClassAd:
+    """Leave out what a job must not read."""
+    for name in list(ad.names()):
+        if is_private_attribute(name):
+            ad.discard(name)
+    return ad
+
+

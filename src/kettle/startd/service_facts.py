@@ -1,0 +1,142 @@
+"""Reading the machine: what it is, and what it is doing now.
+
+Numbers only; what they mean is `facts.py`, `ads.py` and the policy. Reads /proc, /sys and the
+execute directory's file system; asks nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import time
+
+from kettle.config import Config
+from kettle.runtime.identity import read_os_release
+from kettle.startd.facts import MachineFacts, Readings, microarchitecture
+
+_BOOT_IDLE = 1201
+
+
+def read_facts(config: Config, host: str) -> MachineFacts:
+    """Read what does not change."""
+    uname = os.uname()
+    release = read_os_release()
+    cpu = _read_cpuinfo()
+    flags = frozenset(cpu.get("flags", "").split())
+    name = (release.get("NAME") or "Linux").split()[0]
+    major, _, minor = (release.get("VERSION_ID") or "0").partition(".")
+    number = int(major) if major.isdigit() else 0
+    part = int(minor) if minor.isdigit() else 0
+    return MachineFacts(
+        host=host,
+        arch={"x86_64": "X86_64", "aarch64": "aarch64"}.get(uname.machine, uname.machine.upper()),
+        operating_system=config.get("OPSYS") or platform.system().upper(),
+        os_name=name,
+        os_long_name=(release.get("PRETTY_NAME") or name).partition(" (")[0],
+        os_short_name=name,
+        os_major_version=number,
+        os_version=number * 100 + part,
+        cores=len(os.sched_getaffinity(0)),
+        memory_mib=_read_meminfo().get("MemTotal", 0) // 1024,
+        cpu_family=_whole(cpu.get("cpu family")),
+        cpu_model=_whole(cpu.get("model")),
+        cpu_cache_kib=_whole((cpu.get("cache size") or "0").split()[0]),
+        cpu_flags=flags,
+        microarchitecture=microarchitecture(flags),
+        uname={
+            "machine": uname.machine,
+            "node": uname.nodename,
+            "release": uname.release,
+            "system": uname.sysname,
+            "version": uname.version,
+        },
+        has_docker=_runs(config, "DOCKER", "docker"),
+        has_singularity=_runs(config, "SINGULARITY", "apptainer", "singularity"),
+        has_sshd=_runs(config, "SSHD", "/usr/sbin/sshd"),
+    )
+
+
+def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
+    """Measure what changes: disk, memory, load, idle times, the clock on the wall."""
+    execute = config.get("EXECUTE") or "/tmp"  # noqa: S108 - only its file system is measured
+    free = total = 0
+    volume = "0"
+    with contextlib.suppress(OSError):
+        facts = os.statvfs(execute)
+        free = facts.f_bavail * facts.f_frsize // 1024
+        total = facts.f_blocks * facts.f_frsize // 1024
+        volume = str(os.stat(execute).st_dev)
+    reserved = (config.integer("RESERVED_DISK") or 0) * 1024
+    memory = _read_meminfo()
+    wall = time.localtime(now)
+    load = 0.0
+    with contextlib.suppress(OSError):
+        load = os.getloadavg()[0]
+    idle = _terminal_idle(now)
+    return Readings(
+        load=load,
+        jobs_load=jobs_load,
+        keyboard_idle=idle,
+        console_idle=idle,
+        disk_kib=max(0, free - reserved),
+        disk_total_kib=total,
+        virtual_memory_kib=memory.get("MemTotal", 0) + memory.get("SwapTotal", 0),
+        clock_minutes=wall.tm_hour * 60 + wall.tm_min,
+        clock_day=(wall.tm_wday + 1) % 7,
+        volume=volume,
+    )
+
+
+def _read_cpuinfo() -> dict[str, str]:
+    """Return the first processor's facts."""
+    found: dict[str, str] = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                if not line.strip():
+                    break
+                name, _, value = line.partition(":")
+                found[name.strip()] = value.strip()
+    except OSError:
+        pass
+    return found
+
+
+def _read_meminfo() -> dict[str, int]:
+    """Return sizes in KiB."""
+    found: dict[str, int] = {}
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                name, _, value = line.partition(":")
+                found[name] = _whole(value.split()[0])
+    except OSError:
+        pass
+    return found
+
+
+def _terminal_idle(now: float) -> int:
+    """Return the seconds since somebody typed at a terminal of this machine."""
+    newest = 0.0
+    for folder in ("/dev", "/dev/pts"):
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(folder):
+                if folder == "/dev/pts" or entry.name.startswith("tty"):
+                    if entry.name in {"ptmx", "tty"} or entry.name.startswith("ttyS"):
+                        continue
+                    newest = max(newest, entry.stat(follow_symlinks=False).st_atime)
+    if newest == 0.0:
+        return _BOOT_IDLE
+    return max(0, int(now - newest))
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.strip().isdigit() else 0
+
+
+def _runs(config: Config, knob: str, *programs: str) -> bool:
+    configured = config.get(knob)
+    names = [configured] if configured else list(programs)
+    return any(shutil.which(name) is not None for name in names if name)

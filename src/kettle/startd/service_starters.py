@@ -1,0 +1,216 @@
+"""The starters of a startd: forked for an activation, spoken to, reaped, and cleaned up after.
+
+A starter says when no process and no file of its job is left; that is the moment the slot is
+free again, whatever the process itself still does. One that dies without a word is cleaned up
+after here, before anybody hears that it is gone: a job never has two live executions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost, KettleError
+from kettle.runtime import tasks
+from kettle.runtime.context import Runtime
+from kettle.runtime.processes import Child, is_zombie, kill_tree
+from kettle.runtime.stream import Stream
+from kettle.wire.codec import Writer
+from kettle.wire.messages import starter_control as words
+
+ENTRY = "kettle.starter.service_entry:run"
+# How long a starter that has reported its end may take to exit.
+_EXIT_SECONDS = 30.0
+# Limit: rounds over /proc to find what a dead starter's job left behind.
+_HUNT_ROUNDS = 20
+
+
+@dataclass
+class StarterProcess:
+    """One starter. `done` is set when nothing of its job is left."""
+
+    number: int
+    slot_name: str
+    claim_id: str
+    control: Stream
+    child: Child | None = None
+    address: str = ""
+    usage: ClassAd | None = None
+    final: ClassAd | None = None
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    told_to_leave: bool = False
+
+    @property
+    def pid(self) -> int:
+        """The process id, 0 until it is forked."""
+        return self.child.pid if self.child is not None else 0
+
+    def post(self, message: words.ControlMessage) -> None:
+        """Send an order; one that no longer listens is dead or about to be."""
+        with contextlib.suppress(ConnectionLost):
+            self.control.post(message)
+
+    def vacate(self, code: int, reason: str, *, graceful: bool, seconds: float) -> None:
+        """Tell the job to leave."""
+        self.told_to_leave = True
+        ad = ClassAd({"Reason": reason, "ReasonCode": code, "ReasonSubCode": 0})
+        ad["Graceful"] = graceful
+        ad["VacateSeconds"] = float(seconds)
+        self.post(words.VacateJob(ad) if graceful else words.KillJob(ad))
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Whom to tell: of usage and state, and of the end of an activation."""
+
+    on_update: Callable[[StarterProcess], None]
+    on_done: Callable[[StarterProcess], None]
+
+
+class Starters:
+    """All starters of the startd, by activation number."""
+
+    def __init__(self, runtime: Runtime, reports: Reports) -> None:
+        self._runtime = runtime
+        self._reports = reports
+        self._running: dict[int, StarterProcess] = {}
+        self._finished: dict[str, StarterProcess] = {}
+        self.generation = 0
+
+    def find(self, number: int) -> StarterProcess | None:
+        """Return a starter that has not finished."""
+        return self._running.get(number)
+
+    def finished(self, claim_id: str) -> StarterProcess | None:
+        """Return the claim's last starter, if it has finished and waits to be let go."""
+        return self._finished.get(claim_id)
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    async def fork(self, activation: words.StarterActivation, connection: int) -> StarterProcess:
+        """Fork a starter and give it the connection to its shadow (closed here afterwards)."""
+        control, theirs = Stream.pair()
+        starter = StarterProcess(
+            activation.number, activation.slot_name, activation.claim_id, control
+        )
+        self._running[activation.number] = starter
+        writer = Writer()
+        activation.write(writer)
+        title = f"condor_starter -f -a {activation.slot_name.partition('@')[0]}"
+        try:
+            starter.child = await self._runtime.processes.zygote.fork(
+                ENTRY, writer.getvalue(), fds=[connection, theirs], title=title
+            )
+        except KettleError:
+            del self._running[activation.number]
+            control.close()
+            raise
+        finally:
+            os.close(connection)
+            os.close(theirs)
+        tasks.spawn(self._listen(starter), f"starter {activation.slot_name}")
+        starter.child.on_exit(lambda _child: self._on_exit(starter))
+        return starter
+
+    async def _listen(self, starter: StarterProcess) -> None:
+        while True:
+            try:
+                reader = await starter.control.receive_forever()
+                self._on_report(starter, words.read_control_message(reader))
+            except KettleError:
+                return
+
+    def _on_report(self, starter: StarterProcess, report: words.ControlMessage) -> None:
+        address = report.content.string("StarterIpAddr")
+        if address:
+            starter.address = address
+        if isinstance(report, words.StarterDone):
+            starter.final = report.content
+            self._finish(starter)
+        elif isinstance(report, words.JobUsage):
+            starter.usage = report.content
+            self._reports.on_update(starter)
+        elif isinstance(report, words.JobState):
+            self._reports.on_update(starter)
+
+    def _finish(self, starter: StarterProcess) -> None:
+        if starter.done.is_set():
+            return
+        starter.done.set()
+        self._running.pop(starter.number, None)
+        self._finished[starter.claim_id] = starter
+        self._reports.on_done(starter)
+        tasks.spawn(self._see_off(starter), "starter exit")
+
+    async def _see_off(self, starter: StarterProcess) -> None:
+        """Make sure that a finished starter ends."""
+        if starter.child is None or not starter.child.running:
+            return
+        try:
+            async with asyncio.timeout(_EXIT_SECONDS):
+                await starter.child.wait()
+        except TimeoutError:
+            self._runtime.log(f"starter {starter.pid} does not exit; it is killed")
+            kill_tree(starter.pid)
+
+    def _on_exit(self, starter: StarterProcess) -> None:
+        starter.control.close()
+        if self._finished.get(starter.claim_id) is starter:
+            del self._finished[starter.claim_id]
+        if not starter.done.is_set():
+            tasks.spawn(self._clean_up_after(starter), "cleaning up after a starter")
+
+    async def _clean_up_after(self, starter: StarterProcess) -> None:
+        """A starter died without a word: end what it left, then report the end."""
+        self._runtime.log(f"starter {starter.pid} of {starter.slot_name} died unexpectedly")
+        for _ in range(_HUNT_ROUNDS):
+            left = self._left_behind(starter.pid)
+            if not left:
+                break
+            with self._runtime.privileges.as_root():
+                for pid in left:
+                    with contextlib.suppress(OSError):
+                        os.kill(pid, signal.SIGKILL)
+            await asyncio.sleep(0.02)
+        else:
+            self._runtime.log(f"processes of starter {starter.pid} cannot be killed")
+        folder = f"{self._runtime.config.get('EXECUTE')}/dir_{starter.pid}"
+        with self._runtime.privileges.as_root():
+            shutil.rmtree(folder, ignore_errors=True)
+        self._finish(starter)
+
+    def _left_behind(self, starter_pid: int) -> list[int]:
+        """Return the living processes that carry the dead starter's marker."""
+        marker = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:".encode()
+        found = []
+        for name in os.listdir("/proc"):
+            if not name.isdigit() or is_zombie(int(name)):
+                continue
+            try:
+                with self._runtime.privileges.as_root(), open(f"/proc/{name}/environ", "rb") as f:
+                    environment = f.read()
+            except OSError:
+                continue
+            if environment.startswith(marker) or b"\0" + marker in environment:
+                found.append(int(name))
+        return found
+
+    def kill_tree(self, number: int) -> None:
+        """SIGKILL to everything below a starter, then to itself."""
+        starter = self._running.get(number)
+        if starter is not None and starter.pid:
+            with self._runtime.privileges.as_root():
+                kill_tree(starter.pid)
+
+    async def all_done(self) -> None:
+        """Wait until no starter is left."""
+        while self._running:
+            starter = next(iter(self._running.values()))
+            await starter.done.wait()
