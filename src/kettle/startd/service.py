@@ -294,10 +294,8 @@ class StartdService:
     def grants(self, record: SlotRecord) -> Grants:
         """Return what machine and job grant for leaving."""
         ad, job = self.slot_ad(record), record.job
-        if (
-            record.accepted_while_draining
-            or (self.machine.drain is not None
-            and (self.machine.drain.how_fast > 0))
+        if record.accepted_while_draining or (
+            self.machine.drain is not None and (self.machine.drain.how_fast > 0)
         ):
             retirement: object = 0
         else:

@@ -113,7 +113,7 @@ class ClaimCommands:
     def _refuse(self, reason: str, request: messages.RequestClaim) -> messages.RequestClaimReply:
         public = ClaimId(request.claim_id).public
         self._service.runtime.log(f"Refused to be claimed ({public}): {reason}")
-        return messages.RequestClaimReply(accepted=False)
+        return messages.RequestClaimReply(False, [], None)
 
     def _holder(self, request: messages.RequestClaim, stream: Stream) -> Holder:
         job = request.request
@@ -313,7 +313,7 @@ class ClaimCommands:
         waiting = self._waiting.pop(claim.claim_id, None)
         if waiting is not None:
             with contextlib.suppress(KettleError):
-                waiting.stream.post(messages.RequestClaimReply(accepted=False))
+                waiting.stream.post(messages.RequestClaimReply(False, [], None))
             waiting.stream.close()
 
     # ---- ACTIVATE_CLAIM -----------------------------------------------------------------------
@@ -342,11 +342,11 @@ class ClaimCommands:
         await self._activate(stream, record, claim, ad)
 
     async def _refuse_activation(self, stream: Stream, job: ClassAd, code: int, word: int) -> None:
-        self._service.runtime.log(f"Refused to start a job: {VacateReasonCode(code).name}")
+        self._service.runtime.log(f"Refused to start a job: {_reason(code).name}")
         failure = None
         if job.boolean("_condor_send_activation_failure_ad") is True:
             failure = ClassAd({"VacateReasonCode": code})
-            failure["VacateReason"] = VacateReasonCode(code).doc
+            failure["VacateReason"] = _reason(code).doc
         await stream.send(messages.ActivateClaimReply(word, failure))
 
     async def _activate(
@@ -361,7 +361,7 @@ class ClaimCommands:
         record.suspended_seconds = record.suspended_at = 0.0
         service.apply(record, ev.ClaimActivated(number))
         service.machine.counters.job_starts += 1
-        await stream.send(messages.ActivateClaimReply(1))
+        await stream.send(messages.ActivateClaimReply(1, None))
         identity = service.runtime.identity
         user = stream.peer.user
         connection, channel = await stream.detach()
@@ -382,9 +382,7 @@ class ClaimCommands:
         except KettleError as error:
             service.runtime.log(f"{record.short_name}: cannot start a starter: {error}")
             if record.claim is not None:
-                service.machine.set_claim(
-                    record, claim_machine.end_activation(record.claim, now)
-                )
+                service.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
             service.apply(record, ev.StarterExited(number))
 
     # ---- the end of an activation -------------------------------------------------------------
@@ -412,9 +410,7 @@ class ClaimCommands:
             return self._service.starters.find(record.slot.activation)
         return self._service.starters.finished(claim_id)
 
-    def _deactivate(
-        self, starter: StarterProcess, record: SlotRecord | None, command: int
-    ) -> None:
+    def _deactivate(self, starter: StarterProcess, record: SlotRecord | None, command: int) -> None:
         code, now = VacateReasonCode.ClaimDeactivated, self._service.runtime.clock.now()
         if command == Command.DEACTIVATE_CLAIM and record is not None:
             seconds = vacate_seconds(self._service.grants(record), record.ran_seconds(now))
@@ -518,6 +514,13 @@ class ClaimCommands:
         now = service.runtime.clock.now()
         service.machine.set_claim(current, claim_machine.hear(current.claim, now))
 
+    def note_schedd(self, record: SlotRecord, address: str) -> None:
+        """A restarted schedd looks for its job: that is where it listens now."""
+        claim = record.claim
+        if claim is not None:
+            holder = replace(claim.holder, schedd_address=address)
+            self._service.machine.set_claim(record, replace(claim, holder=holder))
+
     def tell_schedd_released(self, claim: Claim) -> None:
         """Tell the schedd that its claim is over, unless it knows (B135)."""
         if claim.holder.schedd_address:
@@ -544,11 +547,13 @@ class ClaimCommands:
             await asyncio.wait(set(self._telling), timeout=5.0)
 
 
+def _reason(code: int) -> VacateReasonCode:
+    return next(one for one in VacateReasonCode if int(one) == code)
+
+
 def _public(ad: ClassAd) -> ClassAd:
     """Leave out what a job must not read."""
     for name in list(ad.names()):
         if is_private_attribute(name):
             ad.discard(name)
     return ad
-
-

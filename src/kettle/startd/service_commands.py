@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError
+from kettle.records.history import render_banner, render_record
 from kettle.runtime.stream import Stream
 from kettle.startd import ads
 from kettle.startd import slot_events as ev
@@ -163,7 +165,7 @@ class OtherCommands:
         await stream.send(QueryReply(matching))
 
     async def on_claim_command(self, stream: Stream) -> None:
-        """Answer a CA_ command: where is the starter of a claim?"""
+        """Answer a CA_ command: where the starter of a claim listens."""
         request = messages.ClaimCommand.read(await stream.receive()).request
         name = (request.string("Command") or "").upper()
         reply = ClassAd({"MyType": "Reply", "TargetType": "Command"})
@@ -206,19 +208,20 @@ class OtherCommands:
         path = self._service.runtime.config.get("STARTD_HISTORY")
         if path is None or record.job is None:
             return
-        from kettle.records.history import encode_record
-
         ad = record.job.flattened()
         if starter.final is not None:
-            ad.update(starter.final)
-        files = self._service.runtime.files
-        encode = encode_record
-        now = self._service.runtime.clock.now()
-        _append_history(files, path, encode, ad, now)
-
-
-def _append_history(files: object, path: str, encode: object, ad: ClassAd, now: float) -> None:
-    raise NotImplementedError
+            ad.update(starter.final.flattened())
+        files, now = self._service.runtime.files, self._service.runtime.clock.now()
+        offset = os.path.getsize(path) if files.exists(path) else 0
+        banner = render_banner(
+            offset=offset,
+            cluster=ad.integer("ClusterId") or 0,
+            proc=ad.integer("ProcId") or 0,
+            owner=ad.string("Owner") or "",
+            completed=int(now),
+            now=int(now),
+        )
+        files.append(path, render_record(ad.lines(), banner))
 
 
 def _satisfies(query: ClassAd, ad: ClassAd) -> bool:

@@ -12,8 +12,8 @@ import platform
 import shutil
 import time
 
+from kettle.attributes.version import parse_os_release
 from kettle.config import Config
-from kettle.runtime.identity import read_os_release
 from kettle.startd.facts import MachineFacts, Readings, microarchitecture
 
 _BOOT_IDLE = 1201
@@ -22,7 +22,7 @@ _BOOT_IDLE = 1201
 def read_facts(config: Config, host: str) -> MachineFacts:
     """Read what does not change."""
     uname = os.uname()
-    release = read_os_release()
+    release = _read_os_release()
     cpu = _read_cpuinfo()
     flags = frozenset(cpu.get("flags", "").split())
     name = (release.get("NAME") or "Linux").split()[0]
@@ -87,6 +87,14 @@ def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
         clock_day=(wall.tm_wday + 1) % 7,
         volume=volume,
     )
+
+
+def _read_os_release() -> dict[str, str]:
+    try:
+        with open("/etc/os-release", encoding="utf-8", errors="replace") as file:
+            return parse_os_release(file.read())
+    except OSError:
+        return {}
 
 
 def _read_cpuinfo() -> dict[str, str]:
