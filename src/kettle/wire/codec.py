@@ -71,6 +71,12 @@ def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
     return list(wanted.values())
 
 
+def _split_real(number: float) -> tuple[int, int]:
+    """Return mantissa and exponent as the wire has them; the mantissa is cut, not rounded."""
+    mantissa, exponent = math.frexp(number)
+    return int(mantissa * _MANTISSA_SCALE), exponent
+
+
 class Writer:
     """The body of one message under composition; methods return the writer, so calls chain."""
 
@@ -125,8 +131,8 @@ class Writer:
         """
         if not math.isfinite(number):
             raise LocalProtocolError(f"{number} cannot be sent")
-        mantissa, exponent = math.frexp(number)
-        return self.integer(int(mantissa * _MANTISSA_SCALE)).integer(exponent)
+        mantissa, exponent = _split_real(number)
+        return self.integer(mantissa).integer(exponent)
 
     def ad(
         self,
@@ -306,13 +312,22 @@ class Reader:
         return self.string().rstrip("\0")
 
     def real(self) -> float:
-        """Read a real."""
+        """Read a real.
+
+        The sender cut bits off, so many numbers mean the same bytes; this returns the one with the
+        fewest digits.
+        """
         mantissa = self.integer()
         exponent = self.integer()
+        # The middle of what the sender may have meant, away from where its cutting ends.
+        middle = mantissa + 0.5 if mantissa > 0 else mantissa - 0.5 if mantissa < 0 else 0.0
         try:
-            return math.ldexp(mantissa / _MANTISSA_SCALE, exponent)
+            number = math.ldexp(middle / _MANTISSA_SCALE, exponent)
         except OverflowError as error:
             raise RemoteProtocolError("a message has a real out of range") from error
+        # Compat: the reference reads 50.0 as 49.99999998 (test_a_short_real_is_read_as_it_was).
+        short = float(f"{number:.8g}")
+        return short if _split_real(short) == (mantissa, exponent) else number
 
     def ad(self, *, types: bool = True, maximum: int = MAXIMUM_ATTRIBUTES) -> ClassAd:
         """Read an ad of at most `maximum` attributes; the expressions are parsed when used."""

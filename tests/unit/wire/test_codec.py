@@ -1,0 +1,93 @@
+"""Values: private attributes, projections, bounds, reals."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import LocalProtocolError, RemoteProtocolError
+from kettle.wire.codec import Reader, Writer, expand_projection, is_private_attribute, split_names
+
+
+def read_back(writer: Writer) -> ClassAd:
+    reader = Reader(writer.getvalue(), writer.encrypted)
+    ad = reader.ad()
+    reader.finish()
+    return ad
+
+
+@pytest.mark.parametrize("number", [50.0, 0.005, 1e-9, 123456.78, -2.75, 0.0, 1.0])
+def test_a_short_real_is_read_as_it_was(number: float) -> None:
+    assert Reader(Writer().real(number).getvalue()).real() == number
+
+
+@pytest.mark.parametrize("number", [float("inf"), float("nan")])
+def test_a_real_without_a_form_is_our_mistake(number: float) -> None:
+    with pytest.raises(LocalProtocolError):
+        Writer().real(number)
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_secrets_travel_only_where_they_are_meant_to(encrypted: bool) -> None:
+    ad = ClassAd({"Name": "x", "ClaimId": "<1.2.3.4:5>#1#2#3", "_condor_PrivX": 1})
+    assert read_back(Writer(encrypted).ad(ad)).names() == ["Name"]
+    full = read_back(Writer(encrypted).ad(ad, private=True))
+    assert full.string("ClaimId") == "<1.2.3.4:5>#1#2#3"
+    assert full.integer("_condor_privx") == 1
+
+
+def test_names_of_secrets_are_known_in_any_case() -> None:
+    assert is_private_attribute("claimID")
+    assert is_private_attribute("_CONDOR_PRIVREMOTEADMINCAPABILITY")
+    assert not is_private_attribute("ClaimIdX")
+    assert not is_private_attribute("TransferKeys")
+
+
+def test_a_projection_takes_what_the_attributes_refer_to() -> None:
+    ad = ClassAd()
+    ad.insert_text("Requirements", "START && Memory > 5")
+    ad.insert_text("START", "Cpus > 1")
+    ad.insert_text("Cpus", "4")
+    ad.insert_text("Memory", "10")
+    ad.insert_text("Other", "1")
+    wanted = expand_projection(ad, ["requirements"])
+    sent = read_back(Writer().ad(ad, projection=wanted))
+    assert sorted(sent.names()) == ["Cpus", "Memory", "Requirements", "START"]
+
+
+def test_projection_text_keeps_names_and_drops_formatting() -> None:
+    assert split_names("Name, Memory/1024.0\nOCU GPUs_x:join(1)") == ["Name", "OCU"]
+
+
+def test_a_parents_attributes_travel_with_the_childs() -> None:
+    cluster = ClassAd({"Owner": "alice", "JobStatus": 1})
+    proc = ClassAd({"ProcId": 3, "JobStatus": 2}, parent=cluster)
+    sent = read_back(Writer().ad(proc, server_time=7))
+    assert (sent.string("Owner"), sent.integer("JobStatus")) == ("alice", 2)
+    assert (sent.integer("ProcId"), sent.integer("ServerTime")) == (3, 7)
+
+
+def test_a_reader_says_what_is_missing_and_what_is_left_over() -> None:
+    with pytest.raises(RemoteProtocolError, match="integer is expected"):
+        Reader(b"\0").integer()
+    with pytest.raises(RemoteProtocolError, match="left over"):
+        Reader(b"\0").finish()
+    with pytest.raises(RemoteProtocolError, match="inside a string"):
+        Reader(b"abc").string()
+    with pytest.raises(RemoteProtocolError, match="count"):
+        Reader(Writer().integer(-1).getvalue()).count(5)
+
+
+def test_an_ad_that_claims_more_attributes_than_bytes_is_refused_at_once() -> None:
+    with pytest.raises(RemoteProtocolError, match="attributes"):
+        Reader(Writer().integer(999_999).getvalue()).ad()
+
+
+def test_a_newline_or_a_nul_cannot_be_smuggled_into_a_string() -> None:
+    with pytest.raises(LocalProtocolError):
+        Writer().string("a\0b")
+
+
+def test_any_bytes_survive_as_text() -> None:
+    body = b"caf\xe9\0"
+    assert Writer().string(Reader(body).string()).getvalue() == body

@@ -1,0 +1,198 @@
+"""Negotiation verdicts, authorization rules, map files, sessions, commands."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.errors import ConfigError, RemoteProtocolError
+from kettle.wire.codec import Reader, Writer
+from kettle.wire.commands import Command, Daemon, find_command, find_command_by_name
+from kettle.wire.levels import Level, implied_levels
+from kettle.wire.security.authorization import Authorization
+from kettle.wire.security.claim_id import ClaimId, mint_claim_id
+from kettle.wire.security.mapfile import parse_mapfile
+from kettle.wire.security.negotiation import VERDICTS, Policy, Verdict, Wish, agree, read_policy
+from kettle.wire.security.policy_ad import PolicyAd
+from kettle.wire.security.session import Session, SessionCache
+
+ANYBODY = "unauthenticated@unmapped"
+
+
+def authorization(**settings: str) -> Authorization:
+    return Authorization.from_settings(settings.get, "SCHEDD")
+
+
+def test_a_requirement_meets_a_refusal_in_both_directions() -> None:
+    failing = {pair for pair, verdict in VERDICTS.items() if verdict is Verdict.FAIL}
+    assert failing == {(Wish.REQUIRED, Wish.NEVER), (Wish.NEVER, Wish.REQUIRED)}
+    assert len(VERDICTS) == 16
+
+
+def test_the_newer_authentication_wish_counts() -> None:
+    ad = PolicyAd({"Authentication": "REQUIRED", "AuthenticationNew": "OPTIONAL"})
+    assert not agree(ad, Policy()).authenticate
+
+
+def test_the_server_orders_the_methods_and_echoes_the_clients_spelling() -> None:
+    ad = PolicyAd({"AuthMethods": "token,fs", "Authentication": "REQUIRED"})
+    assert agree(ad, Policy(methods=("FS", "TOKEN"))).methods == ("fs", "token")
+
+
+def test_durations_are_the_smaller_ones_and_no_lease_takes_the_others() -> None:
+    ad = PolicyAd({"SessionDuration": "60", "SessionLease": 0})
+    agreement = agree(ad, Policy(session_seconds=100, lease_seconds=30))
+    assert (agreement.session_seconds, agreement.lease_seconds) == (60, 30)
+
+
+def test_a_levels_setting_beats_the_default_one() -> None:
+    settings = {
+        "SEC_DEFAULT_AUTHENTICATION": "REQUIRED",
+        "SEC_READ_AUTHENTICATION": "never",
+        "SEC_DEFAULT_AUTHENTICATION_METHODS": "IDTOKENS, fs",
+        "SEC_DEFAULT_ENCRYPTION": "yes",
+    }
+    read = read_policy(settings.get, Level.READ)
+    write = read_policy(settings.get, Level.WRITE)
+    assert (read.authentication, write.authentication) == (Wish.NEVER, Wish.REQUIRED)
+    assert write.methods == ("TOKEN", "FS")
+    assert write.encryption is Wish.REQUIRED
+
+
+def test_write_implies_read_and_daemon_implies_write() -> None:
+    assert implied_levels(Level.DAEMON) == (Level.DAEMON, Level.WRITE, Level.READ)
+    assert implied_levels(Level.NEGOTIATOR) == (Level.NEGOTIATOR, Level.READ)
+
+
+@pytest.mark.parametrize(
+    ("settings", "level", "user", "address", "allowed"),
+    [
+        ({}, "ALLOW", ANYBODY, "9.9.9.9", True),
+        ({}, "READ", ANYBODY, "9.9.9.9", False),
+        ({}, "DAEMON", "d@x", "9.9.9.9", False),
+        ({"ALLOW_READ": "*"}, "READ", ANYBODY, "9.9.9.9", True),
+        ({"ALLOW_DEFAULT": "*"}, "DAEMON", ANYBODY, "9.9.9.9", True),
+        ({"ALLOW_WRITE": "alice@x"}, "READ", "alice@x", "9.9.9.9", True),
+        ({"ALLOW_WRITE": "ALICE@X"}, "WRITE", "alice@x", "9.9.9.9", True),
+        ({"ALLOW_WRITE": "alice@x/10.*"}, "WRITE", "alice@x", "9.9.9.9", False),
+        ({"ALLOW_WRITE": "alice@x/10.*"}, "WRITE", "alice@x", "10.9.9.9", True),
+        ({"ALLOW_WRITE": "*/10.0.0.0/8"}, "WRITE", ANYBODY, "10.2.3.4", True),
+        ({"ALLOW_WRITE": "10.0.0.0/255.0.0.0"}, "WRITE", ANYBODY, "10.2.3.4", True),
+        ({"ALLOW_WRITE": "*.example.org"}, "WRITE", ANYBODY, "9.9.9.9", True),
+        ({"ALLOW_WRITE": "*@x"}, "WRITE", ANYBODY, "9.9.9.9", False),
+        ({"ALLOW_WRITE": "*", "DENY_WRITE": "bob@x"}, "WRITE", "bob@x", "9.9.9.9", False),
+        ({"ALLOW_WRITE": "*", "DENY_WRITE": "bob@x"}, "WRITE", "al@x", "9.9.9.9", True),
+        ({"ALLOW_READ": "*", "DENY_READ": "*"}, "READ", "al@x", "9.9.9.9", False),
+        ({"ALLOW_DAEMON": "d@x"}, "ADVERTISE_STARTD", "d@x", "9.9.9.9", True),
+        ({"ALLOW_READ_SCHEDD": "a@x", "ALLOW_READ": "*"}, "READ", "b@x", "9.9.9.9", False),
+        ({"ALLOW_DAEMON": "condor@x"}, "DAEMON", "condor_pool@y", "9.9.9.9", True),
+        ({"ALLOW_READ": "[::1]"}, "READ", ANYBODY, "::1", True),
+    ],
+)
+def test_rules_apply_in_their_order(
+    settings: dict[str, str], level: str, user: str, address: str, allowed: bool
+) -> None:
+    names = ("n.example.org",)
+    assert authorization(**settings).allows(Level(level), user, address, names) is allowed
+
+
+def test_a_hole_grants_a_level_and_what_it_implies_until_it_is_removed() -> None:
+    rules = authorization(DENY_DEFAULT="*")
+    rules.add_hole(Level.DAEMON, "submit-side@matchsession")
+    assert rules.allows(Level.READ, "submit-side@matchsession", "1.1.1.1")
+    assert not rules.allows(Level.ADMINISTRATOR, "submit-side@matchsession", "1.1.1.1")
+    rules.remove_hole(Level.DAEMON, "submit-side@matchsession")
+    assert not rules.allows(Level.READ, "submit-side@matchsession", "1.1.1.1")
+
+
+def test_a_proofs_limits_hold_whatever_the_lists_say() -> None:
+    rules = authorization(ALLOW_DEFAULT="*")
+    limits = frozenset((Level.READ,))
+    assert rules.allows(Level.READ, "a@x", "1.1.1.1", limits=limits)
+    assert not rules.allows(Level.WRITE, "a@x", "1.1.1.1", limits=limits)
+    assert rules.levels_of("a@x", "1.1.1.1", limits=limits) == {Level.ALLOW, Level.READ}
+
+
+MAPFILE = """
+# comment
+SSL "^/O=Test/CN=(.*)$" \\1@test
+SSL /^\\/o=other/i other@x
+CLAIMTOBE alice@x bob@y
+@include more
+"""
+
+
+def test_the_first_matching_line_of_a_method_counts() -> None:
+    mapfile = parse_mapfile(MAPFILE, read_included=lambda name: [(name, "FS (.*) fs_\\1_\\0\n")])
+    assert mapfile.map("SSL", "/O=Test/CN=client") == "client@test"
+    assert mapfile.map("ssl", "/O=OTHER/CN=x") == "other@x"
+    assert mapfile.map("CLAIMTOBE", "xalice@x") == "bob@y"
+    assert mapfile.map("FS", "joe") == "fs_joe_joe"
+    assert mapfile.map("FS_REMOTE", "joe") is None
+
+
+def test_literal_keys_match_whole_names_only() -> None:
+    mapfile = parse_mapfile("CLAIMTOBE alice@x bob@y\n", literal_keys=True)
+    assert mapfile.map("CLAIMTOBE", "xalice@x") is None
+    assert mapfile.map("CLAIMTOBE", "alice@x") == "bob@y"
+
+
+@pytest.mark.parametrize("text", ["SSL onlytwo\n", "SSL ( x\n"])
+def test_a_bad_line_names_its_place(text: str) -> None:
+    with pytest.raises(ConfigError, match="line 1 of mapfile"):
+        parse_mapfile(text)
+
+
+def test_computed_values_have_no_place_in_security_ads() -> None:
+    for text in ("1 + 1", "{ 1 }", "Foo", '"a" + "b"'):
+        body = Writer().integer(1).string(f"X = {text}").string("").string("").getvalue()
+        with pytest.raises(RemoteProtocolError, match="literal"):
+            PolicyAd.read(Reader(body))
+    body = Writer().integer(101)
+    for number in range(101):
+        body.string(f"X{number} = 1")
+    with pytest.raises(RemoteProtocolError, match="101 attributes"):
+        PolicyAd.read(Reader(body.string("").string("").getvalue()))
+
+
+def test_a_session_ends_with_its_time_or_its_lease() -> None:
+    cache = SessionCache()
+    cache.add(Session("a", None, expires_at=100.0, valid_commands=frozenset((5,))), address="<x>")
+    leased = Session("b", None, lease_seconds=10)
+    leased.renew(0.0)
+    cache.add(leased)
+    assert cache.find_for("<x>", 5, 50.0) is not None
+    assert cache.find_for("<x>", 6, 50.0) is None
+    assert cache.find("a", 100.0) is None
+    assert cache.find("b", 9.0) is not None
+    assert cache.find("b", 18.0) is not None
+    assert cache.expire(29.0) == 1
+    assert len(cache) == 0
+
+
+def test_the_oldest_session_goes_when_the_cache_is_full() -> None:
+    cache = SessionCache(maximum=2)
+    for name in "abc":
+        cache.add(Session(name, None), address="<x>")
+    assert [one.id for one in cache.sessions()] == ["b", "c"]
+
+
+def test_claim_ids_never_show_their_secret() -> None:
+    claim = mint_claim_id("<1.2.3.4:5?addrs=[--1]-5#x>", 10, 3, bytes(32))
+    assert claim.public == "<1.2.3.4:5?addrs=[--1]-5#x>#10#3#..."
+    assert claim.secret == "00" * 32
+    assert "00000000" not in f"{claim} {claim!r}"
+    assert claim.policy()["cryptomethodslist"] == "AES"
+    assert not ClaimId("<1.2.3.4:5>#1#2#secret").has_session
+
+
+def test_the_command_table_knows_levels_and_names() -> None:
+    assert Command.RESCHEDULE.levels(Daemon.SCHEDD) == (Level.WRITE,)
+    assert Level.ADVERTISE_SCHEDD in Command.RESCHEDULE.levels(Daemon.NEGOTIATOR)
+    assert Command.QMGMT_WRITE_CMD.force_authentication
+    assert not Command.QMGMT_READ_CMD.force_authentication
+    assert Daemon.MASTER in Command.DC_RECONFIG.daemons
+    assert find_command(123456) is None
+    assert find_command_by_name("reconfig_full") is Command.DC_RECONFIG_FULL
+    for command in Command:
+        assert command.doc[-1] in ".?"
+        assert command.levels()
