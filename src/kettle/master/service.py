@@ -338,8 +338,8 @@ class MasterService:
     # The ad.
 
     def _advertise_soon(self) -> None:
-        """Several changes that come together are told once."""
-        if self._update_soon is None:
+        """Several changes that come together are told once; not before there is a collector."""
+        if self._update_soon is None and self._updates is not None:
             self._update_soon = asyncio.get_running_loop().call_later(0.05, self._advertise)
 
     def _advertise(self) -> None:
