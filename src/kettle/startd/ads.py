@@ -33,6 +33,7 @@ STARTER_ABILITIES: Mapping[str, object] = {
     "HasPerFileEncryption": True,
     "HasSelfCheckpointTransfers": True,
     "HasTransferInputRemaps": True,
+    "HasFileTransferPluginMethods": "file",
 }
 """What our starter can do, as jobs' Requirements ask for it."""
 
@@ -167,6 +168,8 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
     }
     for name, value in values.items():
         ad[name] = value
+        # Limit: nothing is forgotten yet, so recent means since the start.
+        ad[f"Recent{name}"] = value
     for name in ("Graceful", "Quick"):
         ad[f"ExpectedMachine{name}DrainingBadput"] = 0
         ad[f"ExpectedMachine{name}DrainingCompletion"] = int(now)

@@ -53,7 +53,17 @@ _DEACTIVATION_SECONDS = 20.0
 # The shadow asks to wait while its own side of the transfer ends; it says for how long.
 _LONGEST_RETRY_SECONDS = 60.0
 _GUIDANCE_RETRIES = 120
-# Limit: how long a job whose shadow wants no answer may hang in the final calls.
+# What register_starter_info repeats from the slot's ad.
+_FROM_SLOT = (
+    "Cpus",
+    "Memory",
+    "Disk",
+    "GPUs",
+    "Name",
+    "Machine",
+    "MachineResources",
+    "PrivateNetworkName",
+)
 _NO_UPDATE = -1
 
 
@@ -96,11 +106,11 @@ class Starter:
         try:
             await self._run()
         except LeaseOver as error:
-            self.world.log(f"lost the shadow for good: {error}")
+            self.log(f"lost the shadow for good: {error}")
             code, reason = VacateReasonCode.ReconnectFailed, "the job lease expired"
             self.vacate = self.vacate or outcome.Vacate(reason, code)
         except ConnectionLost as error:
-            self.world.log(f"a connection broke: {error}")
+            self.log(f"a connection broke: {error}")
         finally:
             await self._clean_up()
             control.cancel()
@@ -122,12 +132,17 @@ class Starter:
         status = None if child is None else await self._watch(child)
         await self._finish(status)
 
+    def log(self, text: str) -> None:
+        """Write a line to the starter's log."""
+        self.world.log(text)
+
     async def call(self, make: Callable[[], Dialog[T]]) -> T:
         """Make a call to the shadow."""
         return await self.shadow.call(make)
 
     async def _prepare(self) -> None:
         self.job = await self.call(syscalls.get_job_info)
+        self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
         lease = self.job.integer("JobLeaseDuration")
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
@@ -146,7 +161,7 @@ class Starter:
         await self.call(lambda: syscalls.must(calls.RegisterJobInfo(self._provisioned_ad())))
         self.transfer = SandboxTransfer(self)
         await self.transfer.get_session()
-        await self._ask_guidance("JobSetup", {"HasCommonFilesTransfer": 2, "ContextAd": ClassAd()})
+        await self._ask_guidance("JobSetup", {"ContextAd": ClassAd()})
         self.keeper.write_ad(self.sandbox.machine_ad, self.slot)
         if self.transfers:
             await self.transfer.fetch_input()
@@ -228,8 +243,10 @@ class Starter:
         finally:
             self.streams.close_child_ends()
         self.processes = self.processes.add(role, child.pid)
+        self.log(f"Create_Process succeeded, pid={child.pid} ({' '.join(plan.argv)})")
         if role is Role.JOB:
             self.usage = Usage(started_at=self.world.clock.now())
+            self.usage = self.usage.observe(self.jobs.first_sample())
             self.state = "Running"
             self.control.tell_state("Running", child.pid, self.world.address)
             self._update_task = tasks.spawn(self._update_periodically(), "updates")
@@ -237,6 +254,7 @@ class Starter:
 
     async def _reap(self, child: Child) -> None:
         status = await child.wait()
+        self.log(f"Process exited, pid={child.pid}, status={status}")
         self.processes = self.processes.reap(child.pid, status)
         following = self.processes.next_role(has_post=self.job.string("PostCmd") is not None)
         if following is not None and self.vacate is None:
@@ -254,7 +272,7 @@ class Starter:
         # What the job left running in the background has to be dead before anything else is
         # decided: the slot may be given to the next job as soon as we say so.
         if not self.jobs.kill_all():
-            self.world.log("some processes of the job cannot be killed")
+            self.log("some processes of the job cannot be killed")
         await self.streams.finish()
         return self.processes.status_of(Role.JOB)
 
@@ -263,7 +281,7 @@ class Starter:
     def info_ad(self) -> ClassAd:
         """Return register_starter_info's ad."""
         ad = ClassAd()
-        for name in ("Cpus", "Memory", "Disk", "GPUs", "Name"):
+        for name in _FROM_SLOT:
             text = self.slot.text(name)
             if text is not None:
                 ad.insert_text(name, text)
@@ -459,7 +477,7 @@ class Starter:
 
     async def _report_failure(self, message: str, code: int, subcode: int) -> None:
         """Tell the shadow that the job cannot go on here; it holds or requeues the job."""
-        self.world.log(message)
+        self.log(message)
         event = outcome.remote_error(
             self.activation.slot_name, message, code, subcode, critical=True
         )

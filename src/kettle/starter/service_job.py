@@ -36,6 +36,7 @@ class JobProcesses:
         self._account = account
         self.child: Child | None = None
         self.suspended = False
+        self._own_peak_kib = 0
 
     def launch(self, plan: LaunchPlan, streams: Mapping[int, int] | None = None) -> Child:
         """Open the standard files and start the job; CannotLaunch with the hold code if not.
@@ -93,6 +94,7 @@ class JobProcesses:
         if plan.nice:
             with contextlib.suppress(OSError):
                 os.nice(plan.nice)
+        self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             with self._privileges.as_job(self._account):
                 return self._processes.spawn(
@@ -181,15 +183,23 @@ class JobProcesses:
             writes += write_bytes // 1024
         return Sample(pids, image, resident, user, system, reads, writes)
 
+    def first_sample(self) -> Sample:
+        """Measure the job's first process alone, just after its start."""
+        facts = _read_stat(self.child.pid) if self.child is not None else None
+        return Sample() if facts is None else Sample(1, facts[2], facts[3], facts[0], facts[1])
+
     def final_sample(self) -> Sample:
         """Return what the reaped job used, as the kernel counted."""
         usage = self.child.usage if self.child is not None else None
         if usage is None:
             return Sample()
+        # The kernel counts what the process was before it became the job, a copy of ourselves; a
+        # smaller peak than our own says nothing about the job.
+        peak = usage.ru_maxrss if usage.ru_maxrss > self._own_peak_kib else 0
         return Sample(
             pids=0,
-            image_kib=usage.ru_maxrss,
-            resident_kib=usage.ru_maxrss,
+            image_kib=peak,
+            resident_kib=peak,
             user_seconds=usage.ru_utime,
             system_seconds=usage.ru_stime,
             read_kib=usage.ru_inblock // 2,
