@@ -120,6 +120,8 @@ class Acted:
     results: dict[tuple[int, int | None], ActionResult]
     totals: dict[ActionResult, int]
     succeeded: bool
+    # The schedd's answer as it came.
+    lines: tuple[str, ...] = ()
 
 
 def act_on_jobs(
@@ -177,7 +179,9 @@ def read_acted(answer: ClassAd) -> Acted:
             results[int(rest), None] = ActionResult(value)
         elif name.startswith("result_total_"):
             totals[ActionResult(int(name.removeprefix("result_total_")))] = value
-    return Acted(results, totals, answer.integer("ActionResult") == 1)
+    return Acted(
+        results, totals, answer.integer("ActionResult") == 1, tuple(sorted(answer.lines()))
+    )
 
 
 def reschedule(connector: Connector, address: Sinful) -> None:

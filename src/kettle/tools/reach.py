@@ -1,0 +1,66 @@
+"""How a tool reaches its pool: configuration, connections, the daemon that is meant.
+
+Every tool that speaks to a daemon starts here, so that `-pool`, `-name` and `-addr` mean the same
+everywhere and importing what connections need happens only once one is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kettle.config import Config, load_config
+from kettle.runtime.files import SystemSources
+
+if TYPE_CHECKING:
+    from kettle.client.connector import Connector
+    from kettle.client.pool import Kind, Located, Pool
+
+
+class Reach:
+    """One tool's way to its pool. `pool`, `name` and `address` are what the options said."""
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        *,
+        pool: str = "",
+        name: str = "",
+        address: str = "",
+        subsystem: str = "TOOL",
+    ) -> None:
+        self.environment = environment
+        self.config: Config = load_config(SystemSources(), environment, subsystem=subsystem)
+        self.named_pool = pool
+        self.name = name
+        self.address = address
+        self._connector: Connector | None = None
+        self._pool: Pool | None = None
+
+    @property
+    def connector(self) -> Connector:
+        """What opens connections."""
+        if self._connector is None:
+            from kettle.client.connector import Connector
+
+            self._connector = Connector(self.config)
+        return self._connector
+
+    @property
+    def pool(self) -> Pool:
+        """The pool that the options or the configuration name."""
+        if self._pool is None:
+            from kettle.client.pool import Pool
+
+            self._pool = Pool(self.connector, self.named_pool)
+        return self._pool
+
+    def locate(self, kind: Kind) -> Located:
+        """Find the daemon that the options mean; NotFoundError if it is nowhere."""
+        return self.pool.locate(kind, self.name, address=self.address)
+
+    def schedd(self) -> Located:
+        """Find the schedd that the options mean."""
+        from kettle.client.pool import SCHEDD
+
+        return self.locate(SCHEDD)
