@@ -15,13 +15,15 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import WireError
 from kettle.runtime import tasks
-from kettle.runtime.addresses import find_collectors
+from kettle.runtime.addresses import find_collectors, read_address_file
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.runtime.stream import Stream
     from kettle.wire.codec import Writer
+
+__all__ = ["Advertiser", "find_collectors", "read_address_file"]
 
 # Limit: ads that wait for one collector; a startd with more slots than this sends them in turns.
 MOST_WAITING = 10_000
