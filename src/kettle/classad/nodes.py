@@ -25,8 +25,24 @@ Closure = Callable[[Any], Value]
 class Expr:
     """A parsed expression. Equal when the trees are the same (names without regard to case)."""
 
-    __slots__ = ("_closure",)
+    __slots__ = ("_closure", "_new_text", "_old_text")
     _closure: Closure | None
+    _new_text: str
+    _old_text: str
+
+    def __getattr__(self, name: str) -> str:
+        # What was printed once is kept: most ads are printed more often than changed.
+        if name not in ("_new_text", "_old_text"):
+            raise AttributeError(name)
+        from kettle.classad.unparse import write_out
+
+        text = write_out(self, old=name == "_old_text")
+        setattr(self, name, text)
+        return text
+
+    def text(self, *, old: bool = False) -> str:
+        """Return the expression as it is printed in new or `old` syntax."""
+        return self._old_text if old else self._new_text
 
     @property
     def closure(self) -> Closure:

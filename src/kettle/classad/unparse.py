@@ -72,13 +72,18 @@ def unparse(item: Expr | ClassAd, *, old: bool = False) -> str:
     An ad in old syntax is one `Name = value` line an attribute.
     """
     if isinstance(item, Expr):
-        out: list[str] = []
-        _write(item, out, old)
-        return "".join(out)
+        return item.text(old=old)
     if not old:
         return render_ad(item)
     lines = [f"{quote_name(name, old=True)} = {item.text(name)}" for name in library_order(item)]
     return "".join(line + "\n" for line in lines) or "\n"
+
+
+def write_out(expr: Expr, *, old: bool) -> str:
+    """Return the text of an expression, made anew; `Expr.text` remembers it."""
+    out: list[str] = []
+    _write(expr, out, old)
+    return "".join(out)
 
 
 def library_order(ad: ClassAd) -> list[str]:
@@ -178,7 +183,7 @@ def _write(expr: Expr, out: list[str], old: bool) -> None:
         links.append(expr)
         least = PRECEDENCE[expr.operator] if isinstance(expr, Binary) else _HIGHEST
         expr = expr.left if isinstance(expr, Binary) else expr.base
-        if _rank(expr) < least:
+        if _rank(expr) < least or (isinstance(links[-1], Selection) and _is_integer(expr)):
             grouped = True
             break
     if grouped:
@@ -223,6 +228,11 @@ def _write_link(link: Expr, out: list[str], old: bool) -> None:
 
 
 _HIGHEST: Final = CHOICE_PRECEDENCE + 1
+
+
+def _is_integer(expr: Expr) -> bool:
+    """Return whether the expression is a plain integer, after which a dot would be its own."""
+    return isinstance(expr, Literal) and type(expr.value) is int
 
 
 def _rank(expr: Expr) -> int:

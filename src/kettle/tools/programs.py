@@ -61,13 +61,29 @@ def run_program(name: str) -> int:
 
 
 def _install_ambient_context() -> None:
-    """Give ClassAd functions such as time() and random() this process's clock and dice."""
+    """Give ClassAd functions this process's clock, dice, time zone and user database."""
     import random
     import time
 
     from kettle.classad.context import Context, set_ambient
 
-    set_ambient(Context(now=time.time, random=random.Random()))  # noqa: S311 - dice, not secrets
+    def home_of(user: str) -> str | None:
+        import pwd
+
+        try:
+            return pwd.getpwnam(user).pw_dir
+        except KeyError:
+            return None
+
+    set_ambient(
+        Context(
+            now=time.time,
+            random=random.Random(),  # noqa: S311 - dice, not secrets
+            utc_offset=lambda seconds: time.localtime(seconds).tm_gmtoff,
+            zone_name=lambda seconds: time.localtime(seconds).tm_zone,
+            home_of=home_of,
+        )
+    )
 
 
 def __getattr__(name: str) -> Callable[[], int]:

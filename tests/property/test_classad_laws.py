@@ -1,0 +1,92 @@
+"""Laws of the language over generated text."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from kettle.classad import ERROR, ClassAd, parse_expression, unparse
+from kettle.classad.nodes import (
+    AttributeReference,
+    Binary,
+    Call,
+    Conditional,
+    Expr,
+    ListNode,
+    Selection,
+    Subscript,
+    Unary,
+    literal,
+)
+from kettle.classad.parser import PRECEDENCE, Parser
+from kettle.errors import ClassAdSyntaxError
+
+NAMES = st.sampled_from(["a", "Memory", "x y", "true", "parent", "_1"])
+LITERALS = st.one_of(
+    st.booleans(),
+    st.integers(-(1 << 63), (1 << 63) - 1),
+    st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=8),
+).map(literal)
+OPERATORS = sorted(set(PRECEDENCE) - {"is", "isnt"})
+
+
+def _nest(inner: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
+    return st.one_of(
+        st.builds(Unary, st.sampled_from("+!~"), inner),
+        # The minus of a number prints like a negative number, as in the reference.
+        st.builds(Unary, st.just("-"), st.builds(AttributeReference, NAMES)),
+        st.builds(Binary, st.sampled_from(OPERATORS), inner, inner),
+        st.builds(Conditional, inner, st.none() | inner, inner),
+        st.builds(Selection, inner, st.sampled_from(["b", "Parent"])),
+        st.builds(Subscript, inner, inner),
+        st.builds(Call, st.sampled_from(["f", "strcat"]), st.lists(inner, max_size=3).map(tuple)),
+        st.builds(ListNode, st.lists(inner, max_size=3).map(tuple)),
+    )
+
+
+EXPRESSIONS: st.SearchStrategy[Expr] = st.recursive(
+    st.one_of(LITERALS, st.builds(AttributeReference, NAMES)), _nest, max_leaves=12
+)
+
+
+@given(EXPRESSIONS)
+def test_what_is_printed_is_read_back_printed_the_same(expr: Expr) -> None:
+    text = unparse(expr)
+    again = parse_expression(text)
+    assert unparse(again) == text
+    assert parse_expression(unparse(again)) == again
+
+
+@given(EXPRESSIONS)
+def test_evaluation_always_has_an_answer(expr: Expr) -> None:
+    ad = ClassAd({"a": 1, "Memory": [1, {"b": 2}]})
+    value = ad.evaluate_expression(expr, ClassAd({"b": "x"}))
+    assert value is not None
+
+
+@given(st.text(max_size=60))
+@example("(" * 200)
+@example("a" + ".b" * 500)
+def test_the_parser_refuses_or_accepts_any_text(text: str) -> None:
+    try:
+        expr = parse_expression(text)
+    except ClassAdSyntaxError:
+        return
+    assert parse_expression(unparse(expr)) == parse_expression(unparse(expr))
+
+
+@given(st.text("()[]{}.,;?:=!<>&|+-*/%^~\"\\' ab1", max_size=40))
+def test_the_parser_survives_its_own_symbols(text: str) -> None:
+    for old in (False, True):
+        try:
+            Parser(text, old=old).expression()
+        except ClassAdSyntaxError:
+            continue
+
+
+@given(st.text(max_size=40))
+def test_text_inserted_unchecked_never_raises(text: str) -> None:
+    ad = ClassAd()
+    ad.insert_text("A", text)
+    value = ad.evaluate("A")
+    assert value is ERROR or ad.lookup("A") is not None

@@ -1,0 +1,206 @@
+"""The rows R001 to R023 of the language, each shown once."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import (
+    ERROR,
+    UNDEFINED,
+    AbsoluteTime,
+    ClassAd,
+    Context,
+    RelativeTime,
+    Value,
+    parse_ad,
+    parse_expression,
+    parse_old_ad,
+    unparse,
+)
+from kettle.errors import ClassAdSyntaxError
+
+
+def value(text: str, ad: str = "[]", target: str | None = None) -> Value:
+    other = None if target is None else parse_ad(target)
+    return parse_expression(text).evaluate(parse_ad(ad), other)
+
+
+def test_names_of_attributes_ignore_case_and_old_syntax_is_a_line_each() -> None:
+    # R001
+    ad = parse_old_ad('memory = 512\nOwner = "alice"\n')
+    assert ad.integer("MEMORY") == 512
+    ad["Memory"] = 5
+    assert ad.names() == ["memory", "Owner"]
+    assert list(ad.lines()) == ["memory = 5", 'Owner = "alice"']
+
+
+def test_new_syntax_nests_and_the_last_semicolon_may_be_missing() -> None:
+    # R002
+    assert value("b", "[a=1;b=a+1]") == 2
+    assert value("n.q", "[n=[p=1;q=p+1;]]") == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("1000000000000", 1000000000000),
+        ("1.5e3", 1500.0),
+        (r'"a\"b"', 'a"b'),
+        ('{1,"x"}', [1, "x"]),
+        ("FALSE", False),
+        ("Undefined", UNDEFINED),
+        ("ERROR", ERROR),
+    ],
+)
+def test_literals_are_read(text: str, wanted: Value) -> None:
+    # R003
+    assert value(text) == wanted
+
+
+def test_unknown_attributes_are_undefined_and_wrong_types_error() -> None:
+    # R004
+    assert value("Nope + 1") is UNDEFINED
+    assert value('"a" * 3') is ERROR
+    assert value('10 == "a"') is ERROR
+
+
+LOGIC = {"true": True, "false": False, "undefined": UNDEFINED, "error": ERROR}
+
+
+@pytest.mark.parametrize("left", LOGIC)
+@pytest.mark.parametrize("right", LOGIC)
+def test_logic_has_four_values(left: str, right: str) -> None:
+    # R005
+    one, other = LOGIC[left], LOGIC[right]
+    both: Value
+    for operator, decisive in (("&&", False), ("||", True)):
+        if one is decisive or one is ERROR:
+            both = one
+        elif other is decisive or other is ERROR or one is not UNDEFINED:
+            both = other
+        else:
+            both = UNDEFINED
+        assert value(f"{left} {operator} {right}") is both
+
+
+def test_is_never_gives_undefined_and_sees_case() -> None:
+    # R006
+    assert value('"A" == "a"') is True
+    assert value('"A" =?= "a"') is False
+    assert value("undefined =?= undefined") is True
+    assert value("10 =?= 10.0") is False
+    assert value("x isnt 1") is True
+
+
+def test_operators_bind_as_in_c() -> None:
+    # R007
+    assert value("1+2==3") is True
+    assert parse_expression("a < 60 == false") == parse_expression("a < 60 == false")
+    assert value("a < 60 == false", "[a=70]") is True
+    assert value("1 + 2 * 3 - 4 / 2") == 5
+    assert value("true || false && false") is True
+
+
+def test_booleans_are_numbers_and_numbers_booleans() -> None:
+    # R008
+    assert value("true + true") == 2
+    assert value("(undefined =!= true) * 0") == 0
+    assert value("2 && true") is True
+
+
+def test_the_conditional_and_its_short_form() -> None:
+    # R009
+    assert value('(1==1) ? "a" : "b"') == "a"
+    assert value("undefined ? 1 : 2") is UNDEFINED
+    assert value("undefined ?: 5") == 5
+
+
+def test_scopes_choose_the_ad_and_bare_names_fall_back_to_the_target() -> None:
+    # R010
+    my, target = "[x=1]", "[x=2;y=3]"
+    for text, wanted in (("MY.x", 1), ("Target.X", 2), ("y", 3), ("x", 1), ("MY.y", UNDEFINED)):
+        assert value(text, my, target) == wanted
+
+
+def test_the_clock_is_the_contexts() -> None:
+    # R011
+    context = Context(lambda: 1234.9)
+    for text in ("CurrentTime", "time()"):
+        assert ClassAd().evaluate_expression(parse_expression(text), None, context) == 1234
+
+
+def test_ifthenelse_evaluates_one_branch_only() -> None:
+    # R012
+    assert value('ifThenElse(true,1,1/"a")') == 1
+    assert value("ifThenElse(undefined,1,2)") is UNDEFINED
+    assert value("ifThenElse(true,1)") is ERROR
+
+
+def test_eval_evaluates_text_that_strcat_made() -> None:
+    # R013
+    assert value('eval(strcat("slot",3-2,"_State"))', '[slot1_State="Claimed"]') == "Claimed"
+
+
+def test_the_functions_of_the_seeds() -> None:
+    # R014 to R018
+    assert value("isUndefined(Nope)") is True
+    assert value('isInteger("3")') is False
+    assert value('int("12")') == 12
+    assert value("quantize(130,{128})") == 256
+    assert value("quantize(0,{4})") == 4
+    assert value('quantize(3,{1,2,"A"})') is ERROR
+    assert value('stringListMember("b","a,b")') is True
+    assert value('stringListSum("1,2")') == 3
+    assert value('stringListIMember("B","a,b")') is True
+
+
+def test_circular_references_are_undefined_at_once() -> None:
+    # R019, as the vectors have it
+    assert value("a", "[a=b; b=a]") is UNDEFINED
+    assert value("a", "[a=a+1]") is UNDEFINED
+    assert value("TARGET.a", "[x=TARGET.a]", "[a=TARGET.x]") is UNDEFINED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '(TARGET.Arch == "X86_64") && (TARGET.Memory >= RequestMemory)',
+        "KeyboardIdle > 15 * 60 && LoadAvg < 0.3",
+        "ifThenElse(isUndefined(x), { 1,2 }, [ a = 1 ].a) =?= y",
+        "a ?: b ?: c ? d : e",
+        "-(x + 1) % ~y >>> 2",
+    ],
+)
+def test_what_is_printed_parses_to_the_same(text: str) -> None:
+    # R020
+    expr = parse_expression(text)
+    assert parse_expression(unparse(expr)) == expr
+    assert parse_expression(unparse(expr, old=True), old=True) == expr
+
+
+def test_comments_and_newlines_may_stand_in_ads() -> None:
+    # R021
+    assert parse_ad("[ /* c */ a = 1; // d\nb = 2 ]").names() == ["a", "b"]
+
+
+def test_an_error_names_the_place() -> None:
+    # R023
+    with pytest.raises(ClassAdSyntaxError, match="column 8") as caught:
+        parse_expression("a == b )c")
+    assert caught.value.column == 7
+    with pytest.raises(ClassAdSyntaxError, match="line 2"):
+        parse_old_ad("a = 1\nb = (\n")
+
+
+def test_times_are_values() -> None:
+    assert value("absTime(0,3600)") == AbsoluteTime(0, 3600)
+    assert value("relTime(90061)") == RelativeTime(90061)
+    assert str(RelativeTime(90061)) == "1+01:01:01"
+
+
+def test_values_of_nested_ads_are_evaluated_where_they_stand() -> None:
+    nested = value("n", "[x=1;n=[y=x]]")
+    assert isinstance(nested, ClassAd)
+    assert nested.evaluate("y") == 1
+    nested["y"] = 2
+    assert nested.evaluate("y") == 2
