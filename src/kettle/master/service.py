@@ -74,17 +74,31 @@ class MasterService:
         self._pipe = -1
         self._pipe_kept = -1
         self._shutdown_program: list[str] | None = None
+        self._told_manager = False
+        self._lock = -1
         self._updates: asyncio.TimerHandle | None = None
         self._update_soon: asyncio.TimerHandle | None = None
 
     async def start(self) -> None:
-        """Register the commands and begin to start the daemons."""
+        """Register the commands and begin to start the daemons.
+
+        Raises StorageError if another master works with the same LOG folder.
+        """
+        self._take_lock()
         self._runtime.network.add_family(self._family)
         # Nobody writes into this pipe; it ends when we do, however we end.
         self._pipe, self._pipe_kept = os.pipe()
         MasterCommands(self._runtime, self).register()
         self._read_plans(self._runtime.config)
         tasks.spawn(self._start_all(), "starting the daemons")
+
+    def _take_lock(self) -> None:
+        """Hold LOG/InstanceLock for as long as this process lives; our pid stands in it."""
+        folder = self._runtime.config.get("LOG")
+        if folder is not None:
+            self._lock = self._runtime.files.lock(
+                os.path.join(folder, "InstanceLock"), f"{os.getpid()}\n"
+            )
 
     async def reconfigure(self, config: Config) -> None:
         """Start and stop what DAEMON_LIST gained and lost; pass the word on to the others."""
@@ -186,8 +200,17 @@ class MasterService:
         for name in names:
             if name not in FIRST:
                 self.turn_on(name)
-        notify("READY=1\nSTATUS=All daemons are started")
         self._advertise()
+        self._tell_manager()
+
+    def _tell_manager(self) -> None:
+        """Say once that all daemons serve requests."""
+        waiting = any(
+            state.phase is not Phase.OFF and not state.ready for state in self._states.values()
+        )
+        if not self._told_manager and self._updates is not None and not waiting:
+            self._told_manager = True
+            notify("READY=1\nSTATUS=All daemons are ready")
 
     def _prepare_first(self, name: str) -> None:
         """Remove an address that an earlier process left behind: the others would believe it."""
@@ -241,6 +264,7 @@ class MasterService:
         self._changed.set()
         if effects or isinstance(event, machine.BecameReady):
             self._advertise_soon()
+            self._tell_manager()
         return True
 
     def _perform(self, name: str, effect: Effect) -> None:

@@ -1,0 +1,1 @@
+"""Personal pools: a whole pool in one folder, for one user."""

@@ -173,6 +173,27 @@ class Files:
                 os.unlink(temporary)
             raise StorageError(f"cannot write {path}: {error.strerror}") from error
 
+    def lock(self, path: str, content: str) -> int:
+        """Take a lock file for the life of this process and write into it; return its descriptor.
+
+        StorageError, with what the holder wrote, if another process has it.
+        """
+        import fcntl
+
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise StorageError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(fd, 64, 0).decode("ascii", errors="replace").strip()
+            os.close(fd)
+            raise StorageError(f"{path} is locked by process {holder}") from None
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, content.encode(), 0)
+        return fd
+
     def sync_folder(self, path: str) -> None:
         """Make the names in a folder durable."""
         fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,0 +1,382 @@
+"""A personal pool in one folder: made, started, waited for, stopped, removed.
+
+Everything a pool writes is inside its folder D. It is up while its master holds the lock in
+D/log; it is ready when its collector knows a schedd, a negotiator and a slot. Works as root
+(jobs then run as another account) and as anybody. What the pool is configured to be is
+`settings.py`'s; `kettle up` and `kettle down` are thin shells over this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pwd
+import select
+import shutil
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Self
+
+import kettle
+from kettle.errors import KettleError, NotFoundError, StorageError, UsageError
+from kettle.pool.settings import (
+    PoolSettings,
+    is_configuration_of_a_pool,
+    render_configuration,
+)
+
+# Folder, mode. Sandboxes must be reachable by the account that jobs run as.
+_FOLDERS = (
+    ("log", 0o755),
+    ("spool", 0o755),
+    ("execute", 0o755),
+    ("lock", 0o755),
+    ("run", 0o755),
+    ("etc", 0o755),
+    ("config.d", 0o755),
+    ("passwords.d", 0o700),
+    ("tokens.d", 0o700),
+)
+# What a pool's daemons inherit from whoever starts it; the rest of the environment stays outside.
+_INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL")
+START_SECONDS = 30.0
+STOP_SECONDS = 60.0
+_POLL_SECONDS = 0.01
+_NEEDED_ADS = ("Scheduler", "Negotiator", "Machine")
+
+
+def default_folder(environment: Mapping[str, str]) -> str:
+    """Return where a personal pool lies if nobody says otherwise.
+
+    $KETTLE_DIR, else the XDG state folder; for root /var/lib, because jobs that run as another
+    account cannot go through root's home.
+    """
+    named = environment.get("KETTLE_DIR")
+    if named:
+        return os.path.abspath(named)
+    if os.getuid() == 0:
+        return "/var/lib/kettle/personal"
+    state = environment.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):
+        home = environment.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
+        state = os.path.join(home, ".local", "state")
+    return os.path.join(state, "kettle")
+
+
+class PersonalPool:
+    """The pool in a folder. As a context manager it is made and started, and purged at the end.
+
+    `configuration` is text appended to the pool's own settings when it is made.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        *,
+        configuration: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder = os.path.abspath(folder)
+        self._configuration = configuration
+        self._outside = dict(os.environ if environment is None else environment)
+
+    def __enter__(self) -> Self:
+        self.make()
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop(how="fast")
+        self.purge()
+
+    # What it is.
+
+    @property
+    def config_file(self) -> str:
+        """The configuration that CONDOR_CONFIG must name to use the pool."""
+        return os.path.join(self.folder, "condor_config")
+
+    @property
+    def log_folder(self) -> str:
+        """Where the daemons' logs are."""
+        return os.path.join(self.folder, "log")
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which this pool's daemons (and tools) run."""
+        kept = {name: self._outside[name] for name in _INHERITED if name in self._outside}
+        kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+        kept["CONDOR_CONFIG"] = self.config_file
+        kept["PYTHONPATH"] = _python_path(self._outside)
+        return kept
+
+    def exists(self) -> bool:
+        """Whether there is a pool in the folder, up or not."""
+        try:
+            with open(self.config_file, encoding="utf-8", errors="replace") as file:
+                return is_configuration_of_a_pool(file.read(4096))
+        except OSError:
+            return False
+
+    def master_pid(self) -> int | None:
+        """Return the pid of the running master, None if the pool is down."""
+        try:
+            fd = os.open(os.path.join(self.log_folder, "InstanceLock"), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            text = os.pread(fd, 32, 0).decode("ascii", errors="replace").strip()
+            return int(text) if text.isdecimal() else None
+        else:
+            return None
+        finally:
+            os.close(fd)
+
+    # What is done with it.
+
+    def make(self) -> None:
+        """Make the folder and its configuration; one that exists keeps both.
+
+        Raises UsageError for a folder that holds something else, or that jobs could not enter.
+        """
+        if not self.exists():
+            if os.path.isdir(self.folder) and os.listdir(self.folder):
+                raise UsageError(
+                    f"{self.folder} is not empty and holds no personal pool",
+                    hint="choose another folder with --dir",
+                )
+            self._check_reachable()
+        try:
+            os.makedirs(self.folder, mode=0o755, exist_ok=True)
+            if os.getuid() == 0:
+                os.chmod(self.folder, 0o755)  # noqa: S103 - the account of jobs goes through
+            for name, mode in _FOLDERS:
+                path = os.path.join(self.folder, name)
+                os.makedirs(path, exist_ok=True)
+                os.chmod(path, mode)
+            if not self.exists():
+                self._write_configuration()
+        except OSError as error:
+            raise StorageError(f"cannot make the pool in {self.folder}: {error}") from error
+
+    def _check_reachable(self) -> None:
+        """As root, jobs run as another account, which must be able to reach its sandbox."""
+        if os.getuid() != 0:
+            return
+        for parent in _parents(self.folder):
+            with contextlib.suppress(FileNotFoundError):
+                if not os.stat(parent).st_mode & 0o001:
+                    raise UsageError(
+                        f"{parent} is closed to the account that jobs run as under root",
+                        hint="choose a folder elsewhere with --dir, such as /var/lib/kettle",
+                    )
+
+    def _write_configuration(self) -> None:
+        account = pwd.getpwuid(os.getuid()).pw_name
+        users = ("root", "condor", "condor_pool") if os.getuid() == 0 else (account,)
+        settings = PoolSettings(
+            folder=self.folder,
+            users=users,
+            domain=socket.gethostname() or "localhost",
+            programs=os.path.dirname(os.path.abspath(sys.executable)),
+            extra=self._configuration,
+        )
+        temporary = self.config_file + ".new"
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(render_configuration(settings))
+        os.rename(temporary, self.config_file)
+
+    def start(self, *, seconds: float = START_SECONDS) -> None:
+        """Start the daemons and return when the pool is ready; nothing happens if it is up.
+
+        Raises KettleError with the tail of what the daemons said if it is not ready in time.
+        """
+        deadline = time.monotonic() + seconds
+        if self.master_pid() is None:
+            with _notification_socket(os.path.join(self.folder, "run", "ready")) as (
+                ready,
+                name,
+            ):
+                child = self._launch_master(name)
+                self._wait_for_master(child, ready, deadline)
+        self._wait_for_ads(deadline)
+
+    def _launch_master(self, notify: str) -> int:
+        environment = self.environment()
+        environment["NOTIFY_SOCKET"] = notify
+        output = os.path.join(self.log_folder, "master.out")
+        return os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-m", "kettle.master", "-f"],
+            environment,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
+            setsigmask=(),
+            setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+        )
+
+    def _wait_for_master(self, pid: int, ready: socket.socket, deadline: float) -> None:
+        """Wait until the master says that its daemons are up, or has died."""
+        exited = os.pidfd_open(pid)
+        try:
+            while True:
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    raise KettleError(f"the pool is not up in time: {self._complaints()}")
+                watched: list[socket.socket | int] = [ready, exited]
+                found, _, _ = select.select(watched, [], [], left)
+                if ready in found and ready.recv(4096).startswith(b"READY=1"):
+                    return
+                if exited in found:
+                    os.waitpid(pid, 0)
+                    raise KettleError(f"the master ended: {self._complaints()}")
+        finally:
+            os.close(exited)
+
+    def _wait_for_ads(self, deadline: float) -> None:
+        """Wait until the collector knows everything a job needs."""
+        # Loaded here: who only asks whether the pool is up need not load the wire.
+        from kettle.client.connector import Connector
+        from kettle.client.pool import Pool, make_query
+        from kettle.config import load_config
+        from kettle.runtime.files import SystemSources
+        from kettle.wire.commands import Command
+
+        config = load_config(SystemSources(), self.environment(), subsystem="TOOL")
+        wanted = [name for name in _NEEDED_ADS if _is_run_here(config.words("DAEMON_LIST"), name)]
+        pool = Pool(Connector(config))
+        query = make_query("Any", projection=("MyType",))
+        missing = set(wanted)
+        while True:
+            with contextlib.suppress(NotFoundError, KettleError):
+                ads = pool.query(Command.QUERY_ANY_ADS, query)
+                missing = set(wanted) - {ad.string("MyType") or "" for ad in ads}
+                if not missing:
+                    return
+            if time.monotonic() > deadline:
+                names = ", ".join(sorted(missing))
+                raise KettleError(f"the pool has no {names} ad in time: {self._complaints()}")
+            time.sleep(_POLL_SECONDS)
+
+    def stop(self, *, how: str = "graceful", seconds: float = STOP_SECONDS) -> bool:
+        """Stop the pool: `graceful` or `fast`, and kill what is left after `seconds`.
+
+        Returns False if it was not up.
+        """
+        pid = self.master_pid()
+        if pid is None:
+            return False
+        try:
+            exited = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return False
+        try:
+            number = signal.SIGTERM if how == "graceful" else signal.SIGQUIT
+            signal.pidfd_send_signal(exited, number)
+            if not select.select([exited], [], [], seconds)[0]:
+                # The daemons notice that their master is gone and follow it.
+                signal.pidfd_send_signal(exited, signal.SIGKILL)
+                select.select([exited], [], [], 5.0)
+        except ProcessLookupError:
+            pass
+        finally:
+            os.close(exited)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+        return True
+
+    def purge(self) -> None:
+        """Remove the pool and everything in its folder; UsageError if it is up or is none."""
+        if self.master_pid() is not None:
+            raise UsageError(f"the pool in {self.folder} is up", hint="stop it first: kettle down")
+        if not os.path.lexists(self.folder):
+            return
+        if not self.exists():
+            raise UsageError(f"{self.folder} holds no personal pool, so it is left alone")
+        _remove_tree(self.folder)
+
+    def _complaints(self) -> str:
+        """Return the last lines that daemons wrote to their logs, the most telling ones."""
+        lines: list[str] = []
+        for name in ("master.out", "MasterLog", "CollectorLog", "SchedLog", "StartLog"):
+            with (
+                contextlib.suppress(OSError),
+                open(os.path.join(self.log_folder, name), errors="replace") as file,
+            ):
+                kept = [line.strip() for line in file if "ERROR" in line or "Error" in line]
+                lines += [f"{name}: {line}" for line in kept[-3:]]
+        return "; ".join(lines) or f"nothing is said in {self.log_folder}"
+
+
+def _is_run_here(daemons: tuple[str, ...], ad_type: str) -> bool:
+    daemon = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "STARTD"}[ad_type]
+    return daemon in {word.upper() for word in daemons}
+
+
+def _python_path(outside: Mapping[str, str]) -> str:
+    """Return a path on which this very package is found, wherever it was imported from."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(kettle.__file__)))
+    others = [part for part in outside.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return os.pathsep.join([here, *(os.path.abspath(part) for part in others)])
+
+
+def _parents(folder: str) -> Iterator[str]:
+    path = os.path.dirname(folder)
+    while True:
+        yield path
+        if path == "/":
+            return
+        path = os.path.dirname(path)
+
+
+@contextlib.contextmanager
+def _notification_socket(path: str) -> Iterator[tuple[socket.socket, str]]:
+    """Listen for the master's word, as a service manager would.
+
+    The name of such a socket may be 107 bytes long; a longer one is replaced by an abstract one.
+    """
+    name = path if len(os.fsencode(path)) < 100 else f"@kettle-{os.getpid()}-{id(path)}"
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock:
+        sock.bind(name.replace("@", "\0", 1) if name.startswith("@") else name)
+        try:
+            yield sock, name
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
+def _remove_tree(folder: str) -> None:
+    """Remove a folder even if jobs closed some of their own to us."""
+
+    def open_up(function: object, path: str, _: object) -> None:
+        del function
+        parent = os.path.dirname(path)
+        with contextlib.suppress(OSError):
+            os.chmod(parent, 0o700)
+            os.chmod(path, 0o700)
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+    shutil.rmtree(folder, onerror=open_up)
+    if os.path.lexists(folder):
+        raise StorageError(f"cannot remove all of {folder}")

@@ -1,0 +1,111 @@
+"""The configuration of a personal pool: one machine, one user, nothing listening elsewhere.
+
+Text only; where it is written and who runs it is `personal.py`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# The first line, by which a folder is known as a pool of ours before anything in it is removed.
+MARKER = "# A personal pool of Kettle. Written by `kettle up`; your own settings go into config.d."
+
+_TEXT = """\
+{marker}
+LOCAL_DIR = {folder}
+LOG = $(LOCAL_DIR)/log
+SPOOL = $(LOCAL_DIR)/spool
+EXECUTE = $(LOCAL_DIR)/execute
+LOCK = $(LOCAL_DIR)/lock
+RUN = $(LOCAL_DIR)/run
+ETC = $(LOCAL_DIR)/etc
+BIN = {programs}
+SBIN = $(BIN)
+LIBEXEC = $(BIN)
+LOCAL_CONFIG_DIR = $(LOCAL_DIR)/config.d
+LOCAL_CONFIG_FILE =
+
+# Everything is on this machine's loopback interface, on ports that the kernel chooses; the
+# address files say which.
+CONDOR_HOST = 127.0.0.1
+COLLECTOR_HOST = 127.0.0.1:0
+NETWORK_INTERFACE = 127.0.0.1
+BIND_ALL_INTERFACES = false
+USE_SHARED_PORT = false
+COLLECTOR_ADDRESS_FILE = $(LOG)/.collector_address
+NEGOTIATOR_ADDRESS_FILE = $(LOG)/.negotiator_address
+DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR SCHEDD STARTD
+
+# Nobody but this user may do anything, and everything is authenticated and encrypted.
+UID_DOMAIN = {domain}
+TRUST_DOMAIN = {domain}
+SEC_DEFAULT_AUTHENTICATION = REQUIRED
+SEC_DEFAULT_ENCRYPTION = REQUIRED
+SEC_DEFAULT_INTEGRITY = REQUIRED
+SEC_DEFAULT_AUTHENTICATION_METHODS = FS, IDTOKENS
+SEC_PASSWORD_DIRECTORY = $(LOCAL_DIR)/passwords.d
+SEC_TOKEN_POOL_SIGNING_KEY_FILE = $(SEC_PASSWORD_DIRECTORY)/POOL
+SEC_PASSWORD_FILE = $(SEC_TOKEN_POOL_SIGNING_KEY_FILE)
+SEC_TOKEN_SYSTEM_DIRECTORY = $(LOCAL_DIR)/tokens.d
+ALLOW_DEFAULT = {allowed}
+ALLOW_READ = $(ALLOW_DEFAULT)
+ALLOW_WRITE = $(ALLOW_DEFAULT)
+ALLOW_DAEMON = $(ALLOW_DEFAULT)
+ALLOW_NEGOTIATOR = $(ALLOW_DEFAULT)
+ALLOW_ADMINISTRATOR = $(ALLOW_DEFAULT)
+ALLOW_CONFIG = $(ALLOW_DEFAULT)
+ALLOW_CLIENT = $(ALLOW_DEFAULT)
+
+# The whole machine is one slot that is cut to each job's measure, and always willing.
+NUM_SLOTS = 1
+NUM_SLOTS_TYPE_1 = 1
+SLOT_TYPE_1 = 100%
+SLOT_TYPE_1_PARTITIONABLE = true
+START = true
+SUSPEND = false
+PREEMPT = false
+KILL = false
+WANT_SUSPEND = false
+WANT_VACATE = false
+RUNBENCHMARKS = false
+
+# A daemon that dies is back within a second or two.
+MASTER_BACKOFF_CONSTANT = 0
+MASTER_BACKOFF_CEILING = 60
+CREDD_POLLING_TIMEOUT = 20
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSettings:
+    """What differs from one personal pool to the next.
+
+    `users` are the names that may do everything; `domain` is what they belong to; `programs` the
+    folder with the condor_* commands.
+    """
+
+    folder: str
+    users: tuple[str, ...]
+    domain: str
+    programs: str
+    extra: str = ""
+
+
+def render_configuration(settings: PoolSettings) -> str:
+    """Return the text of D/condor_config."""
+    allowed = ", ".join(f"{user}@{settings.domain}" for user in settings.users)
+    text = _TEXT.format(
+        marker=MARKER,
+        folder=settings.folder,
+        programs=settings.programs,
+        domain=settings.domain,
+        allowed=allowed,
+    )
+    if settings.extra.strip():
+        text += f"\n# Given when the pool was made.\n{settings.extra.rstrip()}\n"
+    return text
+
+
+def is_configuration_of_a_pool(text: str) -> bool:
+    """Tell whether a file is the configuration of a personal pool."""
+    return text.startswith(MARKER)
