@@ -84,7 +84,7 @@ def query_jobs(
     query.insert_text("Requirements", constraint)
     names = list(projection)
     if names:
-        query["Projection"] = "\n".join(names)
+        query["Projection"] = " ".join(names)
     if limit > 0:
         query["LimitResults"] = limit
     if mine:

@@ -17,7 +17,7 @@ from typing import Self
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
-from kettle.errors import RefusedError
+from kettle.errors import RefusedError, RemoteProtocolError
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt
 from kettle.wire.messages.rpc import Call, Reply
@@ -26,8 +26,12 @@ from kettle.wire.sinful import Sinful
 QUEUE_SECONDS = 120.0
 # The proc number under which a cluster's common attributes are set.
 CLUSTER_AD = -1
-# Attributes that the schedd sets itself and whose setting it would refuse.
-SCHEDD_SETS = frozenset({"procid", "clusterid"})
+# Attributes that `submit` sends first, with the numbers that the schedd gave.
+NUMBERS = frozenset({"procid", "clusterid"})
+NO_ACK = int(qmgmt.SetAttributeFlags.NO_ACK)
+# So many new procs are asked for before the first answer is read. Their answers fit in the
+# socket's buffer, so that neither side ever waits for the other to read.
+PROCS_AHEAD = 500
 
 
 class Queue:
@@ -87,8 +91,10 @@ class Queue:
 
     def post_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
         """Set an attribute to an expression's text without waiting; the commit tells of errors."""
-        flags = qmgmt.SetAttributeFlags.NO_ACK
-        self._stream.post(qmgmt.SetAttribute2(cluster, proc, text, name, int(flags)))
+        stream = self._stream
+        stream.post_body(
+            qmgmt.set_attribute_body(cluster, proc, name, text, NO_ACK, encrypted=stream.encrypted)
+        )
 
     def set_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
         """Set an attribute to an expression's text; RefusedError says why not."""
@@ -128,19 +134,38 @@ class Queue:
         is in the queue before `commit`.
         """
         cluster = self.new_cluster()
-        count = 0
+        count = answered = 0
         while (own := procs(cluster, count)) is not None:
-            proc = self.new_proc(cluster)
+            # Proc numbers are consecutive (wire reference, Queue management), so the answer, which
+            # is checked later, is known.
+            self._stream.post(qmgmt.NewProc(cluster))
             if count == 0:
+                self.post_attribute(cluster, CLUSTER_AD, "ClusterId", str(cluster))
                 self._post_ad(cluster, CLUSTER_AD, cluster_ad(cluster))
-            self._post_ad(cluster, proc, own)
-            on_proc(cluster, proc)
+            self.post_attribute(cluster, count, "ProcId", str(count))
+            self._post_ad(cluster, count, own)
+            on_proc(cluster, count)
             count += 1
+            if count - answered >= PROCS_AHEAD:
+                answered = self._check_procs(cluster, answered, answered + PROCS_AHEAD // 2)
+        self._check_procs(cluster, answered, count)
         return cluster, count
+
+    def _check_procs(self, cluster: int, first: int, end: int) -> int:
+        """Read the answers to the NewProc calls from `first` on; returns `end`."""
+        for expected in range(first, end):
+            reply = qmgmt.NewProc(cluster).read_answer(self._stream.receive())
+            if reply.value < 0:
+                raise refusal(reply, "Failed to create proc")
+            if reply.value != expected:
+                raise RemoteProtocolError(
+                    f"the schedd made proc {reply.value} where {expected} comes next"
+                )
+        return end
 
     def _post_ad(self, cluster: int, proc: int, ad: ClassAd) -> None:
         for name in ad.own_names():
-            if name.lower() not in SCHEDD_SETS:
+            if name.lower() not in NUMBERS:
                 text = ad.text(name)
                 assert text is not None
                 self.post_attribute(cluster, proc, name, text)

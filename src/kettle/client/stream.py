@@ -91,6 +91,12 @@ class BlockingStream:
         if len(self._outgoing) >= POSTED_BYTES:
             self.flush()
 
+    def post_body(self, body: bytes) -> None:
+        """Send, with later ones, a message whose body was composed for this stream's state."""
+        self._outgoing += self._channel.encode_body(body)
+        if len(self._outgoing) >= POSTED_BYTES:
+            self.flush()
+
     def flush(self) -> None:
         """Send what was posted."""
         if not self._outgoing:

@@ -285,7 +285,10 @@ class Channel:
         """
         if writer.encrypted != self.encrypted:
             raise LocalProtocolError("the message was composed before encryption started")
-        body = writer.getvalue()
+        return self.encode_body(writer.getvalue())
+
+    def encode_body(self, body: bytes) -> bytes:
+        """Return the packets of a message whose body was composed for this channel's state."""
         if len(body) <= SENT_BODY:
             return self._encode_packet(body, last=True) if body else b""
         view = memoryview(body)
