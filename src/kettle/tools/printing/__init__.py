@@ -1,0 +1,1 @@
+"""How the classic tools print ads: columns that users ask for, whole ads, times."""

@@ -1,0 +1,372 @@
+"""The columns that users ask for: `-af[:qualifiers] ATTR…` and `-format FORMAT ATTR`.
+
+`Columns` collects them as the command line gives them and renders one row for an ad. The rules are
+the reference's, taken from its output (vectors `output/cases.json`): what `%s` makes of a value
+that is no string, when literal text is left out, how widths grow from row to row. Which ads are
+shown, and in which order, is the tools' business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kettle.classad import (
+    ClassAd,
+    Expr,
+    Value,
+    parse_expression,
+    to_expression,
+    unparse,
+)
+from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.tools.printing.times import format_moment, format_span
+
+# %, flags, width, precision, length letters that change nothing, the conversion.
+_CONVERSION = re.compile(
+    r"%([-+ #0]*)(\d*)(?:\.(\d+))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
+)
+_INTEGER_LETTERS = frozenset("diouxXc")
+_REAL_LETTERS = frozenset("eEfFgGaA")
+_OWN_LETTERS = frozenset("vVrRTY")
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
+
+# What a real takes in a column whose width is measured: the longest form of a real.
+_REAL_WIDTH = 21
+
+
+def unescape(text: str) -> str:
+    r"""Return text in which `\n`, `\t` and their like are the characters they mean."""
+    return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[0]), text)
+
+
+def parse_column(text: str) -> Expr:
+    """Parse what was asked for, an attribute name or an expression; UsageError if it is none."""
+    try:
+        return parse_expression(text)
+    except ClassAdSyntaxError as error:
+        raise UsageError(f"{text} is not an attribute or expression: {error}") from error
+
+
+def show_value(value: Value, *, quoted: bool = False) -> str:
+    """Return a value as `%v` prints it: strings bare, everything else in ClassAd syntax."""
+    if isinstance(value, str) and not quoted:
+        return value
+    return unparse(to_expression(value), old=True)
+
+
+def raw_text(ad: ClassAd, text: str, expression: Expr) -> str:
+    """Return the expression behind an attribute, or the asked-for expression itself."""
+    if text.isidentifier():
+        found = ad.lookup(text)
+        return "undefined" if found is None else unparse(found, old=True)
+    return unparse(expression, old=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A printf format taken apart: literal text around at most one conversion."""
+
+    before: str
+    after: str
+    flags: str = ""
+    width: int = 0
+    precision: int | None = None
+    # Empty when there is nothing to convert: the text is printed as it stands.
+    letter: str = ""
+    # Two conversions fit no single attribute: nothing is ever printed.
+    impossible: bool = False
+
+
+def parse_format(text: str) -> Format:
+    """Take a format apart, escapes included."""
+    text = unescape(text)
+    position = 0
+    while True:
+        found = _CONVERSION.search(text, position)
+        percent = text.find("%%", position)
+        if found is not None and 0 <= percent < found.start() + 1:
+            position = percent + 2
+            continue
+        break
+    if found is None or found[4] not in (_INTEGER_LETTERS | _REAL_LETTERS | _OWN_LETTERS | {"s"}):
+        return Format(text, "")
+    before, after = text[: found.start()], text[found.end() :]
+    letter = found[4]
+    impossible = False
+    if letter not in _OWN_LETTERS:
+        impossible = _CONVERSION.search(after.replace("%%", "")) is not None
+        before, after = before.replace("%%", "%"), after.replace("%%", "%")
+    width = int(found[2] or 0)
+    precision = None if found[3] is None else int(found[3])
+    return Format(before, after, found[1], min(width, 4096), precision, letter, impossible)
+
+
+def _length(text: str) -> int:
+    """Return what a text takes in a column: the reference counts bytes."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def _pad(text: str, form: Format) -> str:
+    return text.ljust(form.width) if "-" in form.flags else text.rjust(form.width)
+
+
+def _printf(form: Format, value: int | float) -> str:
+    """Apply the conversion of a number as C does."""
+    letter = form.letter
+    if letter == "c":
+        return _pad(chr(int(value) & 0xFF), form)
+    precision = "" if form.precision is None else f".{form.precision}"
+    if letter in "iu":
+        letter = "d"
+    width = str(form.width) if form.width else ""
+    number = int(value) if letter in _INTEGER_LETTERS else float(value)
+    if letter in "xXo" and isinstance(number, int) and number < 0:
+        number += 1 << 64
+    if letter == "o" and "#" in form.flags:
+        text = f"0{number:o}"
+        return _pad(text, form)
+    if letter in "aA":
+        return _pad(float(value).hex(), form)
+    return f"%{form.flags}{width}{precision}{letter}" % number
+
+
+def _number(value: Value) -> int | float | None:
+    if isinstance(value, (bool, int, float)):
+        return value
+    return None
+
+
+@dataclass(slots=True)
+class FormatColumn:
+    """`-format FORMAT ATTR`: its own text, no separators."""
+
+    form: Format
+    text: str
+    expression: Expr
+
+    def render(self, ad: ClassAd) -> str:
+        """Return what this column prints for an ad."""
+        form = self.form
+        if not form.letter:
+            return form.before
+        if form.impossible:
+            return ""
+        if form.letter in "rR":
+            return form.before + _pad(raw_text(ad, self.text, self.expression), form) + form.after
+        value = ad.evaluate_expression(self.expression)
+        shown = self._convert(ad, value)
+        if shown is None:
+            # The place is kept, the literal text is not.
+            return " " * form.width
+        if form.letter in "TY":
+            return form.before + _pad(shown, form)
+        return form.before + shown + form.after
+
+    def _convert(self, ad: ClassAd, value: Value) -> str | None:
+        form = self.form
+        letter = form.letter
+        if letter in "vV":
+            return _pad(show_value(value, quoted=letter == "V"), form)
+        if letter == "s":
+            text = self._as_string(ad, value)
+            if text is None:
+                return None
+            return _pad(text if form.precision is None else text[: form.precision], form)
+        number = _number(value)
+        if number is None or (isinstance(number, float) and number != number):
+            return None
+        if letter == "T":
+            return format_span(number)
+        if letter == "Y":
+            return format_moment(number)
+        return _printf(form, number)
+
+    def _as_string(self, ad: ClassAd, value: Value) -> str | None:
+        """Return what `%s` shows: a string, else the expression of the attribute asked for."""
+        if isinstance(value, str):
+            return value
+        found = ad.lookup(self.text) if self.text.isidentifier() else None
+        return None if found is None else unparse(found, old=True)
+
+
+@dataclass(slots=True)
+class AutoColumn:
+    """One attribute of `-af`; `width` grows with what is printed when there are headings."""
+
+    text: str
+    expression: Expr | None
+    label: str = ""
+    heading: str = ""
+    quoted: bool = False
+    raw: bool = False
+    letter: str = ""
+    # None: columns are not aligned.
+    width: int | None = None
+    before: str = " "
+    after: str = ""
+
+    def value(self, ad: ClassAd) -> str:
+        """Return the text of the value."""
+        if self.expression is None:
+            return _job_id(ad)
+        if self.raw:
+            return raw_text(ad, self.text, self.expression)
+        value = ad.evaluate_expression(self.expression)
+        if self.letter:
+            number = _number(value)
+            if number is None:
+                return ""
+            return format_span(number) if self.letter == "T" else format_moment(number)
+        return show_value(value, quoted=self.quoted)
+
+    def render(self, ad: ClassAd) -> str:
+        """Return label and value, filled up to the width of the column so far."""
+        text = self.value(ad)
+        if self.label and (text or self.expression is not None):
+            text = self.label + text
+        if self.width is None:
+            return text
+        self.width = max(self.width, _length(text))
+        return text + " " * (self.width - _length(text))
+
+    def measure(self, ad: ClassAd) -> None:
+        """Widen the column for a row to come, as if it were printed bare."""
+        if self.width is None:
+            return
+        if self.expression is None:
+            self.width = max(self.width, len(_job_id(ad)))
+            return
+        if self.raw:
+            self.width = max(self.width, _length(raw_text(ad, self.text, self.expression)))
+            return
+        value = ad.evaluate_expression(self.expression)
+        if isinstance(value, str):
+            self.width = max(self.width, _length(value))
+        elif isinstance(value, int) and not isinstance(value, bool):
+            self.width = max(self.width, len(str(value)))
+        elif isinstance(value, float):
+            self.width = max(self.width, _REAL_WIDTH + (value < 0))
+
+
+def _job_id(ad: ClassAd) -> str:
+    """Return cluster.proc of a job, or the job that a slot runs."""
+    cluster, proc = ad.integer("ClusterId"), ad.integer("ProcId")
+    if cluster is None or proc is None:
+        return ad.string("JobId") or ""
+    return f"{cluster}.{proc}"
+
+
+_QUALIFIERS = frozenset(",ngtlVrohjTYRx")
+
+
+class Columns:
+    """All columns of a command line, in order."""
+
+    def __init__(self) -> None:
+        self._columns: list[FormatColumn | AutoColumn] = []
+        self._before_row = ""
+        self._after_row = ""
+        self.headings = False
+
+    def __bool__(self) -> bool:
+        return bool(self._columns)
+
+    def add_format(self, form: str, text: str) -> None:
+        """Add `-format FORM TEXT`."""
+        self._columns.append(FormatColumn(parse_format(form), text, parse_column(text)))
+
+    def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
+        """Add `-af:QUALIFIERS TEXT…`; UsageError for a qualifier that does not exist."""
+        before, after, before_row = " ", "", ""
+        label = quoted = raw = headings = job_id = False
+        letter = ""
+        for each in qualifiers:
+            if each not in _QUALIFIERS:
+                raise UsageError(f"-autoformat has no qualifier {each}")
+            if each == ",":
+                after = ","
+            elif each == "n":
+                after = "\n"
+            elif each == "g":
+                before, before_row = "", "\n"
+            elif each == "t":
+                before = "\t"
+            elif each in "TY":
+                letter = each
+            label = label or each == "l"
+            quoted = quoted or each == "V"
+            raw = raw or each in "ro"
+            headings = headings or each == "h"
+            job_id = job_id or each == "j"
+        self._before_row, self._after_row = before_row, "\n"
+        self.headings = self.headings or headings
+        if job_id:
+            self._append(AutoColumn("", None, "ID = " if label else "", " ID  "), before, after)
+        for text in texts:
+            column = AutoColumn(
+                text,
+                parse_column(text),
+                f"{text} = " if label and not headings else "",
+                text,
+                quoted=quoted,
+                raw=raw,
+                letter=letter,
+            )
+            self._append(column, before, after)
+        if self.headings:
+            # One -af with headings gives them to all columns, earlier ones included.
+            for each_column in self._columns:
+                if isinstance(each_column, AutoColumn) and each_column.width is None:
+                    each_column.width = _length(each_column.heading)
+
+    def _append(self, column: AutoColumn, before: str, after: str) -> None:
+        column.before, column.after = before, after
+        self._columns.append(column)
+
+    def render(self, ad: ClassAd) -> str:
+        """Return the row of an ad, with its end if it has one."""
+        return self._join([(column, column.render(ad)) for column in self._columns])
+
+    def render_headings(self) -> str:
+        """Return the row of headings."""
+        return self._join(
+            [
+                (column, column.heading.ljust(column.width or 0))
+                for column in self._columns
+                if isinstance(column, AutoColumn)
+            ]
+        )
+
+    def measure(self, ads: Iterable[ClassAd]) -> None:
+        """Widen the columns for all rows beforehand; needed before headings are printed."""
+        for ad in ads:
+            for column in self._columns:
+                if isinstance(column, AutoColumn):
+                    column.measure(ad)
+
+    def _join(self, cells: list[tuple[FormatColumn | AutoColumn, str]]) -> str:
+        parts = [self._before_row]
+        for index, (column, text) in enumerate(cells):
+            if isinstance(column, FormatColumn):
+                parts.append(text)
+                continue
+            if index > 0:
+                parts.append(column.before)
+            parts.append(text)
+            if index < len(cells) - 1:
+                parts.append(column.after)
+        parts.append(self._after_row)
+        return "".join(parts)
+
+    def names(self) -> set[str]:
+        """Return the attributes that must be fetched for these columns."""
+        wanted: set[str] = set()
+        for column in self._columns:
+            if column.expression is None:
+                wanted |= {"ClusterId", "ProcId"}
+                continue
+            internal, external = column.expression.references(ClassAd())
+            wanted |= {name.rpartition(".")[2] for name in (*internal, *external)}
+        return wanted

@@ -1,0 +1,84 @@
+"""Columns of -af and -format, as the reference prints them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd, parse_old_ad
+from kettle.errors import UsageError
+from kettle.tools.printing.columns import Columns
+
+JOB = parse_old_ad(
+    'ClusterId = 7\nProcId = 2\nOwner = "ann"\nLoad = 0.25\nDone = true\n'
+    'Requirements = TARGET.Memory > 5\nList = {1, "two", 3.5}\n'
+)
+
+
+def auto(qualifiers: str, *texts: str, ad: ClassAd = JOB) -> str:
+    columns = Columns()
+    columns.add_auto(qualifiers, texts)
+    columns.measure([ad])
+    return (columns.render_headings() if columns.headings else "") + columns.render(ad)
+
+
+def formatted(form: str, text: str) -> str:
+    columns = Columns()
+    columns.add_format(form, text)
+    return columns.render(JOB)
+
+
+@pytest.mark.parametrize(
+    ("qualifiers", "row"),
+    [
+        ("", "ann 0.25 true undefined\n"),
+        ("V", '"ann" 0.25 true undefined\n'),
+        (",", "ann, 0.25, true, undefined\n"),
+        ("t", "ann\t0.25\ttrue\tundefined\n"),
+        ("n", "ann\n 0.25\n true\n undefined\n"),
+        ("lng", "\nOwner = ann\nLoad = 0.25\nDone = true\nNone = undefined\n"),
+        ("j", "7.2 ann 0.25 true undefined\n"),
+    ],
+)
+def test_qualifiers_choose_separators_and_labels(qualifiers: str, row: str) -> None:
+    assert auto(qualifiers, "Owner", "Load", "Done", "None") == row
+
+
+def test_raw_shows_the_expression_and_plain_its_value() -> None:
+    assert auto("r", "Requirements") == "TARGET.Memory > 5\n"
+    assert auto("", "Requirements") == "undefined\n"
+    assert auto("", "List") == '{ 1,"two",3.5 }\n'
+
+
+def test_headings_make_columns_as_wide_as_their_content() -> None:
+    assert auto("h", "Owner", "ClusterId + 1000000") == (
+        "Owner ClusterId + 1000000\nann   1000007            \n"
+    )
+
+
+def test_an_unknown_qualifier_is_an_error() -> None:
+    with pytest.raises(UsageError, match="no qualifier z"):
+        auto("z", "Owner")
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "row"),
+    [
+        (r"%s\n", "Owner", "ann\n"),
+        ("%s", "ClusterId", "7"),
+        ("%s", "Done", "true"),
+        ("%s", "ClusterId == 7", ""),
+        ("[%5d]", "ClusterId", "[    7]"),
+        ("[%5d]", "Owner", "     "),
+        ("%d.", "Load", "0."),
+        ("%x", "ClusterId + 8", "f"),
+        ("%.1f%%", "Load", "0.2%"),
+        ("%v and %v", "Owner", "ann and %v"),
+        ("%s %s", "Owner", ""),
+        ("words", "NoSuch", "words"),
+        ("%q", "Owner", "%q"),
+        ("%r", "Requirements", "TARGET.Memory > 5"),
+        (r"%T\n", "ClusterId", "  0+00:00:07"),
+    ],
+)
+def test_formats_print_what_fits_the_conversion(form: str, text: str, row: str) -> None:
+    assert formatted(form, text) == row
