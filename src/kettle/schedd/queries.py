@@ -6,7 +6,8 @@ aside when they are many, is the shell's. Source: wire reference, QUERY_JOB_ADS 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus, JobUniverse
@@ -15,7 +16,7 @@ from kettle.errors import RefusedError
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.selection import holds, select_jobs
-from kettle.wire.codec import split_names
+from kettle.wire.codec import expand_projection, split_names
 
 # ErrorCode of the last ad.
 BAD_REQUIREMENTS = 1
@@ -241,3 +242,28 @@ def _add_jobs(ad: ClassAd, jobs: list[Job], query: Query) -> None:
         if len(jobs) > query.most_ids:
             ids.append("...")
         ad["JobIds"] = " ".join(ids)
+
+
+_PLAIN = re.compile(r'-?\d+(?:\.\d+)?|"[^"\\]*"|true|false|undefined|TRUE|FALSE|True|False')
+
+
+class Shown:
+    """Which attributes of a job an answer has: those wanted, and what they are computed from."""
+
+    def __init__(self, projection: tuple[str, ...] | None) -> None:
+        self._projection = projection
+
+    def names_of(self, ad: ClassAd) -> Iterable[str] | None:
+        """Return the names to send of an ad; None is all of them."""
+        wanted = self._projection
+        if wanted is None:
+            return None
+        more: list[str] = []
+        for name in wanted:
+            text = ad.text(name)
+            # Values that are plainly values refer to nothing; nearly all are.
+            if text is not None and not _PLAIN.fullmatch(text):
+                more.append(name)
+        if not more:
+            return wanted
+        return (*wanted, *expand_projection(ad, more))

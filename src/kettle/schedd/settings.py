@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kettle.classad import parse_expression
+from kettle.config import Config
+from kettle.config.knobs.history import HistoryKnobs
+from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.policy.job_policy import SystemPolicy, SystemRule, Verdict
 from kettle.schedd.actors import ActorRules
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
@@ -46,3 +51,126 @@ def round_up(value: int, percent: int) -> int:
         magnitude *= 10
     step = magnitude * percent
     return -(-value * 100 // step) * step // 100
+
+
+def read_queue_settings(
+    config: Config,
+    *,
+    schedd_name: str,
+    version: str,
+    platform: str,
+    own_user: str,
+    root_may_own: bool,
+) -> QueueSettings:
+    """Take the queue's rules from a configuration; `own_user` is the daemon's account."""
+    domain = config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "localhost"
+
+    def names(*knobs: str) -> frozenset[str]:
+        return frozenset(word.lower() for knob in knobs for word in config.words(knob))
+
+    rounded = {}
+    for name in ROUNDED:
+        text = (config.get(f"SCHEDD_ROUND_ATTR_{name}") or "").strip()
+        if text.endswith("%") and text[:-1].isdigit():
+            rounded[name.lower()] = int(text[:-1])
+    return QueueSettings(
+        actors=ActorRules(domain, frozenset(config.words("QUEUE_SUPER_USERS")), own_user),
+        uid_domain=domain,
+        schedd_name=schedd_name,
+        version=version,
+        platform=platform,
+        immutable=names("SYSTEM_IMMUTABLE_JOB_ATTRS", "IMMUTABLE_JOB_ATTRS"),
+        protected=names("SYSTEM_PROTECTED_JOB_ATTRS", "PROTECTED_JOB_ATTRS"),
+        secure=names("SYSTEM_SECURE_JOB_ATTRS", "SECURE_JOB_ATTRS"),
+        rounded=rounded,
+        most_jobs=config[ScheddKnobs.MAX_JOBS_SUBMITTED],
+        most_jobs_of_owner=config[ScheddKnobs.MAX_JOBS_PER_OWNER],
+        most_jobs_of_submission=config[ScheddKnobs.MAX_JOBS_PER_SUBMISSION],
+        late_materialize=config[ScheddKnobs.SCHEDD_ALLOW_LATE_MATERIALIZE],
+        root_may_own=root_may_own,
+        global_id_with_time=config[ScheddKnobs.GLOBAL_JOB_ID_WITH_TIME],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """What the daemon's shell needs."""
+
+    spool: str
+    queue_log: str
+    history: str
+    most_history_bytes: int
+    history_rotations: int
+    per_job_history: str
+    most_running: int
+    alive_seconds: int
+    policy_seconds: int
+    clean_seconds: int
+    update_seconds: int
+    only_my_jobs: bool
+    claim_request_seconds: int
+    most_startd_contacts: int
+
+
+def read_service_settings(config: Config) -> ServiceSettings:
+    """Take the shell's settings from a configuration."""
+    return ServiceSettings(
+        spool=config.get("SPOOL") or ".",
+        queue_log=str(config[ScheddKnobs.JOB_QUEUE_LOG]),
+        history=str(config[HistoryKnobs.HISTORY] or ""),
+        most_history_bytes=_bytes(config, "MAX_HISTORY_LOG", 20 * 1024 * 1024),
+        history_rotations=_or(config.integer("MAX_HISTORY_ROTATIONS"), 2),
+        per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
+        most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
+        alive_seconds=_or(config.integer("ALIVE_INTERVAL"), 300),
+        policy_seconds=max(1, _or(config.integer("PERIODIC_EXPR_INTERVAL"), 60)),
+        clean_seconds=max(60, _or(config.integer("QUEUE_CLEAN_INTERVAL"), 86400)),
+        update_seconds=max(1, _or(config.integer("SCHEDD_INTERVAL"), 300)),
+        only_my_jobs=config.boolean("CONDOR_Q_ONLY_MY_JOBS") is not False,
+        claim_request_seconds=_or(config.integer("REQUEST_CLAIM_TIMEOUT"), 1800),
+        most_startd_contacts=_or(config.integer("MAX_PENDING_STARTD_CONTACTS"), 0),
+    )
+
+
+def _or(value: int | None, default: int) -> int:
+    return default if value is None else value
+
+
+def _bytes(config: Config, name: str, default: int) -> int:
+    value = config.integer(name)
+    return default if value is None else value
+
+
+_POLICY_KNOBS = (
+    (Verdict.HOLD, "SYSTEM_PERIODIC_HOLD"),
+    (Verdict.RELEASE, "SYSTEM_PERIODIC_RELEASE"),
+    (Verdict.REMOVE, "SYSTEM_PERIODIC_REMOVE"),
+    (Verdict.VACATE, "SYSTEM_PERIODIC_VACATE"),
+)
+
+
+def read_system_policy(config: Config) -> SystemPolicy:
+    """Take the site's rules for jobs: the plain knobs and those that the _NAMES lists name.
+
+    Raises ClassAdSyntaxError for a rule that does not parse.
+    """
+    rules = []
+    for verdict, knob in _POLICY_KNOBS:
+        names = (config.get(f"{knob}_NAMES") or "").replace(",", " ").split()
+        for macro in (*(f"{knob}_{name}" for name in names), knob):
+            text = (config.get(macro) or "").strip()
+            if text:
+                rules.append(_read_rule(config, verdict, macro, text))
+    return SystemPolicy(tuple(rules))
+
+
+def _read_rule(config: Config, verdict: Verdict, macro: str, text: str) -> SystemRule:
+    reason = (config.get(f"{macro}_REASON") or "").strip()
+    subcode = (config.get(f"{macro}_SUBCODE") or "").strip()
+    return SystemRule(
+        macro,
+        verdict,
+        parse_expression(text),
+        parse_expression(reason) if reason else None,
+        parse_expression(subcode) if subcode else None,
+    )

@@ -1,0 +1,114 @@
+"""The ads a schedd publishes: its own, and one for each submitter with jobs.
+
+Pure: counts in, attributes out, under HTCondor's names. When they are sent is `service_ads`'
+business. Source: wire reference, what the schedd must publish.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.classad import ClassAd
+from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
+from kettle.schedd.job_queue import JobQueue
+
+_RUNNING = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
+
+
+@dataclass(slots=True)
+class SubmitterCounts:
+    """A submitter's jobs: those that machines are found for, and those beside the schedd."""
+
+    idle: int = 0
+    running: int = 0
+    held: int = 0
+    local_idle: int = 0
+    local_running: int = 0
+    scheduler_idle: int = 0
+    scheduler_running: int = 0
+    all: int = 0
+
+
+def count_submitters(queue: JobQueue) -> dict[str, SubmitterCounts]:
+    """Return the counts of every submitter that has, or ever had, a job."""
+    found: dict[str, SubmitterCounts] = {}
+    for (submitter, universe), tally in queue.tallies.items():
+        counts = found.setdefault(submitter, SubmitterCounts())
+        running = sum(tally[status] for status in _RUNNING)
+        counts.all += tally.total
+        if universe in MATCHED_UNIVERSES:
+            counts.idle += tally[JobStatus.IDLE]
+            counts.running += running
+        elif universe == JobUniverse.LOCAL:
+            counts.local_idle += tally[JobStatus.IDLE]
+            counts.local_running += running
+        elif universe == JobUniverse.SCHEDULER:
+            counts.scheduler_idle += tally[JobStatus.IDLE]
+            counts.scheduler_running += running
+        counts.held += tally[JobStatus.HELD]
+    return found
+
+
+def submitter_ad(name: str, counts: SubmitterCounts, schedd_name: str, address: str) -> ClassAd:
+    """Return the ad of one submitter; WantResAd says that we ask with lists of requests."""
+    return ClassAd(
+        {
+            "MyType": "Submitter",
+            "Name": name,
+            "ScheddName": schedd_name,
+            "ScheddIpAddr": address,
+            "MyAddress": address,
+            "SubmitterTag": "",
+            "WantResAd": True,
+            "IdleJobs": counts.idle,
+            "RunningJobs": counts.running,
+            "HeldJobs": counts.held,
+            "FlockedJobs": 0,
+            "WeightedIdleJobs": counts.idle,
+            "WeightedRunningJobs": counts.running,
+            "LocalJobsIdle": counts.local_idle,
+            "LocalJobsRunning": counts.local_running,
+            "SchedulerJobsIdle": counts.scheduler_idle,
+            "SchedulerJobsRunning": counts.scheduler_running,
+        }
+    )
+
+
+def schedd_ad(queue: JobQueue, schedd_name: str, address: str, most_running: int) -> ClassAd:
+    """Return the schedd's own ad without its statistics."""
+    local, scheduler = (int(JobUniverse.LOCAL),), (int(JobUniverse.SCHEDULER),)
+    matched = MATCHED_UNIVERSES
+    users = {submitter for (submitter, _), tally in queue.tallies.items() if tally.total}
+    return ClassAd(
+        {
+            "MyType": "Scheduler",
+            "Name": schedd_name,
+            "ScheddIpAddr": address,
+            "MyAddress": address,
+            "JobQueueBirthdate": queue.created,
+            "MaxJobsRunning": most_running,
+            "NumUsers": len(users),
+            "NumOwners": len({name.partition("@")[0] for name in users}),
+            "TotalJobAds": len(queue.jobs),
+            "TotalIdleJobs": _sum(queue, (JobStatus.IDLE,), matched),
+            "TotalRunningJobs": _sum(queue, _RUNNING, matched),
+            "TotalHeldJobs": len(queue.by_status[JobStatus.HELD]),
+            "TotalRemovedJobs": len(queue.by_status[JobStatus.REMOVED]),
+            "TotalFlockedJobs": 0,
+            "TotalLocalJobsIdle": _sum(queue, (JobStatus.IDLE,), local),
+            "TotalLocalJobsRunning": _sum(queue, _RUNNING, local),
+            "TotalSchedulerJobsIdle": _sum(queue, (JobStatus.IDLE,), scheduler),
+            "TotalSchedulerJobsRunning": _sum(queue, _RUNNING, scheduler),
+            "JobsRunning": _sum(queue, _RUNNING, matched),
+            "ShadowsRunning": _sum(queue, _RUNNING, matched),
+            "WantResAd": True,
+            "TransferQueueUserExpr": 'strcat("Owner_",Owner)',
+            "SubmitAlwaysCheckCreds": False,
+        }
+    )
+
+
+def _sum(queue: JobQueue, statuses: Iterable[JobStatus], universes: Iterable[int]) -> int:
+    return sum(queue.count(status, universes=universes) for status in statuses)

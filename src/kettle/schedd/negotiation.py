@@ -1,0 +1,108 @@
+"""The schedd's half of NEGOTIATE: what it asks for, and what it does with each answer.
+
+A dialog for one round of one submitter; the connection stays open for the next round. Which jobs
+wait is `idle_jobs`', what a match leads to the scheduler's. Source: wire reference, NEGOTIATE
+(R079, R092).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from kettle.classad import ClassAd
+from kettle.matchmaking.requests import build_request
+from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.selection import holds
+from kettle.wire.codec import split_names
+from kettle.wire.dialog import Dialog, Receive, Send
+from kettle.wire.messages.negotiate import (
+    FROM_NEGOTIATOR,
+    EndNegotiate,
+    JobInfo,
+    NoMoreJobs,
+    PermissionAndAd,
+    Rejected,
+    RejectedWithReason,
+    SendJobInfo,
+    SendResourceRequestList,
+    read_word,
+)
+
+# How long a negotiator may think between two words: other submitters have their turns meanwhile.
+THINKING_SECONDS = 600.0
+
+# Limit: requests in one answer, whatever the negotiator asks for.
+MOST_REQUESTS = 10_000
+
+
+class Desk(Protocol):
+    """Who a round's answers concern."""
+
+    def on_match(self, submitter: str, claim_ids: str, slot: ClassAd) -> bool:
+        """Take a match."""
+
+    def on_rejected(self, submitter: str, autocluster: int, reason: str) -> None:
+        """Note that an autocluster found no machine in this round."""
+
+
+def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
+    """Serve one round from its header to its end; returns how many requests were sent."""
+    submitter = header.string("Owner") or header.string("Name") or ""
+    idle.request(split_names(header.string("AutoClusterAttrs") or ""))
+    requests = list_requests(header, idle, submitter)
+    sent = 0
+    while True:
+        word = read_word(FROM_NEGOTIATOR, (yield Receive(THINKING_SECONDS)))
+        if isinstance(word, (SendResourceRequestList, SendJobInfo)):
+            maximum = 1 if isinstance(word, SendJobInfo) else word.maximum
+            given = 0
+            while given < min(maximum, MOST_REQUESTS):
+                request = next(requests, None)
+                if request is None:
+                    break
+                yield Send(JobInfo(request))
+                given += 1
+            sent += given
+            if given < maximum:
+                yield Send(NoMoreJobs())
+                if sent == 0:
+                    return 0
+        elif isinstance(word, PermissionAndAd):
+            desk.on_match(submitter, word.claim_ids, word.slot)
+        elif isinstance(word, RejectedWithReason):
+            reason, autocluster = parse_rejection(word.reason)
+            desk.on_rejected(submitter, autocluster, reason)
+        elif isinstance(word, Rejected):
+            desk.on_rejected(submitter, -1, "")
+        else:
+            assert isinstance(word, EndNegotiate)
+            return sent
+
+
+def list_requests(header: ClassAd, idle: IdleJobs, submitter: str) -> Iterator[ClassAd]:
+    """Yield a submitter's requests, best first, within the bounds that a header sets."""
+    constraint = header.lookup("NegotiatorJobConstraint")
+    least, most = header.integer("JOBPRIO_MIN"), header.integer("JOBPRIO_MAX")
+    for bucket in idle.buckets(submitter):
+        job = bucket.first()
+        if job is None:
+            continue
+        priority = job.ad.integer("JobPrio") or 0
+        if (least is not None and priority < least) or (most is not None and priority > most):
+            continue
+        if constraint is not None and not holds(job.ad, constraint):
+            continue
+        yield build_request(
+            job.ad,
+            idle.autoclusters.attributes,
+            autocluster_id=bucket.autocluster,
+            count=len(bucket.live),
+        )
+
+
+def parse_rejection(text: str) -> tuple[str, int]:
+    """Return the reason and the autocluster of `reason |autocluster|cluster.proc|`."""
+    reason, bar, rest = text.partition("|")
+    number = rest.partition("|")[0].strip()
+    return reason.strip(), int(number) if bar and number.isdigit() else -1

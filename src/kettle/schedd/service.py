@@ -1,0 +1,233 @@
+"""The schedd: the queue on disk, the commands, the scheduler, and everything it does outside.
+
+Here the parts are put together and the scheduler's wishes (`Hands`) are handed to the shells that
+fulfil them. What is decided, is decided elsewhere: see `scheduler.py`, `qmgmt.py`, `actions.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.runtime import tasks
+from kettle.schedd.actions import Plan
+from kettle.schedd.claims import Claim
+from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_queue import Changes, Job, JobQueue
+from kettle.schedd.scheduler import Scheduler
+from kettle.schedd.service_ads import ScheddAds
+from kettle.schedd.service_claims import ClaimCommands
+from kettle.schedd.service_events import ScheddEvents
+from kettle.schedd.service_history import HistoryFiles
+from kettle.schedd.service_journal import QueueJournal
+from kettle.schedd.service_queue import QueueCommands
+from kettle.schedd.service_shadows import ShadowHosts
+from kettle.schedd.service_spool import SpoolFolder
+from kettle.schedd.settings import (
+    read_queue_settings,
+    read_service_settings,
+    read_system_policy,
+)
+from kettle.schedd.statistics import Statistics
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+
+# Jobs that one pass of periodic policy looks at before others have their turn.
+_POLICY_SLICE = 500
+
+
+class ScheddService:
+    """One schedd."""
+
+    preload = ("kettle.shadow.service_host",)
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self._read_settings()
+        self.statistics = Statistics(self.now())
+        self.journal = QueueJournal(runtime, self.settings.queue_log)
+        self.queue = JobQueue(self.journal, uid_domain=self.queue_settings.uid_domain)
+        self.spool = SpoolFolder(runtime, self.settings.spool)
+        self.history = HistoryFiles(runtime, self.settings)
+        self.events = ScheddEvents(runtime)
+        self.shadows = ShadowHosts(self)
+        self.claims = ClaimCommands(self)
+        self.ads = ScheddAds(self)
+        self.commands = QueueCommands(self)
+
+    @property
+    def name(self) -> str:
+        """The schedd's name in the pool."""
+        return self.runtime.identity.name
+
+    def now(self) -> int:
+        """Epoch seconds."""
+        return int(self.runtime.clock.now())
+
+    # -- life -------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Open the queue, take up what was running, answer commands."""
+        runtime = self.runtime
+        runtime.files.make_folder(self.settings.spool)
+        discarded = self.journal.open(self.queue, self.now())
+        if discarded:
+            runtime.log.problem(f"Cut off the queue log: {discarded}")
+        self.idle = IdleJobs(self.queue, AutoClusters())
+        self.scheduler = Scheduler(
+            self.queue,
+            self.idle,
+            self,
+            self.now,
+            most_running=self.settings.most_running,
+            statistics=self.statistics,
+            system_policy=read_system_policy(runtime.config),
+        )
+        runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
+        self.commands.register()
+        self.claims.register()
+        self.scheduler.recover()
+        self.queue.observe(self._on_changes)
+        self.ads.start()
+        self.ads.want_matches()
+        tasks.spawn(self._serve_policy(), "periodic policy")
+        tasks.spawn(self._serve_cleaning(), "cleaning the queue log")
+
+    async def reconfigure(self, config: Config) -> None:
+        """Take over a new configuration."""
+        self._read_settings()
+        self.history.settings = self.settings
+        self.events.logs.reconfigure(config)
+        self.scheduler.most_running = self.settings.most_running
+        self.scheduler.system_policy = read_system_policy(config)
+        self.ads.on_change()
+
+    async def shut_down(self, how: str) -> None:
+        """Stop the shadows and withdraw the ads; the queue is on disk as it is."""
+        await self.shadows.stop(how)
+        await self.ads.stop()
+        await self.journal.flush()
+        self.journal.close()
+
+    def _read_settings(self) -> None:
+        runtime = self.runtime
+        account = runtime.privileges.daemon.name
+        self.settings = read_service_settings(runtime.config)
+        self.queue_settings = read_queue_settings(
+            runtime.config,
+            schedd_name=runtime.identity.name,
+            version=runtime.identity.version,
+            platform=runtime.identity.platform,
+            own_user=account,
+            # A pool that root starts for itself has no other account to own jobs.
+            root_may_own=os.getuid() == 0 and account == "root",
+        )
+
+    def _on_changes(self, changes: Changes) -> None:
+        """Follow every commit: events of new jobs, and whether anybody must hear of it."""
+        if changes.new:
+            self.statistics.on_submitted(changes, self.now())
+            for job in changes.new:
+                self.events.submitted(job)
+            self.ads.want_matches()
+        for cluster in changes.new_clusters:
+            if "JobMaterializeDigestFile" in cluster.ad:
+                self.events.cluster_submitted(cluster)
+        if changes.new or changes.gone or changes.status_before:
+            self.ads.on_change()
+
+    def signature(self, job: Job) -> tuple[int, tuple[str, ...]]:
+        """Return a job's autocluster and the attributes that are significant."""
+        number = self.idle.autocluster_of(job)
+        return number, self.idle.autoclusters.attributes
+
+    # -- periodic work ----------------------------------------------------------------------
+
+    async def _serve_policy(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.policy_seconds)
+            statuses = (JobStatus.IDLE, JobStatus.HELD, JobStatus.COMPLETED, JobStatus.REMOVED)
+            jobs = [job for status in statuses for job in self.queue.by_status[status].values()]
+            for start in range(0, len(jobs), _POLICY_SLICE):
+                self.scheduler.apply_policy(jobs[start : start + _POLICY_SLICE])
+                await asyncio.sleep(0)
+
+    async def _serve_cleaning(self) -> None:
+        while True:
+            await asyncio.sleep(self.settings.clean_seconds)
+            self.journal.compact(self.queue, self.now())
+
+    # -- the desk of the negotiation ----------------------------------------------------------
+
+    def on_match(self, submitter: str, claim_ids: str, slot: ClassAd) -> bool:
+        """Take a match."""
+        return self.scheduler.on_match(submitter, claim_ids, slot)
+
+    def on_rejected(self, submitter: str, autocluster: int, reason: str) -> None:
+        """Note why an autocluster found no machine, in the ad of the job that spoke for it."""
+        for bucket in self.idle.buckets(submitter):
+            job = bucket.first()
+            if bucket.autocluster == autocluster and job is not None:
+                job.ad["LastRejMatchTime"] = self.now()
+                job.ad["LastRejMatchReason"] = reason
+                return
+
+    def on_action(self, plan: Plan) -> None:
+        """Carry out an action that was committed."""
+        self.scheduler.on_action(plan)
+
+    # -- the scheduler's hands ----------------------------------------------------------------
+
+    def request_claim(self, claim: Claim, job: Job) -> None:
+        """Send REQUEST_CLAIM."""
+        self.claims.request(claim, job)
+
+    def release_claim(self, claim_id: str, startd_address: str) -> None:
+        """Send RELEASE_CLAIM."""
+        self.claims.release(claim_id, startd_address)
+
+    def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
+        """Give a job to its user's shadow host."""
+        self.claims.know(claim.id)
+        self.shadows.start_shadow(job, claim, reconnect=reconnect)
+
+    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
+        """Tell a running job's shadow."""
+        self.shadows.signal_shadow(job, signal, reason, code, subcode)
+
+    def start_beside(self, job: Job) -> None:
+        """Start a job of the local or scheduler universe."""
+
+    def log_submitted(self, job: Job) -> None:
+        """Write event 000."""
+        self.events.submitted(job)
+
+    def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        """Write event 012."""
+        self.events.held(job, reason, code, subcode)
+
+    def log_released(self, job: Job, reason: str) -> None:
+        """Write event 013."""
+        self.events.released(job, reason)
+
+    def log_aborted(self, job: Job, reason: str) -> None:
+        """Write event 009."""
+        self.events.aborted(job, reason)
+
+    def record_history(self, job: Job) -> None:
+        """Append a finished job to the history."""
+        self.history.append(job, self.now())
+
+    def clean_up(self, job: Job) -> None:
+        """Remove what a finished job left in the spool."""
+        self.spool.remove_job(job.id)
+
+    def want_matches(self) -> None:
+        """Tell the negotiator that jobs wait."""
+        self.ads.want_matches()

@@ -1,0 +1,111 @@
+"""The events that the schedd itself writes into job event logs.
+
+What runs has its events from the shadow; the schedd says that a job came into the queue, was held
+or released while it did not run, and was removed. A log that cannot be written holds its job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kettle.errors import NotFoundError, StorageError
+from kettle.records.event_base import Event
+from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
+from kettle.records.event_kinds import (
+    JobAbortedEvent,
+    JobHeldEvent,
+    JobReleasedEvent,
+    SubmitEvent,
+)
+from kettle.runtime.event_logs import EventLogs
+from kettle.runtime.privileges import find_account
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.job_queue import Cluster, Job
+
+
+class ScheddEvents:
+    """Writes events of jobs that do not run."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self.logs = EventLogs(runtime.config)
+
+    def submitted(self, job: Job) -> None:
+        """Write event 000."""
+        ad = job.ad
+        event = SubmitEvent(
+            host=str(self._runtime.network.address),
+            log_notes=ad.string("SubmitEventNotes"),
+            user_notes=ad.string("SubmitEventUserNotes"),
+        )
+        self._write(job, event)
+
+    def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        """Write event 012."""
+        self._write(job, JobHeldEvent(reason=reason, code=code, subcode=subcode))
+
+    def released(self, job: Job, reason: str) -> None:
+        """Write event 013."""
+        self._write(job, JobReleasedEvent(reason=reason))
+
+    def aborted(self, job: Job, reason: str) -> None:
+        """Write event 009."""
+        self._write(job, JobAbortedEvent(reason=reason))
+
+    def cluster_submitted(self, cluster: Cluster) -> None:
+        """Write event 035 of a cluster that makes its jobs later."""
+        event = ClusterSubmitEvent(
+            host=str(self._runtime.network.address),
+            log_notes=cluster.ad.string("SubmitEventNotes"),
+            user_notes=cluster.ad.string("SubmitEventUserNotes"),
+        )
+        self._write_cluster(cluster, event)
+
+    def cluster_removed(self, cluster: Cluster, completion: int) -> None:
+        """Write event 036; `completion` is 2 complete, 1 paused, 0 incomplete."""
+        event = ClusterRemoveEvent(
+            jobs=cluster.ad.integer("JobMaterializeNextProcId") or 0,
+            items=cluster.ad.integer("JobMaterializeNextRow") or 0,
+            completion=completion,
+        )
+        self._write_cluster(cluster, event)
+
+    def write_cluster(self, cluster: Cluster, event: Event) -> None:
+        """Write an event of a cluster."""
+        self._write_cluster(cluster, event)
+
+    def _write(self, job: Job, event: Event) -> None:
+        event.cluster, event.proc = job.id.cluster, job.id.proc
+        event.time = self._runtime.clock.now()
+        try:
+            with self._as_owner(job.owner):
+                self.logs.write(job.ad, event)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"Job {job.id}: {error}")
+
+    def _write_cluster(self, cluster: Cluster, event: Event) -> None:
+        event.cluster, event.proc = cluster.id, -1
+        event.time = self._runtime.clock.now()
+        try:
+            with self._as_owner(cluster.ad.string("Owner") or ""):
+                self.logs.write(cluster.ad, event)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"Cluster {cluster.id}: {error}")
+
+    @contextlib.contextmanager
+    def _as_owner(self, owner: str) -> Iterator[None]:
+        """Touch files as the job's owner, where this daemon can."""
+        privileges = self._runtime.privileges
+        if not privileges.can_switch:
+            yield
+            return
+        try:
+            account = find_account(owner)
+        except NotFoundError as error:
+            raise StorageError(str(error)) from error
+        with privileges.as_account(account):
+            yield

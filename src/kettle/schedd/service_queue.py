@@ -1,0 +1,170 @@
+"""The commands about the queue: queue management, queries, history, actions.
+
+Each handler takes its requests from the stream, asks the pure rooms (`qmgmt`, `queries`,
+`history_query`, `actions`) and sends what they say. What was acknowledged is on disk: a reply that
+promises something waits for the journal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError, RemoteProtocolError, StorageError
+from kettle.schedd import actions, history_query, queries
+from kettle.schedd.actors import Actor
+from kettle.schedd.job_queue import Job
+from kettle.schedd.qmgmt import Connection
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+
+if TYPE_CHECKING:
+    from kettle.runtime.stream import Stream
+    from kettle.schedd.service import ScheddService
+
+# How long a client may think between two requests of one connection.
+IDLE_SECONDS = 1200.0
+
+# Ads of one answer that leave together.
+_TOGETHER = 64
+
+
+class QueueCommands:
+    """Handlers that need the queue and nothing of the execute side."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+
+    def register(self) -> None:
+        """Answer the commands."""
+        network = self._service.runtime.network
+        network.register(Command.QMGMT_WRITE_CMD, self.on_queue_management)
+        network.register(Command.QMGMT_READ_CMD, self.on_queue_management)
+        network.register(Command.QUERY_JOB_ADS, self.on_query, again=True)
+        network.register(Command.QUERY_JOB_ADS_WITH_AUTH, self.on_query, again=True)
+        network.register(Command.QUERY_SCHEDD_HISTORY, self.on_history, again=True)
+        network.register(Command.ACT_ON_JOBS, self.on_action)
+
+    def actor(self, stream: Stream) -> Actor:
+        """Return who is at the other end, as far as the queue is concerned."""
+        return self._service.queue_settings.actors.actor(stream.peer.user)
+
+    async def on_queue_management(self, stream: Stream) -> None:
+        """Serve one connection of queue management to its end."""
+        service = self._service
+        connection = Connection(
+            service.queue,
+            self.actor(stream),
+            service.queue_settings,
+            writable=stream.command == Command.QMGMT_WRITE_CMD,
+            now=service.now,
+            spool=service.spool,
+        )
+        stream.timeout = IDLE_SECONDS
+        while True:
+            request = await stream.receive()
+            try:
+                answer = connection.handle(request)
+            except StorageError as error:
+                # Nothing was promised yet, and the disk may take it another time.
+                service.runtime.log.problem(str(error))
+                return
+            if answer.durable:
+                await service.journal.flush()
+            if answer.reply is not None:
+                await stream.send(answer.reply)
+            if answer.close:
+                return
+
+    # -- queries ----------------------------------------------------------------------------
+
+    async def on_query(self, stream: Stream) -> None:
+        """Answer QUERY_JOB_ADS: ads, each in its message, and the summary."""
+        service = self._service
+        request = (await stream.receive()).ad()
+        now = service.now()
+        try:
+            query = queries.parse(
+                request, self.actor(stream), only_my_jobs=service.settings.only_my_jobs
+            )
+        except RefusedError as refusal:
+            await stream.send(Words(queries.failure(refusal.code, refusal.message, now)))
+            return
+        if query.group_by or query.default_autoclusters:
+            for ad in queries.aggregate(service.queue, query, service.signature):
+                await stream.send(Words(ad))
+            end = ClassAd({"Owner": 0, "ErrorCode": 0, "ServerTime": now})
+            await stream.send(Words(end))
+            return
+        found = queries.Counts()
+        jobs = list(queries.matching(service.queue, query))
+        for job in jobs:
+            found.add(job.status, job.universe)
+        if not query.summary_only:
+            await self._send_jobs(stream, query, jobs, now)
+        await stream.send(Words(queries.summary(service.queue, query, found, now)))
+
+    async def _send_jobs(
+        self, stream: Stream, query: queries.Query, jobs: list[Job], now: int
+    ) -> None:
+        server_time = now if query.server_time else None
+        shown = queries.Shown(query.projection)
+        clusters: set[int] = set()
+        for number, job in enumerate(jobs):
+            if query.with_clusters and job.id.cluster not in clusters:
+                clusters.add(job.id.cluster)
+                cluster = self._service.queue.clusters[job.id.cluster]
+                stream.post(stream.writer().ad(cluster.ad, server_time=server_time))
+            if query.without_procs:
+                continue
+            writer = stream.writer().ad(
+                job.ad, server_time=server_time, projection=shown.names_of(job.ad)
+            )
+            if number % _TOGETHER:
+                stream.post(writer)
+            else:
+                await stream.send(writer)
+
+    async def on_history(self, stream: Stream) -> None:
+        """Answer QUERY_SCHEDD_HISTORY: ads of finished jobs, one by one or all in one message."""
+        request = (await stream.receive()).ad()
+        try:
+            query = history_query.parse(request)
+            records = self._service.history.records(query)
+        except RefusedError as refusal:
+            await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
+            return
+        progress = history_query.Progress()
+        if query.streamed:
+            await stream.send(Words(history_query.first_ad()))
+            for ad in history_query.select(records, query, progress):
+                await stream.send(stream.writer().ad(ad, projection=query.projection))
+            await stream.send(Words(history_query.last_ad(progress)))
+            return
+        writer = stream.writer()
+        for ad in history_query.select(records, query, progress):
+            writer.ad(ad, projection=query.projection)
+        writer.ad(history_query.last_ad(progress))
+        await stream.send(writer)
+
+    # -- actions ----------------------------------------------------------------------------
+
+    async def on_action(self, stream: Stream) -> None:
+        """Serve ACT_ON_JOBS: answer, wait for the client's word, commit, confirm."""
+        service, actor = self._service, self.actor(stream)
+        try:
+            request = actions.parse((await stream.receive()).ad())
+            plan = actions.plan(service.queue, request, actor, service.now())
+        except RemoteProtocolError as error:
+            service.runtime.log(f"Refusing an action of {actor.user or 'nobody'}: {error}")
+            await stream.send(Words(0))
+            return
+        await stream.send(Words(plan.answer))
+        if not plan.succeeded or (await stream.receive()).integer() != 1:
+            return
+        # Time has passed while the client made up its mind; what is done is decided afresh.
+        plan = actions.plan(service.queue, request, actor, service.now())
+        service.queue.commit(plan.transaction)
+        await service.journal.flush()
+        await stream.send(Words(1))
+        service.on_action(plan)

@@ -1,0 +1,71 @@
+"""The schedd's spool folder: files of late materialization and of spooled jobs.
+
+Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it. Source: wire reference, Late
+materialization and SPOOL_JOB_FILES.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.job_ids import JobId
+
+_FAN = 10_000
+
+
+class SpoolFolder:
+    """Names and files below SPOOL."""
+
+    def __init__(self, runtime: Runtime, path: str) -> None:
+        self._runtime = runtime
+        self.path = path
+
+    def cluster_file(self, cluster: int, suffix: str) -> str:
+        """Return the name of a cluster's file (`items` or `digest`)."""
+        return f"{self.path}/{cluster % _FAN}/condor_submit.{cluster}.{suffix}"
+
+    def job_folder(self, job: JobId) -> str:
+        """Return a spooled job's folder."""
+        return (
+            f"{self.path}/{job.cluster % _FAN}/{job.proc % _FAN}/"
+            f"cluster{job.cluster}.proc{job.proc}.subproc0"
+        )
+
+    def write_items(self, cluster: int, data: bytes) -> str:
+        """Keep the rows of a late materialized cluster; returns the file's name."""
+        return self._write(self.cluster_file(cluster, "items"), data)
+
+    def write_digest(self, cluster: int, text: str) -> str:
+        """Keep the submit text that makes a cluster's jobs; returns the file's name."""
+        data = text.encode("utf-8", "surrogateescape")
+        return self._write(self.cluster_file(cluster, "digest"), data)
+
+    def _write(self, path: str, data: bytes) -> str:
+        self._runtime.files.make_folder(os.path.dirname(path))
+        self._runtime.files.write_atomically(path, data, durable=True)
+        return path
+
+    def remove_job(self, job: JobId) -> None:
+        """Remove a job's folder, if it has one, and the empty folders above it."""
+        folder = self.job_folder(job)
+        if not os.path.isdir(os.path.dirname(folder)):
+            return
+        shutil.rmtree(folder, ignore_errors=True)
+        _remove_if_empty(os.path.dirname(folder))
+        _remove_if_empty(os.path.dirname(os.path.dirname(folder)))
+
+    def remove_cluster(self, cluster: int) -> None:
+        """Remove a cluster's files."""
+        for suffix in ("items", "digest"):
+            self._runtime.files.remove(self.cluster_file(cluster, suffix))
+
+
+def _remove_if_empty(path: str) -> None:
+    try:
+        os.rmdir(path)
+    except OSError:
+        return
