@@ -22,6 +22,7 @@ from kettle.errors import (
     AuthorizationDenied,
     ConnectionLost,
     KettleError,
+    NotFoundError,
     RemoteProtocolError,
     SessionUnknown,
     WireError,
@@ -34,6 +35,7 @@ from kettle.runtime.listening import (
     plan_listening,
     raise_descriptor_limit,
 )
+from kettle.runtime.privileges import find_account
 from kettle.runtime.stream import Stream
 from kettle.runtime.transport import SocketTransport, Transport, connect_socket
 from kettle.wire.commands import Command, Daemon, command_name, find_command
@@ -227,7 +229,7 @@ class CommandNetwork:
             trust_domain=config.get("TRUST_DOMAIN") or "",
             mapfile=read_mapfile(config),
             fs_directory=config.get("FS_LOCAL_DIR") or "/tmp",  # noqa: S108 - both sides know it
-            root_is_condor=config.boolean("FS_ROOT_TO_CONDOR") is not False,
+            root_is_condor=root_is_condor(config),
             token_maximum_age_seconds=config.integer("SEC_TOKEN_MAX_AGE") or 0,
             version=identity.version,
             sessions_made=made,
@@ -594,6 +596,21 @@ class SystemNetwork(CommandNetwork):
         for sock in listeners:
             sock.close()
         await super().close()
+
+
+def root_is_condor(config: Config) -> bool:
+    """Tell whether root is to be called `condor`: not where nobody has that name.
+
+    A pool that root starts in a container has no such account, and root's jobs have to have an
+    owner whose files somebody can touch.
+    """
+    if config.boolean("FS_ROOT_TO_CONDOR") is False:
+        return False
+    try:
+        find_account("condor")
+    except NotFoundError:
+        return False
+    return True
 
 
 def uid_domain(config: Config) -> str:

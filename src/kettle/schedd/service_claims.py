@@ -48,6 +48,7 @@ class ClaimCommands:
         network.register(Command.NEGOTIATE, self.on_negotiate, again=True)
         network.register(Command.ALIVE, self.on_alive)
         network.register(Command.RELEASE_CLAIM, self.on_release)
+        network.register(Command.RESCHEDULE, self.on_reschedule, again=True)
 
     async def on_negotiate(self, stream: Stream) -> None:
         """Serve one round; the connection waits for the next one."""
@@ -69,6 +70,10 @@ class ClaimCommands:
         """Note that a startd gave a claim up."""
         claim_id = ReleaseClaim.read(await stream.receive()).claim_id
         self._service.scheduler.on_released_by_startd(claim_id)
+
+    async def on_reschedule(self, _stream: Stream) -> None:
+        """Look at the idle jobs soon: somebody says that something has changed."""
+        self._service.ads.want_matches()
 
     # -- out --------------------------------------------------------------------------------
 
