@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from kettle.classad.nodes import ERROR_LITERAL, AdNode, Expr, ListNode, Literal, literal
 from kettle.classad.parser import Parser, parse_old_value
-from kettle.classad.unparse import quote_name, unparse
+from kettle.classad.unparse import unparse
 from kettle.classad.values import (
     UNDEFINED,
     AbsoluteTime,
@@ -255,9 +255,12 @@ class ClassAd:
         return self.evaluate(name)
 
     def lines(self) -> Iterator[str]:
-        """Yield `Name = value` in old syntax for every attribute, the chained ad's last."""
+        """Yield `Name = value` in old syntax for every attribute, the chained ad's last.
+
+        Names are not quoted here, whatever they look like: files and the wire have none quoted.
+        """
         for name in self.names():
-            yield f"{quote_name(name, old=True)} = {self.text(name)}"
+            yield f"{name} = {self.text(name)}"
 
     # -- Evaluating -------------------------------------------------------------------------
 

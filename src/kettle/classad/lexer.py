@@ -60,18 +60,18 @@ def tokenize(text: str, *, old: bool = False) -> list[Token]:
     if len(text) > MAX_TEXT:
         raise ClassAdSyntaxError(f"an expression of {len(text)} characters is too long")
     tokens: list[Token] = []
-    match_at = (_OLD_PATTERN if old else _PATTERN).match
-    position, end = 0, len(text)
-    while position < end:
-        found = match_at(text, position)
-        if found is None:
-            tokens.append(("bad", text[position], position))
-            return tokens
+    position = 0
+    for found in (_OLD_PATTERN if old else _PATTERN).finditer(text):
+        start = found.start()
+        if start != position:
+            break
         kind = found.lastgroup
-        assert kind is not None
         if kind != "blank":
-            tokens.append((kind, found.group(), position))
+            tokens.append((kind, found.group(), start))  # type: ignore[arg-type]
         position = found.end()
+    if position != len(text):
+        tokens.append(("bad", text[position], position))
+        return tokens
     tokens.append(("end", "", position))
     return tokens
 
