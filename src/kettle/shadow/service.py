@@ -1,0 +1,346 @@
+"""The shadow host: one process per user, a coroutine per running job.
+
+The schedd forks it from its zygote and talks to it over an inherited socket pair (the words are in
+`wire.messages.shadow_host`). Started as root it becomes the jobs' owner for good, so that every
+file is touched with the owner's rights. Its own command port serves file transfers. When the
+schedd goes away the host leaves too: the starters keep their jobs running for their leases, and
+the next host finds them again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd, Context
+from kettle.classad.context import set_ambient
+from kettle.config import load_config
+from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.config.knobs.shadow import ShadowKnobs
+from kettle.errors import ConnectionLost, KettleError, NotFoundError, WireError
+from kettle.policy.job_policy import SystemPolicy
+from kettle.policy.system_policy import read_system_policy
+from kettle.runtime import tasks
+from kettle.runtime.event_logs import EventLogs
+from kettle.shadow.endings import Request, Wish
+from kettle.shadow.service_shadow import RunningShadow
+from kettle.shadow.service_transfers import serve
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+from kettle.wire.levels import Level
+from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
+from kettle.wire.messages.shadow_host import (
+    HostMessage,
+    HostReady,
+    SetAttributes,
+    SignalShadow,
+    StartShadow,
+    StopHost,
+    read_host_message,
+)
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.context import Runtime
+    from kettle.runtime.logs import Log
+    from kettle.runtime.privileges import Privileges
+    from kettle.runtime.stream import Stream
+    from kettle.wire.security.claim_id import ClaimId
+    from kettle.wire.sinful import Sinful
+
+TRANSFER_USER = "execute-side@matchsession"
+# How long a wrong transfer key is left without an answer: guessing must be slow.
+WRONG_KEY_SECONDS = 5.0
+_WISHES = {
+    "Remove": Wish.REMOVE,
+    "Hold": Wish.HOLD,
+    "Vacate": Wish.VACATE,
+    "VacateFast": Wish.VACATE,
+}
+
+
+class ShadowHost:
+    """All running jobs of one user. See the module's docstring."""
+
+    def __init__(self, runtime: Runtime, control: Stream, *, schedd_address: str = "") -> None:
+        self.runtime = runtime
+        self.control = control
+        self.schedd_address = schedd_address
+        self.logs = EventLogs(runtime.config)
+        self.shadows: dict[tuple[int, int], RunningShadow] = {}
+        self._by_key: dict[str, RunningShadow] = {}
+        self._number = 0
+        self._stopping = asyncio.Event()
+        self.peaceful = False
+        self._read_configuration(runtime.config)
+
+    def _read_configuration(self, config: Config) -> None:
+        self.policy_seconds = float(config[ScheddKnobs.PERIODIC_EXPR_INTERVAL] or 60)
+        self.backoff_ceiling = float(config[ShadowKnobs.RECONNECT_BACKOFF_CEILING])
+        self.max_input_mb = _megabytes(config, "MAX_TRANSFER_INPUT_MB")
+        self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
+        self.chirp_prefix = "Chirp"
+        self.uid_domain = config.get("UID_DOMAIN") or ""
+        self.system_policy: SystemPolicy = read_system_policy(config.get)
+
+    # What shadows ask of their host.
+
+    @property
+    def address(self) -> Sinful:
+        """Where starters reach this host."""
+        return self.runtime.network.address
+
+    @property
+    def version(self) -> str:
+        """The version text that peers read."""
+        return self.runtime.identity.version
+
+    @property
+    def host_name(self) -> str:
+        """The name of this machine in hold reasons."""
+        return self.runtime.identity.machine
+
+    def now(self) -> float:
+        """The time, in epoch seconds."""
+        return self.runtime.clock.now()
+
+    def log(self, text: str) -> None:
+        """Write a line to the shadow log."""
+        self.runtime.log(text)
+
+    def next_number(self) -> int:
+        """Return the next number for a transfer key."""
+        self._number += 1
+        return self._number
+
+    def nodes_mask(self, job: ClassAd) -> frozenset[int] | None:
+        """Return the event numbers that a DAG's nodes log wants, None for all."""
+        text = job.string("DAGManNodesMask")
+        if not text:
+            return None
+        return frozenset(int(word) for word in text.split(",") if word.strip().isdigit())
+
+    def tell_schedd(self, message: HostMessage) -> None:
+        """Send a word to the schedd; without a schedd there is nobody to tell."""
+        try:
+            self.control.post(message)
+        except WireError as error:
+            self.log(f"The schedd is gone: {error}")
+            self._stopping.set()
+
+    def add_transfer_session(self, session: ClaimId) -> None:
+        """Let the starter that knows this session move its job's files."""
+        self.runtime.network.add_session(
+            session, user=TRANSFER_USER, levels=(Level.DAEMON, Level.WRITE), lifetime=None
+        )
+
+    def report_bug(self, error: Exception) -> None:
+        """Write where a shadow failed."""
+        lines = "".join(traceback.format_exception(error)).rstrip()
+        self.runtime.log.problem(lines)
+
+    # Life.
+
+    async def start(self) -> None:
+        """Register the transfer commands and say that jobs may come."""
+        network = self.runtime.network
+        # Whoever knows a job's transfer key may move its files: no level beyond that is asked.
+        network.register(Command.FILETRANS_UPLOAD, self._on_upload, levels=(Level.ALLOW,))
+        network.register(Command.FILETRANS_DOWNLOAD, self._on_download, levels=(Level.ALLOW,))
+        self.control.timeout = None
+        self.tell_schedd(HostReady(ClassAd({"Address": str(self.address)})))
+
+    async def serve(self) -> None:
+        """Do what the schedd says until it says stop, or is gone."""
+        listening = tasks.spawn(self._listen(), "schedd")
+        stopping = tasks.spawn(self._stopping.wait(), "stop")
+        await asyncio.wait({listening, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if self.peaceful:
+            while self.shadows:
+                await asyncio.sleep(0.2)
+        listening.cancel()
+        stopping.cancel()
+        self.logs.close()
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                message = read_host_message(await self.control.receive_forever())
+            except ConnectionLost:
+                self.log("The schedd is gone; its next host will find the jobs again.")
+                return
+            try:
+                self._obey(message)
+            except (KettleError, ValueError) as error:
+                self.runtime.log.problem(f"{type(message).__name__}: {error}")
+
+    def _obey(self, message: HostMessage) -> None:
+        ad = message.content
+        if isinstance(message, StartShadow):
+            self._start_shadow(ad)
+        elif isinstance(message, SignalShadow):
+            self._signal(ad)
+        elif isinstance(message, SetAttributes):
+            self._set_attributes(ad)
+        elif isinstance(message, StopHost):
+            self.peaceful = ad.string("How") == "peaceful"
+            self._stopping.set()
+
+    def _find(self, ad: ClassAd) -> RunningShadow | None:
+        return self.shadows.get((ad.integer("ClusterId") or 0, ad.integer("ProcId") or 0))
+
+    def _start_shadow(self, ad: ClassAd) -> None:
+        known = self._find(ad)
+        if known is not None:
+            self.log(f"Job {known.name} has a shadow already; the second one is not started")
+            return
+        shadow = RunningShadow(self, ad)
+        key = (shadow.cluster, shadow.proc)
+        self.shadows[key] = shadow
+        self._by_key[shadow.transfer_key] = shadow
+        if shadow.claim.has_session:
+            # A starter may come back with its claim's session instead of the one it was offered.
+            self.add_transfer_session(shadow.claim)
+        tasks.spawn(self._run(shadow, key), f"shadow {shadow.name}")
+
+    async def _run(self, shadow: RunningShadow, key: tuple[int, int]) -> None:
+        try:
+            await shadow.run()
+        finally:
+            self._by_key.pop(shadow.transfer_key, None)
+            for session in (shadow.transfer_session, shadow.claim):
+                if session is not None and session.has_session:
+                    self.runtime.network.remove_session(session)
+            if self.shadows.get(key) is shadow:
+                del self.shadows[key]
+
+    def _signal(self, ad: ClassAd) -> None:
+        shadow = self._find(ad)
+        if shadow is None:
+            return
+        word = ad.string("Signal") or ""
+        if word in ("Suspend", "Continue"):
+            tasks.spawn(shadow.suspend(go_on=word == "Continue"), f"{word} {shadow.name}")
+            return
+        wish = _WISHES.get(word)
+        if wish is None:
+            self.runtime.log.problem(f"{word!r} is no signal for a shadow")
+            return
+        request = Request(
+            wish,
+            ad.string("Reason") or "",
+            ad.integer("ReasonCode") or 0,
+            ad.integer("ReasonSubCode") or 0,
+            fast=word in ("VacateFast", "Remove"),
+        )
+        tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
+
+    def _set_attributes(self, ad: ClassAd) -> None:
+        shadow = self._find(ad)
+        changes = ad.evaluate("Attributes")
+        if shadow is None or not isinstance(changes, ClassAd):
+            return
+        for name in changes.own_names():
+            text = changes.text(name)
+            if text is not None:
+                shadow.job.insert_text(name, text)
+        tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
+
+    # File transfers.
+
+    async def _on_upload(self, stream: Stream) -> None:
+        key = FileTransferUpload.read(await stream.receive()).transfer_key
+        await self._transfer(stream, key, "Input")
+
+    async def _on_download(self, stream: Stream) -> None:
+        key = FileTransferDownload.read(await stream.receive()).transfer_key
+        await self._transfer(stream, key, "Output")
+
+    async def _transfer(self, stream: Stream, key: str, direction: str) -> None:
+        shadow = self._by_key.get(key)
+        if shadow is None:
+            self.log(f"{stream.remote_name} named an unknown transfer key")
+            await asyncio.sleep(WRONG_KEY_SECONDS)
+            await stream.send(Words(0))
+            return
+        await serve(shadow, stream, direction)
+
+
+def _megabytes(config: Config, name: str) -> int:
+    value = config.integer(name)
+    return -1 if value is None else value
+
+
+def main(arguments: bytes, fds: list[int]) -> int:
+    """Be a shadow host: the entry for the zygote; `fds[0]` is the schedd's socket pair.
+
+    `arguments` is a JSON object with `owner` (account whose jobs these are, empty for our own)
+    and `schedd_address`.
+    """
+    import uvloop
+
+    from kettle.runtime.arguments import DaemonArguments
+    from kettle.runtime.daemon import open_log
+    from kettle.runtime.files import SystemSources
+    from kettle.runtime.privileges import Privileges, find_account
+
+    wishes = json.loads(arguments or b"{}")
+    config = load_config(SystemSources(), dict(os.environ), subsystem="SHADOW")
+    log = open_log(config, DaemonArguments(), "SHADOW")
+    privileges = Privileges.find(config.get("CONDOR_IDS"))
+    if privileges.can_switch and wishes.get("owner"):
+        try:
+            privileges = Privileges(find_account(wishes["owner"]), can_switch=True)
+        except NotFoundError as error:
+            log.problem(f"{error}; its jobs' files are touched as {privileges.daemon.name}")
+    privileges.settle()
+    main_coroutine = _live(config, log, privileges, fds[0], wishes.get("schedd_address", ""))
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(main_coroutine)
+
+
+async def _live(
+    config: Config, log: Log, privileges: Privileges, control: int, schedd_address: str
+) -> int:
+    from kettle.runtime.clock import SystemClock
+    from kettle.runtime.context import Runtime
+    from kettle.runtime.files import Files
+    from kettle.runtime.identity import DaemonIdentity
+    from kettle.runtime.inheritance import read_inheritance
+    from kettle.runtime.network import SystemNetwork
+    from kettle.runtime.processes import SystemProcesses
+    from kettle.runtime.stream import Stream
+
+    clock = SystemClock()
+    set_ambient(
+        Context(
+            clock.now,
+            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
+            zone_name=lambda moment: time.localtime(moment).tm_zone,
+        )
+    )
+    tasks.set_reporter(log.problem)
+    machine = config.get("FULL_HOSTNAME") or "localhost"
+    identity = DaemonIdentity("SHADOW", machine, machine, clock.now())
+    processes = SystemProcesses()
+    processes.start()
+    network = SystemNetwork(config, identity, clock, log)
+    family = read_inheritance(os.environ).family
+    if family:
+        network.add_family(family)
+    await network.listen(None)
+    runtime = Runtime(config, clock, network, processes, Files(), log, privileges, identity)
+    host = ShadowHost(runtime, Stream.over(control), schedd_address=schedd_address)
+    try:
+        await host.start()
+        await host.serve()
+    finally:
+        await network.close()
+        await tasks.cancel_all()
+        processes.stop()
+        log.close()
+    return 0

@@ -1,0 +1,234 @@
+"""The starter's calls about its job, answered: one function per call, in a table.
+
+The numbers and fields are `wire.messages.syscalls`'; calls on files go to `service_files.py`.
+Source: wire reference §5.1.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.errors import ClassAdSyntaxError
+from kettle.records.event_grid import RemoteErrorEvent
+from kettle.shadow import job_events
+from kettle.shadow.endings import ExitReport, Request, Wish
+from kettle.shadow.job_updates import delayed_chirp, from_report, may_set
+from kettle.shadow.service_files import FILE_CALLS, RemoteFiles
+from kettle.shadow.shadow_machine import Event
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import Call, Reply
+
+if TYPE_CHECKING:
+    from kettle.shadow.service_shadow import RunningShadow
+
+Handler = Callable[["RunningShadow", Any], Awaitable[Reply]]
+# Limit: what a job may write into its own ad in one call.
+MAX_EXPRESSION = 64 * 1024
+
+
+async def answer(shadow: RunningShadow, call: Call, data: bytes = b"") -> Reply:
+    """Answer one call; `data` is what followed a putfile. A call nobody serves is ENOSYS."""
+    handler = CALLS.get(type(call))
+    if handler is not None:
+        return await handler(shadow, call)
+    file_call = FILE_CALLS.get(type(call))
+    if file_call is None:
+        return call.answer(-1, errno=errno.ENOSYS)
+    if shadow.files is None:
+        shadow.files = RemoteFiles(shadow.job.string("Iwd") or "/")
+    return file_call(shadow.files, call, data)
+
+
+async def _get_job_info(shadow: RunningShadow, call: calls.GetJobInfo) -> Reply:
+    ad = shadow.job.copy()
+    host = shadow.host
+    ad["ClaimId"] = shadow.claim.text
+    ad["PublicClaimId"] = shadow.claim.public
+    ad["StartdIpAddr"] = shadow.startd_address
+    ad["ShadowIpAddr"] = str(host.address)
+    ad["ShadowVersion"] = host.version
+    ad["UidDomain"] = host.uid_domain
+    return call.answer(0, result=ad)
+
+
+async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStarterInfo) -> Reply:
+    shadow.info = call.info
+    shadow.starter_address = call.info.string("StarterIpAddr") or ""
+    shadow.update({})
+    return call.answer(0)
+
+
+async def _get_user_info(shadow: RunningShadow, call: calls.GetUserInfo) -> Reply:  # noqa: ARG001
+    return call.answer(0, result=ClassAd({"Uid": os.geteuid(), "Gid": os.getegid()}))
+
+
+async def _begin_execution(shadow: RunningShadow, call: calls.BeginExecution) -> Reply:
+    await shadow.happen(Event.EXECUTING)
+    return call.answer(0)
+
+
+async def _register_job_info(shadow: RunningShadow, call: calls.RegisterJobInfo) -> Reply:
+    shadow.note_report(call.info)
+    await shadow.note_job_state(call.info)
+    return call.answer(0)
+
+
+async def _job_exit(shadow: RunningShadow, call: calls.JobExit) -> Reply:
+    changes = from_report(call.info) | delayed_chirp(call.info, shadow.host.chirp_prefix)
+    shadow.update(changes)
+    # What the machine says last must not lose what it said before about the exit.
+    info = call.info.copy()
+    for name in ("ExitBySignal", "ExitCode", "ExitSignal"):
+        if info.lookup(name) is None and name in changes:
+            info.insert_text(name, changes[name])
+    shadow.report = ExitReport(call.status, call.reason, info)
+    return call.answer(0)
+
+
+async def _job_termination(shadow: RunningShadow, call: calls.JobTermination) -> Reply:
+    shadow.note_report(call.info)
+    return call.answer(0)
+
+
+async def _user_log(shadow: RunningShadow, call: calls.UserLog) -> Reply:
+    ad = call.event
+    if ad.string("MyType") == "RemoteErrorEvent":
+        event = job_events.remote_error_event(ad)
+        shadow.write_event(event)
+        if event.critical:
+            await shadow.fail(_error_request(shadow, event))
+        return call.answer()
+    from kettle.records.event_forms import event_from_ad
+
+    other = event_from_ad(ad)
+    if other is not None:
+        shadow.write_event(other)
+    return call.answer()
+
+
+def _error_request(shadow: RunningShadow, event: RemoteErrorEvent) -> Request:
+    """Return why the run ends; a transfer that failed here knows better than the starter."""
+    if shadow.transfer_failure is not None:
+        return shadow.transfer_failure
+    reason = f"Error from {event.host or shadow.slot_name}: {event.message}"
+    return Request(Wish.ERROR, reason, event.code or 0, event.subcode or 0)
+
+
+async def _get_job_attr(shadow: RunningShadow, call: calls.GetJobAttr) -> Reply:
+    expression = shadow.job.lookup(call.name)
+    private = call.name.lower() in ("claimid", "transferkey", "capability")
+    text = "UNDEFINED" if expression is None or private else unparse(expression, old=True)
+    return call.answer(0, result=text)
+
+
+async def _set_job_attr(shadow: RunningShadow, call: calls.SetJobAttr) -> Reply:
+    if not may_set(call.name) or len(call.value) > MAX_EXPRESSION:
+        return call.answer(-1, errno=errno.EACCES)
+    try:
+        text = unparse(parse_expression(call.value, old=True), old=True)
+    except ClassAdSyntaxError:
+        return call.answer(-1, errno=errno.EINVAL)
+    shadow.update({call.name: text})
+    shadow.flush()
+    return call.answer(0)
+
+
+async def _constrain(shadow: RunningShadow, call: calls.Constrain) -> Reply:
+    try:
+        added = unparse(parse_expression(call.expression, old=True), old=True)
+    except ClassAdSyntaxError:
+        return call.answer(-1, errno=errno.EINVAL)
+    before = shadow.job.text("Requirements") or "true"
+    shadow.update({"Requirements": f"({before}) && ({added})"})
+    return call.answer(0)
+
+
+async def _get_sec_session_info(shadow: RunningShadow, call: calls.GetSecSessionInfo) -> Reply:
+    stream = shadow.stream
+    if stream is None or not stream.encrypted or not shadow.claim.has_session:
+        return call.answer(-1, errno=errno.EPERM)
+    claim, transfer = shadow.claim, shadow.offer_transfer_session()
+    words = [
+        claim.session_id, claim.info, claim.secret,
+        transfer.session_id, transfer.info, transfer.secret,
+    ]  # fmt: skip
+    return call.answer(0, result=words)
+
+
+async def _get_credentials(shadow: RunningShadow, call: calls.GetCredentials) -> Reply:  # noqa: ARG001
+    # No credential store is kept yet: a job that needs one is told that there is none.
+    return call.answer(0, result=[])
+
+
+async def _event_notification(shadow: RunningShadow, call: calls.EventNotification) -> Reply:
+    kind = call.event.string("EventType")
+    if kind is None:
+        return call.answer(-2)
+    if kind == "SuccessfulCheckpoint":
+        number = call.event.integer("CheckpointNumber")
+        changes = {"NumCkpts": str((shadow.job.integer("NumCkpts") or 0) + 1)}
+        if number is not None:
+            changes["CheckpointNumber"] = str(number)
+        shadow.update(changes)
+        return call.answer(0)
+    # Compat: the reference answers -3 to kinds it does act on; starters ignore the value
+    # (tests/conformance/test_shadow_calls.py).
+    return call.answer(-3)
+
+
+async def _request_guidance(shadow: RunningShadow, call: calls.RequestGuidance) -> Reply:
+    kind = call.request.string("RequestType")
+    if kind is None:
+        return call.answer(int(calls.Guidance.MALFORMED), result=ClassAd())
+    if shadow.state.asked:
+        return call.answer(0, result=ClassAd({"Command": "Abort"}))
+    if kind == "JobEnvironment":
+        # Compat: never "RetryReqest", which would cost the job five seconds (wire reference §5.2).
+        return call.answer(0, result=ClassAd({"Command": "StartJob"}))
+    if kind == "JobSetup":
+        return call.answer(0, result=ClassAd({"Command": "CarryOn"}))
+    return call.answer(int(calls.Guidance.UNKNOWN_REQUEST), result=ClassAd())
+
+
+async def _dprintf_stats(shadow: RunningShadow, call: calls.DprintfStats) -> Reply:
+    shadow.log(call.text[:1000].replace("\n", " "))
+    return call.answer(0)
+
+
+async def _get_docker_credentials(
+    shadow: RunningShadow,
+    call: calls.GetDockerCredentials,
+) -> Reply:
+    return call.answer(0, result=ClassAd())
+
+
+async def _get_file_info(shadow: RunningShadow, call: calls.GetFileInfo) -> Reply:
+    name = call.logical_name
+    path = name if name.startswith("/") else os.path.join(shadow.job.string("Iwd") or "/", name)
+    return call.answer(0, result=f"remote:{os.path.normpath(path)}")
+
+
+CALLS: dict[type[Call], Handler] = {
+    calls.GetJobInfo: _get_job_info,
+    calls.RegisterStarterInfo: _register_starter_info,
+    calls.GetUserInfo: _get_user_info,
+    calls.BeginExecution: _begin_execution,
+    calls.RegisterJobInfo: _register_job_info,
+    calls.JobTermination: _job_termination,
+    calls.JobExit: _job_exit,
+    calls.UserLog: _user_log,
+    calls.GetJobAttr: _get_job_attr,
+    calls.SetJobAttr: _set_job_attr,
+    calls.Constrain: _constrain,
+    calls.GetSecSessionInfo: _get_sec_session_info,
+    calls.GetCredentials: _get_credentials,
+    calls.EventNotification: _event_notification,
+    calls.RequestGuidance: _request_guidance,
+    calls.DprintfStats: _dprintf_stats,
+    calls.GetDockerCredentials: _get_docker_credentials,
+    calls.GetFileInfo: _get_file_info,
+}

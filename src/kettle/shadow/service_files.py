@@ -1,0 +1,333 @@
+"""The starter's calls on files of the access point: for chirp and for streamed standard files.
+
+Carried out with the rights of this process, which is the job owner's: what the owner may not do
+the job may not either. Paths are relative to the job's Iwd. Numbers and fields are
+`wire.messages.syscalls`'; source: wire reference §5.1.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Callable
+from typing import Any
+
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Reply
+
+FileHandler = Callable[["RemoteFiles", Any, bytes], Reply]
+# Limit: files a job may have open on the access point at once.
+MAX_OPEN = 256
+# Limit: bytes of one directory listing.
+MAX_LISTING = 16 * 1024 * 1024
+# Flags of open() travel in the reference's own numbering.
+_FLAGS = {
+    0x0001: os.O_WRONLY,
+    0x0002: os.O_RDWR,
+    0x0100: os.O_CREAT,
+    0x0200: os.O_TRUNC,
+    0x0400: os.O_EXCL,
+    0x0800: os.O_NOCTTY,
+    0x1000: os.O_APPEND,
+}
+_STAT_WIDTH = 1024
+
+
+def decode_open_flags(flags: int) -> int:
+    """Return open() flags of this system for those of the wire."""
+    return sum(here for there, here in _FLAGS.items() if flags & there)
+
+
+def render_stat(facts: os.stat_result) -> str:
+    """Return a stat result as the line of thirteen numbers that the wire carries."""
+    numbers = (
+        facts.st_dev, facts.st_ino, facts.st_mode, facts.st_nlink, facts.st_uid, facts.st_gid,
+        facts.st_rdev, facts.st_size, facts.st_blksize, facts.st_blocks,
+        int(facts.st_atime), int(facts.st_mtime), int(facts.st_ctime),
+    )  # fmt: skip
+    return " ".join(map(str, numbers)) + " \n"
+
+
+def render_statfs(facts: os.statvfs_result) -> str:
+    """Return a statfs result as the line of numbers that the wire carries."""
+    numbers = (
+        0, facts.f_bsize, facts.f_blocks, facts.f_bfree, facts.f_bavail, facts.f_files,
+        facts.f_ffree,
+    )  # fmt: skip
+    return " ".join(map(str, numbers)) + " \n"
+
+
+class RemoteFiles:
+    """The files one job has open here; its descriptors are numbers of its own."""
+
+    def __init__(self, directory: str) -> None:
+        self.directory = directory
+        self._open: dict[int, int] = {}
+        self._next = 3
+
+    def path(self, name: str) -> str:
+        """Return the path a name means; ENOENT for an empty one."""
+        if not name or "\0" in name:
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        return os.path.join(self.directory, name)
+
+    def add(self, descriptor: int) -> int:
+        """Keep an open file and return its number; EMFILE if there are too many."""
+        if len(self._open) >= MAX_OPEN:
+            os.close(descriptor)
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        number = self._next
+        self._next += 1
+        self._open[number] = descriptor
+        return number
+
+    def descriptor(self, number: int) -> int:
+        """Return the open file of a number; EBADF if it is none."""
+        if number not in self._open:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return self._open[number]
+
+    def forget(self, number: int) -> None:
+        """Close an open file."""
+        os.close(self.descriptor(number))
+        del self._open[number]
+
+    def close(self) -> None:
+        """Close everything."""
+        while self._open:
+            _, descriptor = self._open.popitem()
+            os.close(descriptor)
+
+
+def _size(number: int) -> int:
+    if not 0 <= number <= MAXIMUM_DATA:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    return number
+
+
+def _open(files: RemoteFiles, call: calls.Open, _: bytes) -> Reply:
+    flags = decode_open_flags(call.flags) | os.O_CLOEXEC | os.O_NONBLOCK
+    descriptor = os.open(files.path(call.path), flags, call.mode & 0o777)
+    return call.answer(files.add(descriptor))
+
+
+def _close(files: RemoteFiles, call: calls.Close, _: bytes) -> Reply:
+    files.forget(call.descriptor)
+    return call.answer(0)
+
+
+def _data(call: Call, data: bytes) -> Reply:
+    return call.answer(len(data), result=data)
+
+
+def _read(files: RemoteFiles, call: calls.Read, _: bytes) -> Reply:
+    return _data(call, os.read(files.descriptor(call.descriptor), _size(call.size)))
+
+
+def _pread(files: RemoteFiles, call: calls.Pread, _: bytes) -> Reply:
+    descriptor = files.descriptor(call.descriptor)
+    return _data(call, os.pread(descriptor, _size(call.size), call.offset))
+
+
+def _sread(files: RemoteFiles, call: calls.Sread, _: bytes) -> Reply:
+    descriptor, left = files.descriptor(call.descriptor), _size(call.size)
+    step = max(1, call.stride_skip)
+    length = max(1, call.stride_length)
+    offset, parts = call.offset, []
+    while left > 0:
+        piece = os.pread(descriptor, min(length, left), offset)
+        parts.append(piece)
+        left -= len(piece)
+        offset += step
+        if len(piece) < length:
+            break
+    return _data(call, b"".join(parts))
+
+
+def _write_all(descriptor: int, data: bytes) -> int:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    return len(data)
+
+
+def _write(files: RemoteFiles, call: calls.Write, _: bytes) -> Reply:
+    return call.answer(_write_all(files.descriptor(call.descriptor), call.data))
+
+
+def _pwrite(files: RemoteFiles, call: calls.Pwrite, _: bytes) -> Reply:
+    descriptor = files.descriptor(call.descriptor)
+    return call.answer(os.pwrite(descriptor, call.data, call.offset))
+
+
+def _swrite(files: RemoteFiles, call: calls.Swrite, _: bytes) -> Reply:
+    descriptor = files.descriptor(call.descriptor)
+    length, step = max(1, call.stride_length), max(1, call.stride_skip)
+    offset, written = call.offset, 0
+    while written < len(call.data):
+        piece = call.data[written : written + length]
+        written += os.pwrite(descriptor, piece, offset)
+        offset += step
+    return call.answer(written)
+
+
+def _lseek(files: RemoteFiles, call: calls.Lseek, _: bytes) -> Reply:
+    return call.answer(os.lseek(files.descriptor(call.descriptor), call.offset, call.whence))
+
+
+def _fstat(files: RemoteFiles, call: calls.Fstat, _: bytes) -> Reply:
+    return call.answer(0, result=render_stat(os.fstat(files.descriptor(call.descriptor))))
+
+
+def _stat(files: RemoteFiles, call: calls.Stat, _: bytes) -> Reply:
+    return call.answer(0, result=render_stat(os.stat(files.path(call.path))))
+
+
+def _lstat(files: RemoteFiles, call: calls.Lstat, _: bytes) -> Reply:
+    return call.answer(0, result=render_stat(os.lstat(files.path(call.path))))
+
+
+def _statfs(files: RemoteFiles, call: calls.Statfs, _: bytes) -> Reply:
+    return call.answer(0, result=render_statfs(os.statvfs(files.path(call.path))))
+
+
+def _fstatfs(files: RemoteFiles, call: calls.Fstatfs, _: bytes) -> Reply:
+    return call.answer(0, result=render_statfs(os.fstatvfs(files.descriptor(call.descriptor))))
+
+
+def _access(files: RemoteFiles, call: calls.Access, _: bytes) -> Reply:
+    path = files.path(call.path)
+    if not os.access(path, call.mode & 7, effective_ids=True):
+        code = errno.EACCES if os.path.exists(path) else errno.ENOENT
+        raise OSError(code, os.strerror(code))
+    return call.answer(0)
+
+
+def _simple(action: Callable[[RemoteFiles, Any], object]) -> FileHandler:
+    """Make a handler of an action that has no result."""
+
+    def handler(files: RemoteFiles, call: Call, _: bytes) -> Reply:
+        action(files, call)
+        return call.answer(0)
+
+    return handler
+
+
+def _readlink(files: RemoteFiles, call: calls.Readlink, _: bytes) -> Reply:
+    return _data(call, os.fsencode(os.readlink(files.path(call.path)))[: _size(call.size)])
+
+
+def _rmall(files: RemoteFiles, call: calls.Rmall) -> None:
+    path = files.path(call.path)
+    if stat.S_ISDIR(os.lstat(path).st_mode):
+        shutil.rmtree(path)
+    else:
+        os.unlink(path)
+
+
+def _get_file(files: RemoteFiles, call: calls.GetFile, _: bytes) -> Reply:
+    with open(files.path(call.path), "rb") as file:
+        size = _size(os.fstat(file.fileno()).st_size)
+        return _data(call, file.read(size))
+
+
+def _put_file(files: RemoteFiles, call: calls.PutFile, data: bytes) -> Reply:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    descriptor = os.open(files.path(call.path), flags, call.mode & 0o777)
+    try:
+        return call.answer(_write_all(descriptor, data[: _size(call.size)]))
+    finally:
+        os.close(descriptor)
+
+
+def _get_dir(files: RemoteFiles, call: calls.GetDir, _: bytes) -> Reply:
+    names = sorted(os.listdir(files.path(call.path)))
+    return call.answer(0, result="".join(f"{name}\n" for name in names)[:MAX_LISTING])
+
+
+def _get_long_dir(files: RemoteFiles, call: calls.GetLongDir, _: bytes) -> Reply:
+    path = files.path(call.path)
+    lines = []
+    for name in sorted(os.listdir(path)):
+        facts = os.lstat(os.path.join(path, name))
+        lines.append(f"{name}\n{render_stat(facts)}")
+    return call.answer(0, result="".join(lines)[:MAX_LISTING])
+
+
+def _whoami(files: RemoteFiles, call: calls.WhoAmI, _: bytes) -> Reply:  # noqa: ARG001
+    import pwd
+
+    name = pwd.getpwuid(os.geteuid()).pw_name
+    return _data(call, name.encode()[: _size(call.size)])
+
+
+def _guarded(handler: FileHandler) -> FileHandler:
+    """Make a failing handler answer with its errno."""
+
+    def guarded(files: RemoteFiles, call: Call, data: bytes) -> Reply:
+        try:
+            return handler(files, call, data)
+        except OSError as error:
+            return call.answer(-1, errno=error.errno or errno.EIO)
+        except (KeyError, ValueError, OverflowError):
+            return call.answer(-1, errno=errno.EINVAL)
+
+    return guarded
+
+
+_TABLE: dict[type[Call], FileHandler] = {
+    calls.Open: _open,
+    calls.Close: _close,
+    calls.Read: _read,
+    calls.Pread: _pread,
+    calls.Sread: _sread,
+    calls.Write: _write,
+    calls.Pwrite: _pwrite,
+    calls.Swrite: _swrite,
+    calls.Lseek: _lseek,
+    calls.Fstat: _fstat,
+    calls.Stat: _stat,
+    calls.Lstat: _lstat,
+    calls.Statfs: _statfs,
+    calls.Fstatfs: _fstatfs,
+    calls.Access: _access,
+    calls.Readlink: _readlink,
+    calls.GetFile: _get_file,
+    calls.PutFile: _put_file,
+    calls.GetDir: _get_dir,
+    calls.GetLongDir: _get_long_dir,
+    calls.WhoAmI: _whoami,
+    calls.Unlink: _simple(lambda files, call: os.unlink(files.path(call.path))),
+    calls.Rename: _simple(
+        lambda files, call: os.rename(files.path(call.path), files.path(call.new_path))
+    ),
+    calls.Mkdir: _simple(lambda files, call: os.mkdir(files.path(call.path), call.mode & 0o777)),
+    calls.Rmdir: _simple(lambda files, call: os.rmdir(files.path(call.path))),
+    calls.Rmall: _simple(_rmall),
+    calls.Fsync: _simple(lambda files, call: os.fsync(files.descriptor(call.descriptor))),
+    calls.Chmod: _simple(lambda files, call: os.chmod(files.path(call.path), call.mode & 0o7777)),
+    calls.Fchmod: _simple(
+        lambda files, call: os.fchmod(files.descriptor(call.descriptor), call.mode & 0o7777)
+    ),
+    calls.Chown: _simple(lambda files, call: os.chown(files.path(call.path), call.uid, call.gid)),
+    calls.Lchown: _simple(lambda files, call: os.lchown(files.path(call.path), call.uid, call.gid)),
+    calls.Fchown: _simple(
+        lambda files, call: os.fchown(files.descriptor(call.descriptor), call.uid, call.gid)
+    ),
+    calls.Truncate: _simple(lambda files, call: os.truncate(files.path(call.path), call.size)),
+    calls.Ftruncate: _simple(
+        lambda files, call: os.ftruncate(files.descriptor(call.descriptor), call.size)
+    ),
+    calls.Link: _simple(
+        lambda files, call: os.link(files.path(call.path), files.path(call.new_path))
+    ),
+    calls.Symlink: _simple(lambda files, call: os.symlink(call.target, files.path(call.path))),
+    calls.Utime: _simple(
+        lambda files, call: os.utime(files.path(call.path), (call.access_time, call.change_time))
+    ),
+}
+FILE_CALLS: dict[type[Call], FileHandler] = {
+    kind: _guarded(handler) for kind, handler in _TABLE.items()
+}

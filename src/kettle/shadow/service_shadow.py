@@ -1,0 +1,827 @@
+"""One running shadow: the machine's effects done, the starter's connection served.
+
+One coroutine per job. It asks the startd to start the job, answers the starter's calls, looks for
+the starter when the connection is lost, and tells claim and schedd how it ended. What happens when
+is `shadow_machine.py`'s, the judgement `endings.py`'s, calls are answered in `service_calls.py`,
+files travel in `service_transfers.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit, VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, StorageError, WireError
+from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
+from kettle.policy.match_expansion import expand_match
+from kettle.records.event_base import Event as LogEvent
+from kettle.records.event_grid import (
+    JobDisconnectedEvent,
+    JobReconnectedEvent,
+    JobReconnectFailedEvent,
+)
+from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent, ShadowExceptionEvent
+from kettle.records.event_log import ULOG_NAMES
+from kettle.runtime import tasks
+from kettle.runtime.event_logs import user_log_paths
+from kettle.shadow import job_events
+from kettle.shadow.endings import (
+    Ending,
+    ExitReport,
+    Last,
+    Request,
+    Wish,
+    decide_ending,
+    exit_attributes,
+)
+from kettle.shadow.job_updates import delayed_chirp, from_report, texts
+from kettle.shadow.service_calls import answer
+from kettle.shadow.shadow_machine import Effect, Event, Phase, begin, step
+from kettle.transfer.plan import split_list
+from kettle.wire.commands import Command
+from kettle.wire.messages.claims import (
+    ActivateClaim,
+    ActivateClaimReply,
+    ClaimCommand,
+    ClaimCommandReply,
+    ClaimMessage,
+    ContinueClaim,
+    DeactivateClaim,
+    DeactivateClaimForcibly,
+    DeactivateClaimJobDone,
+    DeactivateClaimReply,
+    SuspendClaim,
+)
+from kettle.wire.messages.rpc import Shape
+from kettle.wire.messages.shadow_host import ShadowExited, UpdateJob
+from kettle.wire.messages.syscalls import PutFile, read_syscall
+from kettle.wire.security.claim_id import ClaimId, mint_session_id
+
+if TYPE_CHECKING:
+    from kettle.runtime.stream import Stream
+    from kettle.shadow.service import ShadowHost
+    from kettle.shadow.service_files import RemoteFiles
+
+# How long a starter may take to end a job that was asked to leave, beyond the job's own time.
+LEAVING_SECONDS = 600.0
+# A starter that was told to kill the job at once has no reason to take longer than this.
+LEAVING_FAST_SECONDS = 60.0
+# How often a startd that is still cleaning up is asked again, and how many times.
+ACTIVATION_RETRIES = 20
+ACTIVATION_RETRY_SECONDS = 0.5
+# The lease of a job that has none: the claim's, six missed alives of 300 s (S012).
+DEFAULT_LEASE_SECONDS = 1800
+# How long updates may wait for others of the same job.
+UPDATE_DELAY_SECONDS = 2.0
+STARTD_SECONDS = 20.0
+# A starter is being reaped while this is waited for.
+JOB_DONE_SECONDS = 120.0
+_SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAVING})
+_LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
+_RESTART_REASON = "Local schedd and job shadow died, schedd now running again"
+
+
+class RunningShadow:
+    """The shadow of one job; `run` is its life."""
+
+    __slots__ = (
+        "_flush_timer",
+        "_lease_sent_at",
+        "_leave_timer",
+        "_logged_sizes",
+        "_pending",
+        "_policy_timer",
+        "_reason",
+        "_reusable",
+        "_wake",
+        "claim",
+        "cluster",
+        "files",
+        "host",
+        "info",
+        "job",
+        "last_contact",
+        "proc",
+        "received_bytes",
+        "report",
+        "request",
+        "sent_bytes",
+        "slot",
+        "startd_address",
+        "starter_address",
+        "state",
+        "stream",
+        "transfer_failure",
+        "transfer_key",
+        "transfer_session",
+    )
+
+    def __init__(self, host: ShadowHost, start: ClassAd) -> None:
+        self.host = host
+        self.cluster = start.integer("ClusterId") or 0
+        self.proc = start.integer("ProcId") or 0
+        job = start.evaluate("Job")
+        slot = start.evaluate("Slot")
+        self.job = job.flattened() if isinstance(job, ClassAd) else ClassAd()
+        self.slot = slot if isinstance(slot, ClassAd) else ClassAd()
+        self.claim = ClaimId(self.job.string("ClaimId") or start.string("ClaimId") or "")
+        self.startd_address = (
+            start.string("StartdAddress") or self.job.string("StartdIpAddr") or self.claim.address
+        )
+        self.state, effects = begin(reconnect=start.boolean("Reconnect") is True)
+        self.stream: Stream | None = None
+        self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
+        self.starter_address = self.job.string("StarterIpAddr") or ""
+        self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
+        self.transfer_session: ClaimId | None = None
+        self.transfer_failure: Request | None = None
+        self.request: Request | None = None
+        self.report: ExitReport | None = None
+        self.files: RemoteFiles | None = None
+        self.sent_bytes = 0
+        self.received_bytes = 0
+        self.last_contact = host.now()
+        if effects:
+            renewed = self.job.integer("LastJobLeaseRenewal")
+            self.last_contact = float(renewed) if renewed else self.last_contact
+        self._lease_sent_at = host.now()
+        self._logged_sizes: tuple[object, ...] = ()
+        self._pending: dict[str, str] = {}
+        self._flush_timer: asyncio.TimerHandle | None = None
+        self._leave_timer: asyncio.TimerHandle | None = None
+        self._policy_timer: asyncio.TimerHandle | None = None
+        self._wake = asyncio.Event()
+        self._reason = ""
+        self._reusable = False
+        self.set_attributes(
+            MyAddress=str(host.address),
+            TransferKey=self.transfer_key,
+            TransferSocket=str(host.address),
+        )
+
+    @property
+    def name(self) -> str:
+        """The job's id, as logs show it."""
+        return f"{self.cluster}.{self.proc}"
+
+    @property
+    def slot_name(self) -> str:
+        """The name of the slot the job runs in."""
+        return self.info.string("Name") or self.job.string("RemoteHost") or "unknown slot"
+
+    # The job's ad and the queue.
+
+    def set_attributes(self, **values: object) -> None:
+        """Set attributes of our copy of the job only."""
+        for name, value in values.items():
+            self.job[name] = value
+
+    def update(self, changes: dict[str, str]) -> None:
+        """Change the job here and, soon, in the queue; values are expression texts."""
+        for name, text in changes.items():
+            self.job.insert_text(name, text)
+        self._pending.update(changes)
+        if self._pending and self._flush_timer is None:
+            loop = asyncio.get_running_loop()
+            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Send the waiting updates to the schedd."""
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
+        if self._pending:
+            self.host.tell_schedd(UpdateJob(self._ids(self._take_pending())))
+
+    def _take_pending(self) -> dict[str, str]:
+        pending, self._pending = self._pending, {}
+        return pending
+
+    def _ids(self, attributes: dict[str, str]) -> ClassAd:
+        changes = ClassAd()
+        for name, text in attributes.items():
+            changes.insert_text(name, text)
+        return ClassAd({"ClusterId": self.cluster, "ProcId": self.proc, "Attributes": changes})
+
+    def hear(self) -> None:
+        """Note that the starter was heard: the job's lease begins anew."""
+        now = self.host.now()
+        self.last_contact = now
+        if now - self._lease_sent_at > self.lease_seconds / 4:
+            self._lease_sent_at = now
+            self.update({"LastJobLeaseRenewal": str(int(now))})
+
+    @property
+    def lease_seconds(self) -> int:
+        """How long the job may run without being heard of."""
+        lease = self.job.integer("JobLeaseDuration")
+        return DEFAULT_LEASE_SECONDS if lease is None or lease <= 0 else lease
+
+    # Logging.
+
+    def log(self, text: str) -> None:
+        """Write a line to the shadow's log."""
+        self.host.log(f"({self.name}) {text}")
+
+    def write_event(self, event: LogEvent) -> None:
+        """Write an event, and event 028 after it if the job wants to be told more."""
+        job_events.stamp(event, self.cluster, self.proc, self.host.now())
+        try:
+            self.host.logs.write(self.job, event, self.host.nodes_mask(self.job))
+            wanted = self.job.string("JobAdInformationAttrs")
+            if wanted:
+                self._write_information(event, split_list(wanted.replace(" ", ",")))
+        except StorageError as error:
+            self.log(f"ERROR: {error}")
+
+    def _write_information(self, event: LogEvent, names: list[str]) -> None:
+        from kettle.records.event_forms import event_ad
+
+        number = event.number
+        if not 0 <= number < len(ULOG_NAMES):
+            return
+        more = job_events.information_event(
+            event_ad(event), self.job, names, number, ULOG_NAMES[number]
+        )
+        job_events.stamp(more, self.cluster, self.proc, event.time)
+        self.host.logs.write(self.job, more, self.host.nodes_mask(self.job))
+
+    # Its life.
+
+    async def run(self) -> None:
+        """Live until the job's end is known and told; never raises but when cancelled."""
+        try:
+            if self.state.reconnecting:
+                await self._perform((Effect.LOG_DISCONNECTED,))
+            elif not self._prepare():
+                await self._finish()
+                return
+            while self.state.phase is not Phase.DONE:
+                await self._live()
+            await self._finish()
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one job's trouble must stay its own
+            await self._fail(error)
+        finally:
+            self._stop_timers()
+            if self.stream is not None:
+                self.stream.close()
+            if self.files is not None:
+                self.files.close()
+
+    def _prepare(self) -> bool:
+        """Fill in `$$()` and open the log; False if the job has to be held instead."""
+        try:
+            self.host.logs.check(self.job)
+        except StorageError as error:
+            self._hold_at_once(error.message, HoldReasonCode.UnableToInitUserLog)
+            return False
+        expansion = expand_match(self.job, self.slot)
+        if expansion.unresolved is not None:
+            text = f"Cannot expand $$ expression ({expansion.unresolved})."
+            self._hold_at_once(text, HoldReasonCode.Unspecified)
+            return False
+        for name, text in expansion.changed.items():
+            self.job[name] = text
+        return True
+
+    def _hold_at_once(self, reason: str, code: HoldReasonCode) -> None:
+        self._reusable = True
+        self.request = Request(Wish.POLICY_HOLD, reason, int(code))
+
+    async def _live(self) -> None:
+        """Do what the phase is about until it changes."""
+        phase = self.state.phase
+        if phase is Phase.ACTIVATING:
+            await self._activate()
+        elif phase in _SERVING:
+            await self._serve()
+        elif phase is Phase.LOST:
+            await self._look_for_starter()
+        else:
+            await self._tell_claim()
+            await self.happen(Event.CLAIM_TOLD)
+
+    async def happen(self, event: Event) -> None:
+        """Apply an event to the machine and do what it says."""
+        before = self.state.phase
+        self.state, effects = step(self.state, event)
+        if self.state.phase is not before:
+            self.log(f"{before.value} -> {self.state.phase.value}: {event.value}")
+        await self._perform(effects)
+        self._wake.set()
+
+    async def _perform(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            match effect:
+                case Effect.LOG_EXECUTE:
+                    self._begin_execution()
+                case Effect.LOG_SUSPENDED:
+                    self._note_suspension()
+                case Effect.LOG_CONTINUED:
+                    self._note_continuation()
+                case Effect.ASK_TO_LEAVE:
+                    self._ask_to_leave()
+                case Effect.LOG_DISCONNECTED:
+                    self._note_disconnection()
+                case Effect.LOG_RECONNECTED:
+                    self._note_reconnection()
+                case Effect.LOG_RECONNECT_FAILED:
+                    self._note_failure()
+                case _:
+                    # The others are what `_live` does in the phase that follows.
+                    pass
+
+    # The startd.
+
+    async def _activate(self) -> None:
+        for _ in range(ACTIVATION_RETRIES):
+            try:
+                stream, code, failure = await self._send_activation()
+            except (WireError, OSError) as error:
+                self._refused(f"The startd could not be asked to start the job: {error}")
+                await self.happen(Event.CONNECTION_LOST)
+                return
+            if code == 1:
+                self.stream = stream
+                self.hear()
+                self._watch_policy()
+                self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
+                await self.happen(Event.ACCEPTED)
+                return
+            stream.close()
+            if code != 2 or self.request is not None:
+                said = failure.string("VacateReason") if failure is not None else None
+                self._refused(said or "The startd refused to start the job")
+                await self.happen(Event.REFUSED)
+                return
+            await asyncio.sleep(ACTIVATION_RETRY_SECONDS)
+        self._refused("The startd did not finish cleaning up after its last job")
+        await self.happen(Event.REFUSED)
+
+    def _refused(self, reason: str) -> None:
+        self._reason = reason
+        self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
+
+    async def _send_activation(self) -> tuple[Stream, int, ClassAd | None]:
+        ad = self.job.copy()
+        ad["ClaimId"] = self.claim.text
+        ad["PublicClaimId"] = self.claim.public
+        ad["StartdIpAddr"] = self.startd_address
+        ad["_condor_send_activation_failure_ad"] = True
+        stream = await self._connect(Command.ACTIVATE_CLAIM)
+        try:
+            await stream.send(ActivateClaim(self.claim.text, 2, ad))
+            reply = ActivateClaimReply.read(await stream.receive(JOB_DONE_SECONDS))
+        except BaseException:
+            stream.close()
+            raise
+        return stream, reply.code, reply.failure
+
+    async def _connect(self, command: Command, address: str = "") -> Stream:
+        return await self.host.runtime.network.connect(
+            address or self.startd_address,
+            command,
+            session=self.claim if self.claim.has_session else None,
+            timeout=STARTD_SECONDS,
+        )
+
+    async def _command_claim(self, message: ClaimMessage, *, answered: float | None) -> ClassAd:
+        """Send a command about the claim; its answer if it has one, an empty ad if not."""
+        assert message.command is not None
+        stream = await self._connect(message.command)
+        try:
+            await stream.send(message)
+            if answered is None:
+                return ClassAd()
+            return DeactivateClaimReply.read(await stream.receive(answered)).response
+        finally:
+            stream.close()
+
+    def _ask_to_leave(self) -> None:
+        fast = self.request is not None and self.request.fast
+        tasks.spawn(self._send_leave(fast=fast), f"deactivate {self.name}")
+        if self._leave_timer is not None:
+            self._leave_timer.cancel()
+        wait = LEAVING_FAST_SECONDS if fast else LEAVING_SECONDS
+        wait += 0.0 if fast else float(self.job.integer("JobMaxVacateTime") or 0)
+        loop = asyncio.get_running_loop()
+        self._leave_timer = loop.call_later(wait, self.on_overdue)
+
+    async def _send_leave(self, *, fast: bool) -> None:
+        message = (DeactivateClaimForcibly if fast else DeactivateClaim)(self.claim.text)
+        try:
+            reply = await self._command_claim(message, answered=JOB_DONE_SECONDS)
+        except (WireError, OSError) as error:
+            self.log(f"The claim could not be deactivated: {error}")
+            return
+        self._reusable = reply.boolean("Start") is True
+
+    def on_overdue(self) -> None:
+        """Give up on a starter that does not end the job."""
+        tasks.spawn(self._overdue(), f"overdue {self.name}")
+
+    async def _overdue(self) -> None:
+        await self.happen(Event.OVERDUE)
+        if self.stream is not None and self.state.phase is Phase.CLOSING:
+            self.stream.close()
+
+    async def _tell_claim(self) -> None:
+        """Tell the startd that the activation is over, unless it was asked to end it itself."""
+        if self.state.exit_known and self.request is not None and self.request.wish in (
+            Wish.HOLD, Wish.REMOVE, Wish.VACATE, Wish.POLICY_HOLD, Wish.POLICY_REMOVE,
+        ):  # fmt: skip
+            # It was deactivated; the reply says whether the claim lives on.
+            return
+        message: ClaimMessage = DeactivateClaimForcibly(self.claim.text)
+        if self.state.exit_known:
+            message = DeactivateClaimJobDone(self.claim.text)
+        try:
+            reply = await self._command_claim(message, answered=JOB_DONE_SECONDS)
+        except (WireError, OSError) as error:
+            self._reusable = False
+            self.log(f"The startd could not be told that the job is done: {error}")
+            return
+        self._reusable = reply.boolean("Start") is True
+
+    # The starter's connection.
+
+    async def _serve(self) -> None:
+        stream = self.stream
+        assert stream is not None
+        try:
+            while self.state.phase in _SERVING:
+                call = read_syscall(await stream.receive_forever())
+                self.hear()
+                if isinstance(call, PutFile):
+                    data = await stream.receive(STARTD_SECONDS)
+                    reply = await answer(self, call, data.rest())
+                else:
+                    reply = await answer(self, call)
+                if reply.shape is not Shape.NOTHING:
+                    await stream.send(reply)
+                if self.report is not None and self.state.phase in _SERVING:
+                    await self.happen(Event.EXITED)
+        except WireError as error:
+            if self.state.phase in _SERVING:
+                self.log(f"The starter's connection is lost: {error}")
+            stream.close()
+            await self.happen(Event.CONNECTION_LOST)
+
+    def note_report(self, ad: ClassAd) -> dict[str, str]:
+        """Take over what a starter measured; return what has changed for the queue."""
+        changes = from_report(ad) | delayed_chirp(ad, self.host.chirp_prefix)
+        self.update(changes)
+        if ad.lookup("ImageSize") is not None:
+            event = job_events.image_size_event(self.job)
+            sizes = (event.size_kb, event.memory_mb, event.resident_kb, event.proportional_kb)
+            if sizes != self._logged_sizes:
+                self._logged_sizes = sizes
+                self.write_event(event)
+        return changes
+
+    async def note_job_state(self, ad: ClassAd) -> None:
+        """See whether the starter says that the job was stopped or goes on."""
+        state = ad.string("JobState")
+        if state == "Suspended" and self.state.phase is Phase.RUNNING:
+            self.set_attributes(NumPids=ad.integer("NumPids") or 0)
+            await self.happen(Event.SUSPENDED)
+        elif state == "Running" and self.state.phase is Phase.SUSPENDED:
+            await self.happen(Event.CONTINUED)
+
+    def _begin_execution(self) -> None:
+        now = int(self.host.now())
+        starts = (self.job.integer("NumJobStarts") or 0) + 1
+        self.update(texts({"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}))
+        self.write_event(job_events.execute_event(self.startd_address, self.info))
+        # That the job has started must not be forgotten, whatever happens next.
+        self.flush()
+        self._watch_policy()
+
+    def _note_suspension(self) -> None:
+        now = int(self.host.now())
+        total = (self.job.integer("TotalSuspensions") or 0) + 1
+        self.write_event(JobSuspendedEvent(processes=self.job.integer("NumPids") or 0))
+        self.update(
+            texts(
+                {
+                    "JobStatus": int(JobStatus.SUSPENDED),
+                    "LastSuspensionTime": now,
+                    "TotalSuspensions": total,
+                }
+            )
+        )
+        self.flush()
+
+    def _note_continuation(self) -> None:
+        since = self.job.integer("LastSuspensionTime") or 0
+        span = max(0, int(self.host.now()) - since) if since else 0
+        total = (self.job.integer("CumulativeSuspensionTime") or 0) + span
+        self.write_event(JobUnsuspendedEvent())
+        self.update(
+            texts(
+                {
+                    "JobStatus": int(JobStatus.RUNNING),
+                    "LastSuspensionTime": 0,
+                    "CumulativeSuspensionTime": total,
+                }
+            )
+        )
+        self.flush()
+
+    # Losing and finding the starter.
+
+    def _note_disconnection(self) -> None:
+        reason = _RESTART_REASON if self.state.reconnecting else _LOST_REASON
+        event = JobDisconnectedEvent(
+            reason=reason, startd_name=self.slot_name, startd_address=self.startd_address
+        )
+        self.write_event(event)
+        self.update(texts({"JobDisconnectedDate": int(self.host.now())}))
+        self.flush()
+
+    def _note_reconnection(self) -> None:
+        event = JobReconnectedEvent(
+            startd_name=self.slot_name,
+            startd_address=self.startd_address,
+            starter_address=self.starter_address,
+        )
+        self.write_event(event)
+        reconnects = (self.job.integer("NumJobReconnects") or 0) + 1
+        now = int(self.host.now())
+        self.update(
+            texts({"LastJobLeaseRenewal": now, "NumJobReconnects": reconnects})
+            | {"JobCurrentReconnectAttempt": "undefined", "JobDisconnectedDate": "undefined"}
+        )
+        self.flush()
+
+    def _note_failure(self) -> None:
+        if not self._reason:
+            self._reason = f"Job disconnected too long: JobLeaseDuration ({self.lease_seconds} seconds) expired"
+        self.write_event(JobReconnectFailedEvent(reason=self._reason, startd_name=self.slot_name))
+
+    async def _look_for_starter(self) -> None:
+        self._watch_policy()
+        attempt = 0
+        while self.state.phase is Phase.LOST:
+            left = self.last_contact + self.lease_seconds - self.host.now()
+            if left <= 0:
+                await self.happen(Event.LEASE_OVER)
+                return
+            attempt += 1
+            try:
+                if await self._reconnect():
+                    await self.happen(Event.FOUND)
+                    return
+            except (WireError, OSError) as error:
+                self.log(f"Attempt {attempt} to reconnect failed: {error}")
+            if self.state.phase is Phase.LOST:
+                await self._pause(min(2.0 ** min(attempt, 16), self.host.backoff_ceiling, left))
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, unless something happens first."""
+        self._wake.clear()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+    async def _reconnect(self) -> bool:
+        """Locate the starter and take its connection; False if there is none any more."""
+        located = await self._ask(
+            "",
+            {
+                "Command": "CA_LOCATE_STARTER",
+                "ClaimId": self.claim.text,
+                "GlobalJobId": self.job.string("GlobalJobId") or "",
+                "ScheddIpAddr": self.host.schedd_address,
+            },
+        )
+        if located is None:
+            return False
+        stream, reply = located
+        stream.close()
+        address = reply.string("StarterIpAddr") or ""
+        if reply.string("Result") != "Success" or not address:
+            said = reply.string("ErrorString") or reply.string("Result") or "no answer"
+            self._reason = f"The startd no longer knows the job: {said}"
+            await self.happen(Event.GONE)
+            return False
+        found = await self._ask(
+            address,
+            {
+                "Command": "CA_RECONNECT_JOB",
+                "UidDomain": self.host.uid_domain,
+                "TransferKey": self.transfer_key,
+                "TransferSocket": str(self.host.address),
+                "ShadowIpAddr": str(self.host.address),
+                "ShadowVersion": self.host.version,
+            },
+        )
+        if found is None:
+            return False
+        stream, reply = found
+        if reply.string("Result") != "Success":
+            stream.close()
+            self.log(f"The starter refused to reconnect: {reply.string('ErrorString')}")
+            return False
+        self.stream = stream
+        self.starter_address = address
+        self.info.update(reply)
+        self.hear()
+        return True
+
+    async def _ask(self, address: str, request: dict[str, object]) -> tuple[Stream, ClassAd] | None:
+        ad = ClassAd({"MyType": "Command", "TargetType": "Reply", **request})
+        stream = await self._connect(Command.CA_CMD, address)
+        try:
+            await stream.send(ClaimCommand(ad))
+            reply = ClaimCommandReply.read(await stream.receive(STARTD_SECONDS)).response
+        except BaseException:
+            stream.close()
+            raise
+        if self.state.phase is not Phase.LOST:
+            stream.close()
+            return None
+        return stream, reply
+
+    # Requests from the schedd and from policy.
+
+    async def ask(self, request: Request) -> None:
+        """Want the job to leave; the first wish stays, except that a removal beats all."""
+        if self.request is None or request.wish is Wish.REMOVE:
+            self.request = request
+        elif request.fast and not self.request.fast:
+            self.request = Request(
+                self.request.wish,
+                self.request.reason,
+                self.request.code,
+                self.request.subcode,
+                fast=True,
+            )
+        await self.happen(Event.ASKED)
+        if self.state.phase is Phase.LOST:
+            # Nobody can say when it is gone: let the lease of what is asked for be short.
+            self.last_contact = min(
+                self.last_contact, self.host.now() - self.lease_seconds + LEAVING_FAST_SECONDS
+            )
+
+    async def fail(self, request: Request) -> None:
+        """End the run because of an error that the starter, or a transfer, reported."""
+        if self.request is None:
+            self.request = request
+        await self.happen(Event.FAILED)
+
+    async def suspend(self, *, go_on: bool) -> None:
+        """Ask the startd to stop or continue the job's processes."""
+        message = (ContinueClaim if go_on else SuspendClaim)(self.claim.text)
+        try:
+            await self._command_claim(message, answered=None)
+        except (WireError, OSError) as error:
+            self.log(f"The startd could not be asked to suspend or continue the job: {error}")
+
+    def _watch_policy(self) -> None:
+        """Set the timer for the next look at the job's policy."""
+        if self._policy_timer is not None:
+            self._policy_timer.cancel()
+        delay = self.host.policy_seconds
+        deadline = duration_deadline(self.job)
+        if deadline is not None:
+            delay = max(0.0, min(delay, deadline[0] - self.host.now()))
+        loop = asyncio.get_running_loop()
+        self._policy_timer = loop.call_later(delay, self._on_policy)
+
+    def _on_policy(self) -> None:
+        self._policy_timer = None
+        tasks.spawn(self.check_policy(), f"policy {self.name}")
+
+    async def check_policy(self) -> None:
+        """Carry out what the job's periodic expressions ask for."""
+        if self.state.phase in (Phase.CLOSING, Phase.DONE, Phase.LEAVING):
+            return
+        decision = decide_periodic(self.job, self.host.now(), self.host.system_policy)
+        if decision.verdict is Verdict.HOLD:
+            await self.ask(
+                Request(Wish.POLICY_HOLD, decision.reason, decision.code, decision.subcode)
+            )
+        elif decision.verdict is Verdict.REMOVE:
+            await self.ask(Request(Wish.POLICY_REMOVE, decision.reason))
+        elif decision.verdict is Verdict.VACATE:
+            code = int(VacateReasonCode.JobPolicy)
+            await self.ask(Request(Wish.VACATE, decision.reason, code))
+        else:
+            self._watch_policy()
+
+    # The end.
+
+    async def _finish(self) -> None:
+        self._stop_timers()
+        if self.report is not None:
+            for name, value in exit_attributes(self.report).items():
+                self.job[name] = value
+                self._pending[name] = self.job.text(name) or "undefined"
+        if self.transfer_failure is not None and self.request is None:
+            self.request = self.transfer_failure
+        now = self.host.now()
+        ending = decide_ending(self.job, self.report, self.request, now, self.host.system_policy)
+        if self.report is None and self.request is None:
+            ending = self._unstarted()
+        self._write_last_events(ending, now)
+        self._report_exit(ending)
+
+    def _unstarted(self) -> Ending:
+        """Judge a run that was refused, or whose starter is lost."""
+        reconnecting = self.state.executed
+        code = VacateReasonCode.ReconnectFailed if reconnecting else (
+            VacateReasonCode.FailedToActivateClaim
+        )  # fmt: skip
+        return Ending(
+            ShadowExit.RECONNECT_FAILED if reconnecting else ShadowExit.NOT_STARTED,
+            reason=self._reason,
+            attributes={"VacateReason": self._reason, "VacateReasonCode": int(code)},
+        )
+
+    def _write_last_events(self, ending: Ending, now: float) -> None:
+        sent, received = self.received_bytes, self.sent_bytes
+        for last in ending.events:
+            match last:
+                case Last.TERMINATED:
+                    self.write_event(job_events.terminated_event(self.job, sent, received, now))
+                case Last.REQUEUED | Last.EVICTED:
+                    requeued = last is Last.REQUEUED
+                    event = job_events.evicted_event(
+                        self.job, ending, sent, received, now, requeued=requeued
+                    )
+                    self.write_event(event)
+                case Last.HELD:
+                    self.write_event(job_events.held_event(ending))
+                case Last.EXCEPTION:
+                    message = ShadowExceptionEvent(
+                        message=ending.reason, sent_bytes=sent, received_bytes=received
+                    )
+                    self.write_event(message)
+
+    def _report_exit(self, ending: Ending) -> None:
+        attributes = texts(ending.attributes)
+        total_sent = (self.job.real("BytesSent") or 0.0) + self.received_bytes
+        total_received = (self.job.real("BytesRecvd") or 0.0) + self.sent_bytes
+        attributes |= texts({"BytesSent": total_sent, "BytesRecvd": total_received})
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
+        ad = self._ids(self._take_pending() | attributes)
+        ad["ExitReason"] = int(ending.exit)
+        ad["ClaimReusable"] = self._reusable
+        self.log(f"Reporting job exit reason {int(ending.exit)}{': ' if ending.reason else ''}"
+                 f"{ending.reason}")  # fmt: skip
+        self.host.tell_schedd(ShadowExited(ad))
+
+    async def _fail(self, error: Exception) -> None:
+        """End a shadow that met a bug: the job must neither hang nor be lost."""
+        self.host.runtime.log.problem(f"({self.name}) {type(error).__name__}: {error}")
+        self.host.report_bug(error)
+        if isinstance(error, KettleError):
+            reason = str(error)
+        else:
+            reason = f"{type(error).__name__}: {error}"
+        try:
+            await self._command_claim(
+                DeactivateClaimForcibly(self.claim.text), answered=JOB_DONE_SECONDS
+            )
+        except (WireError, OSError) as trouble:
+            self.log(f"The claim could not be deactivated: {trouble}")
+        ending = Ending(
+            ShadowExit.EXCEPTION,
+            (Last.EXCEPTION,),
+            reason,
+            attributes={
+                "VacateReason": reason,
+                "VacateReasonCode": int(VacateReasonCode.ShadowException),
+            },
+        )
+        self._write_last_events(ending, self.host.now())
+        self._report_exit(ending)
+
+    def _stop_timers(self) -> None:
+        for timer in (self._leave_timer, self._policy_timer):
+            if timer is not None:
+                timer.cancel()
+        self._leave_timer = self._policy_timer = None
+
+    def offer_transfer_session(self) -> ClaimId:
+        """Return the session for this job's file transfers, made on first use."""
+        if self.transfer_session is None:
+            session = mint_session_id(
+                f"filetransfer.{secrets.token_hex(8)}", secrets.token_bytes(32)
+            )
+            self.transfer_session = session
+            self.host.add_transfer_session(session)
+        return self.transfer_session
+
+
+__all__ = ["RunningShadow", "user_log_paths"]

@@ -1,0 +1,178 @@
+"""The shadow's side of file transfers: the starter connects, this sends input or takes output.
+
+What travels is `kettle.transfer.plan`'s, how `kettle.transfer.protocol`'s; here are the disk, the
+events 040, the times and counts in the job's ad, and the hold reason of a transfer that failed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError, WireError
+from kettle.records.event_cluster import FileTransferEvent
+from kettle.runtime.transfer_files import LocalFiles
+from kettle.shadow.endings import Request, Wish, transfer_reason
+from kettle.shadow.job_updates import texts, transfer_stats
+from kettle.transfer.plan import plan_input, plan_landing, size_limit
+from kettle.transfer.protocol import Outcome, Terms, download, upload
+
+if TYPE_CHECKING:
+    from kettle.runtime.stream import Stream
+    from kettle.shadow.service_shadow import RunningShadow
+
+_KINDS = {"Input": (2, 3), "Output": (5, 6)}
+_CODES = {
+    "Input": int(HoldReasonCode.TransferInputError),
+    "Output": int(HoldReasonCode.TransferOutputError),
+}
+
+
+async def send_input(shadow: RunningShadow, stream: Stream) -> None:
+    """Send the job's input files over a connection that named its transfer key."""
+    files = LocalFiles()
+    try:
+        plan = plan_input(shadow.job, files)
+    except RefusedError as error:
+        _fail(shadow, "Input", error.message, here_failed=True)
+        return
+    limit = size_limit(shadow.job, shadow.slot, "MaxTransferInputMB", shadow.host.max_input_mb)
+    if 0 <= limit < plan.sandbox_bytes:
+        text = f"the files are larger than the limit of {limit} bytes"
+        code = int(HoldReasonCode.MaxTransferInputSizeExceeded)
+        _fail(shadow, "Input", text, here_failed=True, code=code)
+        return
+    size = -(-plan.sandbox_bytes // (1024 * 1024))
+    shadow.update(texts({"TransferInputSizeMB": size}))
+    dialog = upload(
+        plan.items, files, _terms(shadow, stream, "Input", limit), sandbox_bytes=plan.sandbox_bytes
+    )
+    outcome = await stream.run(dialog)
+    shadow.sent_bytes += outcome.bytes
+    _note_end(shadow, "Input", outcome)
+
+
+async def take_output(shadow: RunningShadow, stream: Stream) -> None:
+    """Receive the job's output files over a connection that named its transfer key."""
+    spooled = shadow.job.integer("StageInStart") is not None
+    directory = shadow.job.string("Iwd") or "/"
+    landing = plan_landing(shadow.job, directory, spooled=spooled)
+    limit = size_limit(shadow.job, shadow.slot, "MaxTransferOutputMB", shadow.host.max_output_mb)
+    dialog = download(landing.path_for, LocalFiles(), _terms(shadow, stream, "Output", limit))
+    outcome = await stream.run(dialog)
+    shadow.received_bytes += outcome.bytes
+    _note_end(shadow, "Output", outcome)
+
+
+async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
+    """Carry a transfer; a connection that breaks is the starter's to try again."""
+    try:
+        if direction == "Input":
+            await send_input(shadow, stream)
+        else:
+            await take_output(shadow, stream)
+    except (WireError, OSError) as error:
+        shadow.log(f"The transfer of {direction.lower()} files broke off: {error}")
+
+
+def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) -> Terms:
+    host = stream.remote_name.rpartition(":")[0]
+    return Terms(
+        "SHADOW",
+        here=shadow.host.address.host,
+        peer=f"<{stream.remote_name}>" if host else stream.remote_name,
+        code=_CODES[direction],
+        max_bytes=limit,
+        started=lambda: _note_start(shadow, direction),
+    )
+
+
+def _note_start(shadow: RunningShadow, direction: str) -> None:
+    now = int(shadow.host.now())
+    shadow.hear()
+    event = FileTransferEvent(kind=_KINDS[direction][0])
+    if direction == "Input":
+        event.host = shadow.starter_address or None
+    shadow.write_event(event)
+    started = f"Num{direction}TransferStarts"
+    word = "In" if direction == "Input" else "Out"
+    shadow.update(
+        texts(
+            {
+                f"JobCurrentStartTransfer{direction}Date": now,
+                f"Transfer{word}Started": now,
+                f"Transferring{direction}": True,
+                started: (shadow.job.integer(started) or 0) + 1,
+            }
+        )
+    )
+
+
+def _note_end(shadow: RunningShadow, direction: str, outcome: Outcome) -> None:
+    now = int(shadow.host.now())
+    shadow.hear()
+    shadow.write_event(FileTransferEvent(kind=_KINDS[direction][1]))
+    word = "In" if direction == "Input" else "Out"
+    before = shadow.job.evaluate(f"Transfer{direction}Stats")
+    stats = transfer_stats(
+        direction,
+        before if isinstance(before, ClassAd) else None,
+        outcome.bytes,
+        outcome.files,
+    )
+    changes = texts(
+        {
+            f"JobCurrentFinishTransfer{direction}Date": now,
+            f"Transfer{word}Finished": now,
+            f"Transferring{direction}": False,
+        }
+    )
+    changes[f"Transfer{direction}Stats"] = stats
+    shadow.update(changes)
+    failure = outcome.failure
+    if failure is None:
+        shadow.transfer_failure = None
+        return
+    here_failed = outcome.sender_failed == (direction == "Input")
+    _fail(
+        shadow,
+        direction,
+        outcome.detail or failure.reason,
+        here_failed=here_failed,
+        code=failure.code,
+        subcode=failure.subcode,
+        try_again=failure.try_again,
+    )
+
+
+def _fail(
+    shadow: RunningShadow,
+    direction: str,
+    detail: str,
+    *,
+    here_failed: bool,
+    code: int = 0,
+    subcode: int = 0,
+    try_again: bool = False,
+) -> None:
+    """Remember why a transfer failed; the starter's error report ends the run with it."""
+    reason = transfer_reason(
+        direction.lower(),
+        shadow.host.host_name,
+        shadow.slot_name,
+        here_failed=here_failed,
+        detail=detail,
+    )
+    # Compat: whatever code the other side gives for its own trouble, the direction decides it,
+    # except for the codes of size limits (tests/unit/shadow/test_endings.py).
+    sizes = (
+        int(HoldReasonCode.MaxTransferInputSizeExceeded),
+        int(HoldReasonCode.MaxTransferOutputSizeExceeded),
+    )
+    if code not in sizes:
+        code = _CODES[direction]
+    shadow.log(reason)
+    shadow.transfer_failure = Request(
+        Wish.ERROR, reason, 0 if try_again else code, 0 if try_again else subcode
+    )
