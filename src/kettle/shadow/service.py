@@ -75,6 +75,7 @@ class ShadowHost:
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0
         self._stopping = asyncio.Event()
+        self._empty = asyncio.Event()
         self.peaceful = False
         self._read_configuration(runtime.config)
 
@@ -159,9 +160,8 @@ class ShadowHost:
         listening = tasks.spawn(self._listen(), "schedd")
         stopping = tasks.spawn(self._stopping.wait(), "stop")
         await asyncio.wait({listening, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if self.peaceful:
-            while self.shadows:
-                await asyncio.sleep(0.2)
+        if self.peaceful and self.shadows:
+            await self._empty.wait()
         listening.cancel()
         stopping.cancel()
         self.logs.close()
@@ -181,11 +181,11 @@ class ShadowHost:
     def _obey(self, message: HostMessage) -> None:
         ad = message.content
         if isinstance(message, StartShadow):
-            self._start_shadow(ad)
+            self._start_shadow(message)
         elif isinstance(message, SignalShadow):
             self._signal(ad)
         elif isinstance(message, SetAttributes):
-            self._set_attributes(ad)
+            self._set_attributes(message)
         elif isinstance(message, StopHost):
             self.peaceful = ad.string("How") == "peaceful"
             self._stopping.set()
@@ -193,14 +193,15 @@ class ShadowHost:
     def _find(self, ad: ClassAd) -> RunningShadow | None:
         return self.shadows.get((ad.integer("ClusterId") or 0, ad.integer("ProcId") or 0))
 
-    def _start_shadow(self, ad: ClassAd) -> None:
-        known = self._find(ad)
+    def _start_shadow(self, start: StartShadow) -> None:
+        known = self._find(start.content)
         if known is not None:
             self.log(f"Job {known.name} has a shadow already; the second one is not started")
             return
-        shadow = RunningShadow(self, ad)
+        shadow = RunningShadow(self, start)
         key = (shadow.cluster, shadow.proc)
         self.shadows[key] = shadow
+        self._empty.clear()
         self._by_key[shadow.transfer_key] = shadow
         if shadow.claim.has_session:
             # A starter may come back with its claim's session instead of the one it was offered.
@@ -217,6 +218,8 @@ class ShadowHost:
                     self.runtime.network.remove_session(session)
             if self.shadows.get(key) is shadow:
                 del self.shadows[key]
+            if not self.shadows:
+                self._empty.set()
 
     def _signal(self, ad: ClassAd) -> None:
         shadow = self._find(ad)
@@ -239,15 +242,13 @@ class ShadowHost:
         )
         tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
 
-    def _set_attributes(self, ad: ClassAd) -> None:
-        shadow = self._find(ad)
-        changes = ad.evaluate("Attributes")
-        if shadow is None or not isinstance(changes, ClassAd):
+    def _set_attributes(self, message: SetAttributes) -> None:
+        shadow = self._find(message.content)
+        if shadow is None:
             return
+        changes = message.attributes
         for name in changes.own_names():
-            text = changes.text(name)
-            if text is not None:
-                shadow.job.insert_text(name, text)
+            shadow.job.insert_text(name, changes.text(name) or "undefined")
         tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
 
     # File transfers.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -200,7 +201,7 @@ async def _dprintf_stats(shadow: RunningShadow, call: calls.DprintfStats) -> Rep
 
 
 async def _get_docker_credentials(
-    shadow: RunningShadow,
+    shadow: RunningShadow,  # noqa: ARG001
     call: calls.GetDockerCredentials,
 ) -> Reply:
     return call.answer(0, result=ClassAd())
@@ -208,8 +209,8 @@ async def _get_docker_credentials(
 
 async def _get_file_info(shadow: RunningShadow, call: calls.GetFileInfo) -> Reply:
     name = call.logical_name
-    path = name if name.startswith("/") else os.path.join(shadow.job.string("Iwd") or "/", name)
-    return call.answer(0, result=f"remote:{os.path.normpath(path)}")
+    path = name if name.startswith("/") else posixpath.join(shadow.job.string("Iwd") or "/", name)
+    return call.answer(0, result=f"remote:{posixpath.normpath(path)}")
 
 
 CALLS: dict[type[Call], Handler] = {

@@ -17,16 +17,13 @@ from kettle.classad import ClassAd
 from kettle.errors import KettleError, StorageError, WireError
 from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
 from kettle.policy.match_expansion import expand_match
-from kettle.records.event_base import Event as LogEvent
 from kettle.records.event_grid import (
     JobDisconnectedEvent,
     JobReconnectedEvent,
     JobReconnectFailedEvent,
 )
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent, ShadowExceptionEvent
-from kettle.records.event_log import ULOG_NAMES
 from kettle.runtime import tasks
-from kettle.runtime.event_logs import user_log_paths
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
     Ending,
@@ -37,26 +34,21 @@ from kettle.shadow.endings import (
     decide_ending,
     exit_attributes,
 )
-from kettle.shadow.job_updates import delayed_chirp, from_report, texts
+from kettle.shadow.job_updates import texts
 from kettle.shadow.service_calls import answer
+from kettle.shadow.service_claim import STARTD_SECONDS, ClaimLink
+from kettle.shadow.service_record import JobRecord
 from kettle.shadow.shadow_machine import Effect, Event, Phase, begin, step
-from kettle.transfer.plan import split_list
-from kettle.wire.commands import Command
 from kettle.wire.messages.claims import (
-    ActivateClaim,
-    ActivateClaimReply,
-    ClaimCommand,
-    ClaimCommandReply,
     ClaimMessage,
     ContinueClaim,
     DeactivateClaim,
     DeactivateClaimForcibly,
     DeactivateClaimJobDone,
-    DeactivateClaimReply,
     SuspendClaim,
 )
 from kettle.wire.messages.rpc import Shape
-from kettle.wire.messages.shadow_host import ShadowExited, UpdateJob
+from kettle.wire.messages.shadow_host import ShadowExited
 from kettle.wire.messages.syscalls import PutFile, read_syscall
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
@@ -64,6 +56,7 @@ if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
     from kettle.shadow.service import ShadowHost
     from kettle.shadow.service_files import RemoteFiles
+    from kettle.wire.messages.shadow_host import StartShadow
 
 # How long a starter may take to end a job that was asked to leave, beyond the job's own time.
 LEAVING_SECONDS = 600.0
@@ -72,44 +65,27 @@ LEAVING_FAST_SECONDS = 60.0
 # How often a startd that is still cleaning up is asked again, and how many times.
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
-# The lease of a job that has none: the claim's, six missed alives of 300 s (S012).
-DEFAULT_LEASE_SECONDS = 1800
-# How long updates may wait for others of the same job.
-UPDATE_DELAY_SECONDS = 2.0
-STARTD_SECONDS = 20.0
-# A starter is being reaped while this is waited for.
-JOB_DONE_SECONDS = 120.0
 _SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAVING})
 _LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
 _RESTART_REASON = "Local schedd and job shadow died, schedd now running again"
 
 
-class RunningShadow:
+class RunningShadow(JobRecord):
     """The shadow of one job; `run` is its life."""
 
     __slots__ = (
-        "_flush_timer",
-        "_lease_sent_at",
         "_leave_timer",
-        "_logged_sizes",
-        "_pending",
         "_policy_timer",
         "_reason",
         "_reusable",
         "_wake",
         "claim",
-        "cluster",
         "files",
-        "host",
-        "info",
-        "job",
-        "last_contact",
-        "proc",
+        "link",
         "received_bytes",
         "report",
         "request",
         "sent_bytes",
-        "slot",
         "startd_address",
         "starter_address",
         "state",
@@ -119,38 +95,29 @@ class RunningShadow:
         "transfer_session",
     )
 
-    def __init__(self, host: ShadowHost, start: ClassAd) -> None:
-        self.host = host
-        self.cluster = start.integer("ClusterId") or 0
-        self.proc = start.integer("ProcId") or 0
-        job = start.evaluate("Job")
-        slot = start.evaluate("Slot")
-        self.job = job.flattened() if isinstance(job, ClassAd) else ClassAd()
-        self.slot = slot if isinstance(slot, ClassAd) else ClassAd()
-        self.claim = ClaimId(self.job.string("ClaimId") or start.string("ClaimId") or "")
+    def __init__(self, host: ShadowHost, start: StartShadow) -> None:
+        super().__init__(host, start)
+        self.claim = ClaimId(self.job.string("ClaimId") or start.content.string("ClaimId") or "")
         self.startd_address = (
-            start.string("StartdAddress") or self.job.string("StartdIpAddr") or self.claim.address
+            start.content.string("StartdAddress")
+            or self.job.string("StartdIpAddr")
+            or self.claim.address
         )
-        self.state, effects = begin(reconnect=start.boolean("Reconnect") is True)
+        self.link = ClaimLink(host.runtime.network, self.claim, self.startd_address)
+        self.state, _ = begin(reconnect=start.content.boolean("Reconnect") is True)
+        if self.state.reconnecting:
+            self.last_contact = float(self.job.integer("LastJobLeaseRenewal") or host.now())
         self.stream: Stream | None = None
-        self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
         self.starter_address = self.job.string("StarterIpAddr") or ""
         self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
         self.transfer_session: ClaimId | None = None
+        # Why the last file transfer failed; None if it worked.
         self.transfer_failure: Request | None = None
         self.request: Request | None = None
         self.report: ExitReport | None = None
         self.files: RemoteFiles | None = None
         self.sent_bytes = 0
         self.received_bytes = 0
-        self.last_contact = host.now()
-        if effects:
-            renewed = self.job.integer("LastJobLeaseRenewal")
-            self.last_contact = float(renewed) if renewed else self.last_contact
-        self._lease_sent_at = host.now()
-        self._logged_sizes: tuple[object, ...] = ()
-        self._pending: dict[str, str] = {}
-        self._flush_timer: asyncio.TimerHandle | None = None
         self._leave_timer: asyncio.TimerHandle | None = None
         self._policy_timer: asyncio.TimerHandle | None = None
         self._wake = asyncio.Event()
@@ -161,93 +128,6 @@ class RunningShadow:
             TransferKey=self.transfer_key,
             TransferSocket=str(host.address),
         )
-
-    @property
-    def name(self) -> str:
-        """The job's id, as logs show it."""
-        return f"{self.cluster}.{self.proc}"
-
-    @property
-    def slot_name(self) -> str:
-        """The name of the slot the job runs in."""
-        return self.info.string("Name") or self.job.string("RemoteHost") or "unknown slot"
-
-    # The job's ad and the queue.
-
-    def set_attributes(self, **values: object) -> None:
-        """Set attributes of our copy of the job only."""
-        for name, value in values.items():
-            self.job[name] = value
-
-    def update(self, changes: dict[str, str]) -> None:
-        """Change the job here and, soon, in the queue; values are expression texts."""
-        for name, text in changes.items():
-            self.job.insert_text(name, text)
-        self._pending.update(changes)
-        if self._pending and self._flush_timer is None:
-            loop = asyncio.get_running_loop()
-            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
-
-    def flush(self) -> None:
-        """Send the waiting updates to the schedd."""
-        if self._flush_timer is not None:
-            self._flush_timer.cancel()
-            self._flush_timer = None
-        if self._pending:
-            self.host.tell_schedd(UpdateJob(self._ids(self._take_pending())))
-
-    def _take_pending(self) -> dict[str, str]:
-        pending, self._pending = self._pending, {}
-        return pending
-
-    def _ids(self, attributes: dict[str, str]) -> ClassAd:
-        changes = ClassAd()
-        for name, text in attributes.items():
-            changes.insert_text(name, text)
-        return ClassAd({"ClusterId": self.cluster, "ProcId": self.proc, "Attributes": changes})
-
-    def hear(self) -> None:
-        """Note that the starter was heard: the job's lease begins anew."""
-        now = self.host.now()
-        self.last_contact = now
-        if now - self._lease_sent_at > self.lease_seconds / 4:
-            self._lease_sent_at = now
-            self.update({"LastJobLeaseRenewal": str(int(now))})
-
-    @property
-    def lease_seconds(self) -> int:
-        """How long the job may run without being heard of."""
-        lease = self.job.integer("JobLeaseDuration")
-        return DEFAULT_LEASE_SECONDS if lease is None or lease <= 0 else lease
-
-    # Logging.
-
-    def log(self, text: str) -> None:
-        """Write a line to the shadow's log."""
-        self.host.log(f"({self.name}) {text}")
-
-    def write_event(self, event: LogEvent) -> None:
-        """Write an event, and event 028 after it if the job wants to be told more."""
-        job_events.stamp(event, self.cluster, self.proc, self.host.now())
-        try:
-            self.host.logs.write(self.job, event, self.host.nodes_mask(self.job))
-            wanted = self.job.string("JobAdInformationAttrs")
-            if wanted:
-                self._write_information(event, split_list(wanted.replace(" ", ",")))
-        except StorageError as error:
-            self.log(f"ERROR: {error}")
-
-    def _write_information(self, event: LogEvent, names: list[str]) -> None:
-        from kettle.records.event_forms import event_ad
-
-        number = event.number
-        if not 0 <= number < len(ULOG_NAMES):
-            return
-        more = job_events.information_event(
-            event_ad(event), self.job, names, number, ULOG_NAMES[number]
-        )
-        job_events.stamp(more, self.cluster, self.proc, event.time)
-        self.host.logs.write(self.job, more, self.host.nodes_mask(self.job))
 
     # Its life.
 
@@ -341,7 +221,7 @@ class RunningShadow:
     async def _activate(self) -> None:
         for _ in range(ACTIVATION_RETRIES):
             try:
-                stream, code, failure = await self._send_activation()
+                stream, code, failure = await self.link.activate(self.job)
             except (WireError, OSError) as error:
                 self._refused(f"The startd could not be asked to start the job: {error}")
                 await self.happen(Event.CONNECTION_LOST)
@@ -367,41 +247,6 @@ class RunningShadow:
         self._reason = reason
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
 
-    async def _send_activation(self) -> tuple[Stream, int, ClassAd | None]:
-        ad = self.job.copy()
-        ad["ClaimId"] = self.claim.text
-        ad["PublicClaimId"] = self.claim.public
-        ad["StartdIpAddr"] = self.startd_address
-        ad["_condor_send_activation_failure_ad"] = True
-        stream = await self._connect(Command.ACTIVATE_CLAIM)
-        try:
-            await stream.send(ActivateClaim(self.claim.text, 2, ad))
-            reply = ActivateClaimReply.read(await stream.receive(JOB_DONE_SECONDS))
-        except BaseException:
-            stream.close()
-            raise
-        return stream, reply.code, reply.failure
-
-    async def _connect(self, command: Command, address: str = "") -> Stream:
-        return await self.host.runtime.network.connect(
-            address or self.startd_address,
-            command,
-            session=self.claim if self.claim.has_session else None,
-            timeout=STARTD_SECONDS,
-        )
-
-    async def _command_claim(self, message: ClaimMessage, *, answered: float | None) -> ClassAd:
-        """Send a command about the claim; its answer if it has one, an empty ad if not."""
-        assert message.command is not None
-        stream = await self._connect(message.command)
-        try:
-            await stream.send(message)
-            if answered is None:
-                return ClassAd()
-            return DeactivateClaimReply.read(await stream.receive(answered)).response
-        finally:
-            stream.close()
-
     def _ask_to_leave(self) -> None:
         fast = self.request is not None and self.request.fast
         tasks.spawn(self._send_leave(fast=fast), f"deactivate {self.name}")
@@ -415,7 +260,7 @@ class RunningShadow:
     async def _send_leave(self, *, fast: bool) -> None:
         message = (DeactivateClaimForcibly if fast else DeactivateClaim)(self.claim.text)
         try:
-            reply = await self._command_claim(message, answered=JOB_DONE_SECONDS)
+            reply = await self.link.command(message)
         except (WireError, OSError) as error:
             self.log(f"The claim could not be deactivated: {error}")
             return
@@ -441,7 +286,7 @@ class RunningShadow:
         if self.state.exit_known:
             message = DeactivateClaimJobDone(self.claim.text)
         try:
-            reply = await self._command_claim(message, answered=JOB_DONE_SECONDS)
+            reply = await self.link.command(message)
         except (WireError, OSError) as error:
             self._reusable = False
             self.log(f"The startd could not be told that the job is done: {error}")
@@ -471,18 +316,6 @@ class RunningShadow:
                 self.log(f"The starter's connection is lost: {error}")
             stream.close()
             await self.happen(Event.CONNECTION_LOST)
-
-    def note_report(self, ad: ClassAd) -> dict[str, str]:
-        """Take over what a starter measured; return what has changed for the queue."""
-        changes = from_report(ad) | delayed_chirp(ad, self.host.chirp_prefix)
-        self.update(changes)
-        if ad.lookup("ImageSize") is not None:
-            event = job_events.image_size_event(self.job)
-            sizes = (event.size_kb, event.memory_mb, event.resident_kb, event.proportional_kb)
-            if sizes != self._logged_sizes:
-                self._logged_sizes = sizes
-                self.write_event(event)
-        return changes
 
     async def note_job_state(self, ad: ClassAd) -> None:
         """See whether the starter says that the job was stopped or goes on."""
@@ -561,7 +394,8 @@ class RunningShadow:
 
     def _note_failure(self) -> None:
         if not self._reason:
-            self._reason = f"Job disconnected too long: JobLeaseDuration ({self.lease_seconds} seconds) expired"
+            lease = f"JobLeaseDuration ({self.lease_seconds} seconds)"
+            self._reason = f"Job disconnected too long: {lease} expired"
         self.write_event(JobReconnectFailedEvent(reason=self._reason, startd_name=self.slot_name))
 
     async def _look_for_starter(self) -> None:
@@ -593,62 +427,43 @@ class RunningShadow:
 
     async def _reconnect(self) -> bool:
         """Locate the starter and take its connection; False if there is none any more."""
-        located = await self._ask(
-            "",
+        stream, reply = await self.link.ask(
+            "CA_LOCATE_STARTER",
             {
-                "Command": "CA_LOCATE_STARTER",
                 "ClaimId": self.claim.text,
                 "GlobalJobId": self.job.string("GlobalJobId") or "",
                 "ScheddIpAddr": self.host.schedd_address,
             },
         )
-        if located is None:
-            return False
-        stream, reply = located
         stream.close()
+        if self.state.phase is not Phase.LOST:
+            return False
         address = reply.string("StarterIpAddr") or ""
         if reply.string("Result") != "Success" or not address:
             said = reply.string("ErrorString") or reply.string("Result") or "no answer"
             self._reason = f"The startd no longer knows the job: {said}"
             await self.happen(Event.GONE)
             return False
-        found = await self._ask(
-            address,
+        stream, reply = await self.link.ask(
+            "CA_RECONNECT_JOB",
             {
-                "Command": "CA_RECONNECT_JOB",
                 "UidDomain": self.host.uid_domain,
                 "TransferKey": self.transfer_key,
                 "TransferSocket": str(self.host.address),
                 "ShadowIpAddr": str(self.host.address),
                 "ShadowVersion": self.host.version,
             },
+            address=address,
         )
-        if found is None:
-            return False
-        stream, reply = found
-        if reply.string("Result") != "Success":
+        if reply.string("Result") != "Success" or self.state.phase is not Phase.LOST:
             stream.close()
-            self.log(f"The starter refused to reconnect: {reply.string('ErrorString')}")
+            self.log(f"The starter did not reconnect: {reply.string('ErrorString')}")
             return False
         self.stream = stream
         self.starter_address = address
         self.info.update(reply)
         self.hear()
         return True
-
-    async def _ask(self, address: str, request: dict[str, object]) -> tuple[Stream, ClassAd] | None:
-        ad = ClassAd({"MyType": "Command", "TargetType": "Reply", **request})
-        stream = await self._connect(Command.CA_CMD, address)
-        try:
-            await stream.send(ClaimCommand(ad))
-            reply = ClaimCommandReply.read(await stream.receive(STARTD_SECONDS)).response
-        except BaseException:
-            stream.close()
-            raise
-        if self.state.phase is not Phase.LOST:
-            stream.close()
-            return None
-        return stream, reply
 
     # Requests from the schedd and from policy.
 
@@ -681,7 +496,7 @@ class RunningShadow:
         """Ask the startd to stop or continue the job's processes."""
         message = (ContinueClaim if go_on else SuspendClaim)(self.claim.text)
         try:
-            await self._command_claim(message, answered=None)
+            await self.link.command(message, answered=False)
         except (WireError, OSError) as error:
             self.log(f"The startd could not be asked to suspend or continue the job: {error}")
 
@@ -722,9 +537,7 @@ class RunningShadow:
     async def _finish(self) -> None:
         self._stop_timers()
         if self.report is not None:
-            for name, value in exit_attributes(self.report).items():
-                self.job[name] = value
-                self._pending[name] = self.job.text(name) or "undefined"
+            self.update(texts(exit_attributes(self.report)))
         if self.transfer_failure is not None and self.request is None:
             self.request = self.transfer_failure
         now = self.host.now()
@@ -767,19 +580,17 @@ class RunningShadow:
                     self.write_event(message)
 
     def _report_exit(self, ending: Ending) -> None:
-        attributes = texts(ending.attributes)
-        total_sent = (self.job.real("BytesSent") or 0.0) + self.received_bytes
-        total_received = (self.job.real("BytesRecvd") or 0.0) + self.sent_bytes
-        attributes |= texts({"BytesSent": total_sent, "BytesRecvd": total_received})
-        if self._flush_timer is not None:
-            self._flush_timer.cancel()
-            self._flush_timer = None
-        ad = self._ids(self._take_pending() | attributes)
-        ad["ExitReason"] = int(ending.exit)
-        ad["ClaimReusable"] = self._reusable
-        self.log(f"Reporting job exit reason {int(ending.exit)}{': ' if ending.reason else ''}"
-                 f"{ending.reason}")  # fmt: skip
-        self.host.tell_schedd(ShadowExited(ad))
+        sent = (self.job.real("BytesSent") or 0.0) + self.received_bytes
+        received = (self.job.real("BytesRecvd") or 0.0) + self.sent_bytes
+        attributes = self.take_pending()
+        attributes.update(ending.attributes)
+        attributes.update({"BytesSent": sent, "BytesRecvd": received})
+        word = self.ids()
+        word["ExitReason"] = int(ending.exit)
+        word["ClaimReusable"] = self._reusable
+        said = f": {ending.reason}" if ending.reason else ""
+        self.log(f"Reporting job exit reason {int(ending.exit)}{said}")
+        self.host.tell_schedd(ShadowExited(word, attributes))
 
     async def _fail(self, error: Exception) -> None:
         """End a shadow that met a bug: the job must neither hang nor be lost."""
@@ -790,9 +601,7 @@ class RunningShadow:
         else:
             reason = f"{type(error).__name__}: {error}"
         try:
-            await self._command_claim(
-                DeactivateClaimForcibly(self.claim.text), answered=JOB_DONE_SECONDS
-            )
+            await self.link.command(DeactivateClaimForcibly(self.claim.text))
         except (WireError, OSError) as trouble:
             self.log(f"The claim could not be deactivated: {trouble}")
         ending = Ending(
@@ -822,6 +631,3 @@ class RunningShadow:
             self.transfer_session = session
             self.host.add_transfer_session(session)
         return self.transfer_session
-
-
-__all__ = ["RunningShadow", "user_log_paths"]
