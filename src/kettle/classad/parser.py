@@ -294,7 +294,10 @@ class Parser:
             self._require("=")
             key = name.lower()
             names.setdefault(key, name)
-            table[key] = self.expression()
+            # Most attributes are a single token: no need to look for operators.
+            alone = self._tokens[self._index + 1 : self._index + 2]
+            simple = alone and alone[0][0] == "symbol" and alone[0][1] in ";]"
+            table[key] = self._primary() if simple else self.expression()
             if self._peek() not in (";", "]"):
                 raise self._error("expected ; or ], not")
         self._depth = depth

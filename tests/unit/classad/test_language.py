@@ -204,3 +204,20 @@ def test_values_of_nested_ads_are_evaluated_where_they_stand() -> None:
     assert nested.evaluate("y") == 1
     nested["y"] = 2
     assert nested.evaluate("y") == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Owner == "coltrane" || Owner == "tyner"',
+        '(Owner == "coltrane") + (Owner == "tyner")',
+        '(Owner == "coltrane" * 1000000000000) + Imagesize',
+        'KeyboardIdle > 15 * 60 && Owner == "coltrane"',
+        "(SlotID == 1) && (PolicyForSlot1)",
+        "quantize(RequestMemory, {128})",
+        'TARGET.JobUniverse =?= 5 && isUndefined(TARGET.WantApptainer) ? "yes" : "no"',
+    ],
+)
+def test_policies_of_the_manual_parse(text: str) -> None:
+    # R023
+    assert parse_expression(text, old=True) == parse_expression(text)
