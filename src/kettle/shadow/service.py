@@ -10,18 +10,13 @@ the next host finds them again.
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import time
 import traceback
 from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd, Context
-from kettle.classad.context import set_ambient
-from kettle.config import load_config
+from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
-from kettle.errors import ConnectionLost, KettleError, NotFoundError, WireError
+from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.policy.job_policy import SystemPolicy
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
@@ -46,8 +41,6 @@ from kettle.wire.messages.shadow_host import (
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.context import Runtime
-    from kettle.runtime.logs import Log
-    from kettle.runtime.privileges import Privileges
     from kettle.runtime.stream import Stream
     from kettle.wire.security.claim_id import ClaimId
     from kettle.wire.sinful import Sinful
@@ -274,74 +267,3 @@ class ShadowHost:
 def _megabytes(config: Config, name: str) -> int:
     value = config.integer(name)
     return -1 if value is None else value
-
-
-def main(arguments: bytes, fds: list[int]) -> int:
-    """Be a shadow host: the entry for the zygote; `fds[0]` is the schedd's socket pair.
-
-    `arguments` is a JSON object with `owner` (account whose jobs these are, empty for our own)
-    and `schedd_address`.
-    """
-    import uvloop
-
-    from kettle.runtime.arguments import DaemonArguments
-    from kettle.runtime.daemon import open_log
-    from kettle.runtime.files import SystemSources
-    from kettle.runtime.privileges import Privileges, find_account
-
-    wishes = json.loads(arguments or b"{}")
-    config = load_config(SystemSources(), dict(os.environ), subsystem="SHADOW")
-    log = open_log(config, DaemonArguments(), "SHADOW")
-    privileges = Privileges.find(config.get("CONDOR_IDS"))
-    if privileges.can_switch and wishes.get("owner"):
-        try:
-            privileges = Privileges(find_account(wishes["owner"]), can_switch=True)
-        except NotFoundError as error:
-            log.problem(f"{error}; its jobs' files are touched as {privileges.daemon.name}")
-    privileges.settle()
-    main_coroutine = _live(config, log, privileges, fds[0], wishes.get("schedd_address", ""))
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(main_coroutine)
-
-
-async def _live(
-    config: Config, log: Log, privileges: Privileges, control: int, schedd_address: str
-) -> int:
-    from kettle.runtime.clock import SystemClock
-    from kettle.runtime.context import Runtime
-    from kettle.runtime.files import Files
-    from kettle.runtime.identity import DaemonIdentity
-    from kettle.runtime.inheritance import read_inheritance
-    from kettle.runtime.network import SystemNetwork
-    from kettle.runtime.processes import SystemProcesses
-    from kettle.runtime.stream import Stream
-
-    clock = SystemClock()
-    set_ambient(
-        Context(
-            clock.now,
-            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
-            zone_name=lambda moment: time.localtime(moment).tm_zone,
-        )
-    )
-    tasks.set_reporter(log.problem)
-    machine = config.get("FULL_HOSTNAME") or "localhost"
-    identity = DaemonIdentity("SHADOW", machine, machine, clock.now())
-    processes = SystemProcesses()
-    processes.start()
-    network = SystemNetwork(config, identity, clock, log)
-    family = read_inheritance(os.environ).family
-    if family:
-        network.add_family(family)
-    await network.listen(None)
-    runtime = Runtime(config, clock, network, processes, Files(), log, privileges, identity)
-    host = ShadowHost(runtime, Stream.over(control), schedd_address=schedd_address)
-    try:
-        await host.start()
-        await host.serve()
-    finally:
-        await network.close()
-        await tasks.cancel_all()
-        processes.stop()
-        log.close()
-    return 0

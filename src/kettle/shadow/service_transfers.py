@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import HoldReasonCode
+from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, WireError
 from kettle.records.event_cluster import FileTransferEvent
 from kettle.runtime.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
+from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.plan import plan_input, plan_landing, size_limit
 from kettle.transfer.protocol import Outcome, Terms, download, upload
 
@@ -97,6 +98,8 @@ def _note_start(shadow: RunningShadow, direction: str) -> None:
     shadow.write_event(event)
     started = f"Num{direction}TransferStarts"
     word = "In" if direction == "Input" else "Out"
+    if direction == "Output" and shadow.state.phase is Phase.RUNNING:
+        shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
     shadow.update(
         texts(
             {
