@@ -302,3 +302,15 @@ class GoAheadWord(Message):
     """A single integer, as several commands use it for yes and no."""
 
     yes: bool = boolean()
+
+
+class Request(Message):
+    """An ad, as most commands of one ad and one reply have it."""
+
+    ad: ClassAd = ad()
+
+
+class PrivateRequest(Message):
+    """An ad with its secrets."""
+
+    ad: ClassAd = ad(private=True)

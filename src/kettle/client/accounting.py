@@ -1,0 +1,69 @@
+"""Priorities and usage, from a tool: what the negotiator answers and what it can be told.
+
+One function a command; the sums are `matchmaking`'s, the tables the tools'. Source: wire reference,
+Accounting commands.
+"""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.client.daemon import tell
+from kettle.client.pool import make_query, query_ads
+from kettle.wire.commands import Command
+from kettle.wire.messages import accounting
+from kettle.wire.sinful import Sinful
+
+REAL_SETTERS = frozenset((Command.SET_PRIORITYFACTOR, Command.SET_PRIORITY, Command.SET_ACCUMUSAGE))
+INTEGER_SETTERS = frozenset(
+    (Command.SET_BEGINTIME, Command.SET_LASTTIME, Command.SET_CEILING, Command.SET_FLOOR)
+)
+
+
+def set_for_user(
+    connector: Connector, address: Sinful, command: Command, user: str, value: float
+) -> None:
+    """Set one of a user's numbers; the negotiator does not say whether it took it."""
+    message: accounting.SetUserReal | accounting.SetUserInteger
+    if command in REAL_SETTERS:
+        message = accounting.SetUserReal(user, float(value))
+    else:
+        assert command in INTEGER_SETTERS
+        message = accounting.SetUserInteger(user, int(value))
+    tell(connector, address, command, message)
+
+
+def reset_usage(connector: Connector, address: Sinful, user: str = "") -> None:
+    """Set a user's usage to zero, or without `user` everybody's."""
+    if user:
+        tell(connector, address, Command.RESET_USAGE, accounting.UserCommand(user))
+    else:
+        tell(connector, address, Command.RESET_ALL_USAGE)
+
+
+def delete_user(connector: Connector, address: Sinful, user: str) -> None:
+    """Have the negotiator forget a user's record."""
+    tell(connector, address, Command.DELETE_USER, accounting.UserCommand(user))
+
+
+def read_priorities(connector: Connector, address: Sinful, *, rollup: bool = False) -> ClassAd:
+    """Return Name1, Priority1, ... of all users, and NumSubmittors."""
+    command = Command.GET_PRIORITY_ROLLUP if rollup else Command.GET_PRIORITY
+    with connector.connect(address, command) as stream:
+        stream.finish_bare()
+        return accounting.AccountingReply.read(stream.receive()).ad
+
+
+def read_resources(connector: Connector, address: Sinful, user: str) -> ClassAd:
+    """Return Name1, StartTime1, ... of the slots a user holds."""
+    with connector.connect(address, Command.GET_RESLIST) as stream:
+        stream.send(accounting.UserCommand(user))
+        return accounting.AccountingReply.read(stream.receive()).ad
+
+
+def read_accounting_ads(
+    connector: Connector, address: Sinful, constraint: str = ""
+) -> list[ClassAd]:
+    """Return one ad for each user and group."""
+    query = make_query("Accounting", constraints=[constraint] if constraint else [])
+    return query_ads(connector, address, Command.QUERY_ACCOUNTING_ADS, query)

@@ -1,0 +1,81 @@
+"""Files of spooled jobs, to and from a schedd: `condor_submit -spool`, `condor_transfer_data`.
+
+Which files a job takes along and where its output belongs is decided in `transfer.plan`; this
+connects, and runs the transfer once for each job. Source: wire reference, SPOOL_JOB_FILES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from kettle.attributes.version import CONDOR_VERSION
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.errors import RefusedError
+from kettle.runtime.transfer_files import LocalFiles
+from kettle.transfer.plan import plan_input
+from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.wire.commands import Command
+from kettle.wire.messages.queue_queries import (
+    SpoolJobFiles,
+    SpoolJobIds,
+    SpoolReply,
+    TransferData,
+    TransferDataCount,
+)
+from kettle.wire.sinful import Sinful
+
+SPOOL_SECONDS = 300.0
+
+
+def spool_input(connector: Connector, address: Sinful, jobs: Sequence[ClassAd]) -> list[Outcome]:
+    """Send the input files of submitted jobs; when it returns the schedd has released them.
+
+    Raises RefusedError if a file cannot be sent or the schedd does not take them.
+    """
+    command = Command.SPOOL_JOB_FILES_WITH_PERMS
+    ids = [(job.integer("ClusterId") or 0, job.integer("ProcId") or 0) for job in jobs]
+    outcomes = []
+    with connector.connect(
+        address, command, timeout=SPOOL_SECONDS, force_authentication=True
+    ) as stream:
+        stream.send(SpoolJobFiles(CONDOR_VERSION, len(jobs)))
+        stream.send(SpoolJobIds(ids))
+        storage = LocalFiles()
+        terms = Terms("TOOL", peer=str(address))
+        for job in jobs:
+            plan = plan_input(job, storage)
+            outcome = stream.run(
+                upload(plan.items, storage, terms, sandbox_bytes=plan.sandbox_bytes)
+            )
+            outcomes.append(outcome)
+            if outcome.failure is not None:
+                raise RefusedError(f"Failed to spool files: {outcome.failure.reason}")
+        if SpoolReply.read(stream.receive()).code != 1:
+            raise RefusedError("The schedd did not take the spooled files")
+    return outcomes
+
+
+def fetch_output(
+    connector: Connector,
+    address: Sinful,
+    constraint: str,
+    place_for: Callable[[ClassAd], Callable[[str], str]],
+) -> Iterator[tuple[ClassAd, Outcome]]:
+    """Fetch the output of every matching job; yields each job's ad with how it went.
+
+    `place_for(job)` gives the function that says where each of its files belongs.
+    """
+    command = Command.TRANSFER_DATA_WITH_PERMS
+    with connector.connect(
+        address, command, timeout=SPOOL_SECONDS, force_authentication=True
+    ) as stream:
+        stream.send(TransferData(CONDOR_VERSION, constraint))
+        count = TransferDataCount.read(stream.receive()).jobs
+        storage = LocalFiles()
+        terms = Terms("TOOL", peer=str(address), code=12)
+        for _ in range(count):
+            job = stream.receive().ad()
+            yield job, stream.run(download(place_for(job), storage, terms))
+        writer = stream.writer()
+        stream.send(writer.integer(1))
