@@ -394,15 +394,19 @@ class ClaimCommands:
         claim_id = messages.DeactivateClaim.read(await stream.receive()).claim_id
         record = service.machine.find_claim(claim_id)
         starter = self._starter_of(record, claim_id)
+        reply = ClassAd()
         if starter is not None and command != Command.REACTIVATE_CLAIM_CHECK:
             self._deactivate(starter, record, command)
+        if starter is not None and command == Command.DEACTIVATE_CLAIM_JOB_DONE:
+            # Only here can one wait: in the other cases the shadow hears nothing else until it
+            # has our answer, and the starter has still to tell it how the job ended.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_DEACTIVATE_SECONDS):
                     await starter.done.wait()
-        reply = ClassAd({"Start": self._may_start(record)})
-        if starter is not None and not starter.done.is_set():
-            reply["StillCleaning"] = True
-            reply["StarterPID"] = starter.pid
+            if not starter.done.is_set():
+                reply["StillCleaning"] = True
+                reply["StarterPID"] = starter.pid
+        reply["Start"] = self._may_start(record)
         await stream.send(messages.DeactivateClaimReply(reply))
 
     def _starter_of(self, record: SlotRecord | None, claim_id: str) -> StarterProcess | None:

@@ -195,7 +195,7 @@ class JobProcesses:
             return Sample()
         # The kernel counts what the process was before it became the job, a copy of ourselves; a
         # smaller peak than our own says nothing about the job.
-        peak = usage.ru_maxrss if usage.ru_maxrss > self._own_peak_kib else 0
+        peak = usage.ru_maxrss if usage.ru_maxrss > 1.25 * self._own_peak_kib else 0
         return Sample(
             pids=0,
             image_kib=peak,
