@@ -91,7 +91,7 @@ class NegotiatorService:
         """Open the books, register the commands, start cycling."""
         self._open_books()
         AccountingCommands(self).register()
-        self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule)
+        self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
         self._loop = tasks.spawn(self._cycle_forever(), "negotiation cycles")
         self.advertise()
 
