@@ -354,13 +354,28 @@ class Pwrite(Call, word=290):
 
 
 class Swrite(Call, word=291):
-    """Strided write: `length` bytes at each stride."""
+    """Strided write; the length comes after the descriptor, the data last."""
 
     descriptor: int = integer()
     offset: int = integer()
     stride_length: int = integer()
     stride_skip: int = integer()
     data: bytes = counted_bytes(MAXIMUM_DATA)
+
+    def write_fields(self, writer: Writer) -> None:
+        """Append descriptor, length, offset, strides, data."""
+        writer.integer(self.descriptor).integer(len(self.data)).integer(self.offset)
+        writer.integer(self.stride_length).integer(self.stride_skip).raw(self.data)
+
+    @classmethod
+    def read(cls, reader: Reader, *, finish: bool = True) -> Swrite:
+        """Read descriptor, length, offset, strides, data."""
+        descriptor, size, offset = reader.integer(), reader.count(MAXIMUM_DATA), reader.integer()
+        length, skip = reader.integer(), reader.integer()
+        call = cls(descriptor, offset, length, skip, reader.raw(size))
+        if finish:
+            reader.finish()
+        return call
 
 
 class Rmall(Call, word=292):
