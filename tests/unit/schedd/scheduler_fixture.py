@@ -1,0 +1,122 @@
+"""A scheduler whose hands only write down what they were asked for."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.policy.job_policy import SystemPolicy
+from kettle.schedd.claims import Claim
+from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.scheduler import Scheduler
+from kettle.schedd.statistics import Statistics
+from kettle.wire.messages.claims import RequestClaimReply
+from unit.schedd.queue_fixture import NOW, Schedd
+
+ADDRESS = "<127.0.0.1:9620>"
+
+
+class Hands:
+    """Everything the scheduler wants done, in order."""
+
+    def __init__(self) -> None:
+        self.done: list[tuple[str, ...]] = []
+        self.requested: list[Claim] = []
+        self.queue: JobQueue | None = None
+        self.recorded: list[list[str]] = []
+
+    def take(self) -> list[tuple[str, ...]]:
+        """Return what was done since the last call."""
+        done, self.done = self.done, []
+        return done
+
+    def request_claim(self, claim: Claim, job: Job) -> None:
+        self.requested.append(claim)
+        self.done.append(("request", claim.id, str(job.id)))
+
+    def release_claim(self, claim_id: str, startd_address: str) -> None:
+        self.done.append(("release", claim_id))
+
+    def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
+        self.done.append(("reconnect" if reconnect else "start", claim.id, str(job.id)))
+
+    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
+        self.done.append(("signal", signal, str(job.id), str(code)))
+
+    def start_beside(self, job: Job) -> None:
+        self.done.append(("beside", str(job.id)))
+
+    def log_submitted(self, job: Job) -> None:
+        self.done.append(("000", str(job.id)))
+
+    def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        self.done.append(("012", str(job.id), reason, str(code)))
+
+    def log_released(self, job: Job, reason: str) -> None:
+        self.done.append(("013", str(job.id)))
+
+    def log_aborted(self, job: Job, reason: str) -> None:
+        self.done.append(("009", str(job.id)))
+
+    def record_history(self, job: Job) -> None:
+        self.recorded.append(list(job.ad.lines()))
+        self.done.append(("history", str(job.id), str(job.status)))
+
+    def clean_up(self, job: Job) -> None:
+        pass
+
+    def want_matches(self) -> None:
+        pass
+
+
+class World(Schedd):
+    """A schedd's pure half with its scheduler."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hands = Hands()
+        self.idle = IdleJobs(self.queue, AutoClusters())
+        self.scheduler = self.make_scheduler(self.queue, self.idle)
+
+    def make_scheduler(self, queue: JobQueue, idle: IdleJobs) -> Scheduler:
+        return Scheduler(
+            queue,
+            idle,
+            self.hands,
+            lambda: self.now,
+            most_running=0,
+            statistics=Statistics(NOW),
+            system_policy=SystemPolicy(),
+        )
+
+    def match(self, job: Job, claim_id: str = "<c>#1#1#key", **slot: object) -> Claim:
+        """Have the negotiator offer a slot for a job, and return the claim that is requested."""
+        number, proc = job.id
+        ad = ClassAd(
+            {
+                "Name": "slot1@vm",
+                "MyAddress": ADDRESS,
+                "Memory": 1024,
+                "_condor_RESOURCE_CLUSTER": number,
+                "_condor_RESOURCE_PROC": proc,
+                **slot,
+            }
+        )
+        assert self.scheduler.on_match(job.submitter, claim_id, ad)
+        return self.hands.requested[-1]
+
+    def grant(self, claim: Claim, leftover: tuple[str, ClassAd] | None = None) -> None:
+        """Have the startd grant a claim."""
+        reply = RequestClaimReply(True, [(claim.id, claim.slot)], leftover)
+        self.scheduler.on_claim_reply(claim, reply)
+
+    def run(self, job: Job, claim_id: str = "<c>#1#1#key") -> Claim:
+        """Bring a job to running."""
+        claim = self.match(job, claim_id)
+        self.grant(claim)
+        self.hands.take()
+        return claim
+
+    def exit(self, job: Job, reason: int = 100, *, reusable: bool = True, **more: object) -> None:
+        """Have a job's shadow report its end."""
+        self.scheduler.on_shadow_exited(job.id, reason, ClassAd(more), reusable=reusable)

@@ -1,0 +1,89 @@
+"""Idle jobs: in which order, in which groups, and that the book follows the queue."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.schedd.negotiation import list_requests, parse_rejection
+from unit.schedd.queue_fixture import ALICE, BOB
+from unit.schedd.scheduler_fixture import World
+
+
+def test_alike_jobs_are_one_request_with_a_count() -> None:
+    world = World()
+    world.submit(3, RequestMemory="100")
+    world.submit(2, RequestMemory="200")
+    requests = list(list_requests(ClassAd(), world.idle, "alice@vm"))
+    assert [each.integer("_condor_RESOURCE_COUNT") for each in requests] == [3, 2]
+    assert [each.integer("RequestMemory") for each in requests] == [100, 200]
+
+
+def test_higher_priority_goes_first_and_then_the_older_job() -> None:
+    world = World()
+    world.submit(1)
+    (urgent,) = world.submit(1, JobPrio="5")
+    world.now += 10
+    (job,) = world.submit(1)
+    assert world.idle.buckets("alice@vm")[0].first() is urgent
+    number = job.autocluster
+    assert world.idle.next_job("alice@vm", number) is urgent or number != urgent.autocluster
+    world.idle.reserve(urgent)
+    first = world.idle.next_job("alice@vm", number)
+    assert first is not None
+    assert first.id.cluster == 1
+
+
+def test_submitters_are_kept_apart() -> None:
+    world = World()
+    world.submit(2, ALICE)
+    world.submit(3, BOB)
+    assert (world.idle.count("alice@vm"), world.idle.count("bob@vm")) == (2, 3)
+
+
+def test_an_edit_of_a_significant_attribute_moves_a_job() -> None:
+    world = World()
+    one, other = world.submit(2, RequestMemory="100")
+    world.queue.update(one.id, {"RequestMemory": "300"})
+    assert one.autocluster != other.autocluster
+    assert len(world.idle.buckets("alice@vm")) == 2
+
+
+def test_a_negotiators_wishes_split_groups() -> None:
+    world = World()
+    world.submit(1, Foo="1")
+    world.submit(1, Foo="2")
+    assert len(world.idle.buckets("alice@vm")) == 1
+    world.idle.request(["Foo"])
+    assert len(world.idle.buckets("alice@vm")) == 2
+
+
+def test_a_rejection_names_the_autocluster() -> None:
+    assert parse_rejection("no match found |3|7.0|") == ("no match found", 3)
+    assert parse_rejection("nothing") == ("nothing", -1)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["run", "hold", "idle", "remove"]), st.integers(0, 5))))
+def test_the_book_is_always_what_a_look_through_the_queue_would_find(
+    steps: list[tuple[str, int]],
+) -> None:
+    world = World()
+    world.submit(3, RequestMemory="1")
+    world.submit(3, RequestMemory="2")
+    jobs = list(world.queue.jobs.values())
+    status = {"run": JobStatus.RUNNING, "hold": JobStatus.HELD, "idle": JobStatus.IDLE}
+    for action, number in steps:
+        job = jobs[number]
+        if job.id not in world.queue.jobs:
+            continue
+        if action == "remove":
+            transaction = world.queue.transaction()
+            transaction.destroy_ad(str(job.id))
+            world.queue.commit(transaction)
+        else:
+            world.queue.update(job.id, {"JobStatus": str(int(status[action]))})
+    waiting = {job.id for job in world.queue.jobs.values() if job.status == JobStatus.IDLE}
+    assert {job.id for job in jobs if world.idle.is_waiting(job.id)} == waiting
+    assert sum(len(each.live) for each in world.idle.buckets("alice@vm")) == len(waiting)

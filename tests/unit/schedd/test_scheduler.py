@@ -1,0 +1,342 @@
+"""The scheduler: what follows from matches, grants, exits, actions, policy and restarts."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit
+from kettle.classad import ClassAd
+from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.schedd import actions
+from kettle.schedd.claims import Phase
+from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_queue import Job
+from kettle.wire.messages.claims import RequestClaimReply
+from unit.schedd.queue_fixture import ALICE, BOB, ROOT
+from unit.schedd.scheduler_fixture import World
+
+
+def act(world: World, action: int, ids: str, actor: object = ALICE, **more: object) -> ClassAd:
+    request = actions.parse(
+        ClassAd({"JobAction": action, "ActionResultType": 1, "ActionIds": ids, **more})
+    )
+    plan = actions.plan(world.queue, request, actor, world.now)  # type: ignore[arg-type]
+    if plan.succeeded:
+        world.queue.commit(plan.transaction)
+        world.scheduler.on_action(plan)
+    return plan.answer
+
+
+def status_of(job: Job) -> JobStatus:
+    return next(each for each in JobStatus if each == job.ad.integer("JobStatus"))
+
+
+def test_a_match_is_requested_granted_and_started() -> None:
+    world = World()
+    (job,) = world.submit()
+    claim = world.match(job)
+    assert world.hands.take() == [("request", "<c>#1#1#key", "1.0")]
+    assert not world.idle.is_waiting(job.id)
+    world.grant(claim)
+    assert world.hands.take() == [("start", "<c>#1#1#key", "1.0")]
+    assert status_of(job) is JobStatus.RUNNING
+    assert job.ad.string("RemoteHost") == "slot1@vm"
+    assert job.ad.string("PublicClaimId") == "<c>#1#1#..."
+    assert claim.phase is Phase.RUNNING
+
+
+def test_the_start_of_a_job_is_one_transaction() -> None:
+    world = World()
+    (job,) = world.submit()
+    claim = world.match(job)
+    before = bytes(world.journal.data)
+    world.grant(claim)
+    assert bytes(world.journal.data[len(before) :]).count(b"105 \n") == 1
+
+
+def test_an_end_and_the_next_start_are_two_transactions() -> None:
+    world = World()
+    first, _ = world.submit(2)
+    world.run(first)
+    before = bytes(world.journal.data)
+    world.exit(first, ExitCode=0)
+    assert bytes(world.journal.data[len(before) :]).count(b"105 \n") == 2
+    assert world.hands.take() == [("history", "1.0", "4"), ("start", "<c>#1#1#key", "1.1")]
+
+
+def test_a_refused_claim_lets_its_job_wait_again() -> None:
+    world = World()
+    (job,) = world.submit()
+    claim = world.match(job)
+    world.scheduler.on_claim_reply(claim, RequestClaimReply(False, [], None))
+    assert world.idle.is_waiting(job.id)
+    assert not world.scheduler.knows_claim(claim.id)
+
+
+def test_a_claim_without_a_job_is_released() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    world.exit(job)
+    assert world.hands.take() == [("history", "1.0", "4"), ("release", "<c>#1#1#key")]
+    assert len(world.scheduler.claims) == 0
+    assert not world.queue.jobs
+    assert not world.queue.clusters
+
+
+def test_leftovers_are_claimed_at_once_for_the_next_jobs() -> None:
+    world = World()
+    first, _, _ = world.submit(3, Requirements="TARGET.Memory >= 100")
+    claim = world.match(first)
+    rest = ClassAd({"Name": "slot1@vm", "Memory": 500, "Requirements": True})
+    world.grant(claim, ("<c>#1#2#key", rest))
+    assert [each for each in world.hands.take() if each[0] == "request"] == [
+        ("request", "<c>#1#1#key", "1.0"),
+        ("request", "<c>#1#2#key", "1.1"),
+    ]
+    too_small = ClassAd({"Name": "slot1@vm", "Memory": 50, "Requirements": True})
+    world.grant(world.hands.requested[-1], ("<c>#1#3#key", too_small))
+    assert [each for each in world.hands.take() if each[0] == "request"] == []
+
+
+def test_a_job_held_while_its_claim_is_requested_gives_the_claim_to_the_next() -> None:
+    world = World()
+    first, second = world.submit(2)
+    claim = world.match(first)
+    act(world, 1, "1.0")
+    world.hands.take()
+    world.grant(claim)
+    assert world.hands.take() == [("start", claim.id, "1.1")]
+    assert status_of(first) is JobStatus.HELD
+    assert status_of(second) is JobStatus.RUNNING
+
+
+@pytest.mark.parametrize(
+    ("reason", "status"),
+    [
+        (ShadowExit.SHOULD_REQUEUE, JobStatus.IDLE),
+        (ShadowExit.NOT_STARTED, JobStatus.IDLE),
+        (ShadowExit.EXCEPTION, JobStatus.IDLE),
+        (ShadowExit.SHOULD_HOLD, JobStatus.HELD),
+        (ShadowExit.MISSED_DEFERRAL, JobStatus.HELD),
+    ],
+)
+def test_an_exit_reason_decides_the_next_status(reason: ShadowExit, status: JobStatus) -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    world.exit(job, int(reason), reusable=False, HoldReason="because", HoldReasonCode=13)
+    assert status_of(job) is status
+    assert "ClaimId" not in job.ad
+    assert job.ad.string("LastRemoteHost") == "slot1@vm"
+
+
+def test_a_completed_job_is_recorded_once_and_complete() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    world.now += 7
+    world.exit(job, ExitCode=3, ExitBySignal=False)
+    (lines,) = world.hands.recorded
+    for line in ("JobStatus = 4", "ExitCode = 3", f"CompletionDate = {world.now}"):
+        assert line in lines
+    assert "RemoteWallClockTime = 7.000000" in lines
+    assert not any("ClaimId" in line and "Public" not in line for line in lines)
+
+
+def test_a_job_that_stays_in_the_queue_leaves_when_its_owner_says_so() -> None:
+    world = World()
+    (job,) = world.submit(LeaveJobInQueue="JobStatus == 4 && Fetched =!= true")
+    world.run(job)
+    world.exit(job)
+    assert status_of(job) is JobStatus.COMPLETED
+    world.queue.update(job.id, {"Fetched": "true"})
+    world.scheduler.apply_policy([job])
+    assert ("history", "1.0", "4") in world.hands.take()
+    assert not world.queue.jobs
+
+
+def test_removing_a_running_job_waits_for_its_shadow() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 3, "1.0", RemoveReason="via condor_rm")
+    assert world.hands.take() == [("signal", "Remove", "1.0", "1023")]
+    assert status_of(job) is JobStatus.REMOVED
+    world.exit(job, int(ShadowExit.KILLED))
+    assert world.hands.take() == [
+        ("009", "1.0"),
+        ("history", "1.0", "3"),
+        ("release", "<c>#1#1#key"),
+    ]
+    assert job.ad.string("RemoveReason") == "via condor_rm (by user alice)"
+
+
+def test_removing_an_idle_job_is_done_at_once() -> None:
+    world = World()
+    world.submit(2)
+    answer = act(world, 3, "1")
+    assert answer.integer("job_1_0") == 1
+    assert world.hands.take() == [
+        ("009", "1.0"), ("history", "1.0", "3"), ("009", "1.1"), ("history", "1.1", "3"),
+    ]  # fmt: skip
+    assert not world.queue.jobs
+    assert not world.queue.clusters
+
+
+def test_holding_a_running_job_is_its_shadows_to_log() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0", HoldReason="x", HoldReasonSubCode=7)
+    assert world.hands.take() == [("signal", "Hold", "1.0", "1")]
+    world.exit(job, int(ShadowExit.SHOULD_HOLD), reusable=False)
+    assert status_of(job) is JobStatus.HELD
+    assert job.ad.integer("HoldReasonSubCode") == 7
+    assert job.ad.integer("NumHolds") == 1
+
+
+def test_hold_release_and_hold_again() -> None:
+    world = World()
+    (job,) = world.submit()
+    assert act(world, 1, "1.0", HoldReason="x").integer("job_1_0") == 1
+    assert act(world, 1, "1.0", HoldReason="x").integer("job_1_0") == 4
+    assert act(world, 2, "1.0").integer("job_1_0") == 1
+    assert job.ad.string("LastHoldReason") == "x (by user alice)"
+    assert "HoldReason" not in job.ad
+    assert act(world, 2, "1.0").integer("job_1_0") == 3
+    assert [each[0] for each in world.hands.take()] == ["012", "013"]
+
+
+def test_strangers_are_refused_and_super_users_are_not() -> None:
+    world = World()
+    world.submit()
+    answer = act(world, 1, "1.0", BOB)
+    assert (answer.integer("job_1_0"), answer.integer("ActionResult")) == (5, 0)
+    assert act(world, 1, "1.0", ROOT).integer("job_1_0") == 1
+    assert act(world, 3, "7.0 9", ALICE).integer("job_7_0") == 2
+
+
+def test_vacate_suspend_and_continue_are_for_running_jobs() -> None:
+    world = World()
+    job, _ = world.submit(2)
+    world.run(job)
+    assert act(world, 5, "1.1").integer("job_1_1") == 3
+    for action, signal in ((5, "Vacate"), (6, "VacateFast"), (8, "Suspend")):
+        act(world, action, "1.0")
+        assert world.hands.take()[-1][1] == signal
+    assert act(world, 9, "1.0").integer("job_1_0") == 3
+    world.scheduler.on_job_update(job.id, ClassAd({"JobStatus": 7}))
+    assert status_of(job) is JobStatus.SUSPENDED
+    assert act(world, 9, "1.0").integer("job_1_0") == 1
+    world.now += 5
+    world.scheduler.on_job_update(job.id, ClassAd({"JobStatus": 2}))
+    assert job.ad.integer("CumulativeSuspensionTime") == 5
+
+
+def test_a_removed_job_can_be_forgotten_by_force() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    assert act(world, 4, "1.0").integer("job_1_0") == 3
+    act(world, 3, "1.0")
+    world.hands.take()
+    assert act(world, 4, "1.0").integer("job_1_0") == 1
+    assert ("history", "1.0", "3") in world.hands.take()
+    assert not world.queue.jobs
+    # Its shadow's last words are about nobody.
+    world.exit(job, int(ShadowExit.KILLED))
+    assert len(world.scheduler.claims) == 0
+
+
+def test_a_status_report_of_a_held_job_changes_nothing() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0")
+    world.scheduler.on_job_update(job.id, ClassAd({"JobStatus": 7, "ImageSize": 5}))
+    assert status_of(job) is JobStatus.HELD
+    assert job.ad.integer("ImageSize") == 5
+
+
+def test_periodic_policy_holds_and_removes_idle_jobs() -> None:
+    world = World()
+    (held,) = world.submit(PeriodicHold="true")
+    (gone,) = world.submit(PeriodicRemove="true")
+    world.scheduler.apply_policy(list(world.queue.jobs.values()))
+    assert status_of(held) is JobStatus.HELD
+    assert held.ad.integer("HoldReasonCode") == HoldReasonCode.JobPolicy
+    assert gone.id not in world.queue.jobs
+
+
+def restart(world: World) -> World:
+    """Return the world that a new schedd makes of the journal."""
+    again = World()
+    again.now = world.now
+    again.journal.data[:] = world.journal.data
+    again.queue = again.replayed()
+    again.hands = type(world.hands)()
+    again.idle = IdleJobs(again.queue, AutoClusters())
+    again.scheduler = again.make_scheduler(again.queue, again.idle)
+    again.scheduler.recover()
+    return again
+
+
+def test_a_restart_within_the_lease_reconnects_and_starts_nothing_twice() -> None:
+    world = World()
+    (job,) = world.submit(JobLeaseDuration="2400")
+    world.run(job)
+    world.now += 60
+    again = restart(world)
+    assert again.hands.take() == [("reconnect", "<c>#1#1#key", "1.0")]
+    found = again.queue.jobs[JobId(1, 0)]
+    assert found.ad.integer("NumShadowStarts") == 2
+    assert found.ad.integer("JobRunCount") == 1
+    again.exit(found, ExitCode=0)
+    assert ("history", "1.0", "4") in again.hands.take()
+
+
+def test_a_restart_after_the_lease_lets_the_job_wait_again() -> None:
+    world = World()
+    (job,) = world.submit(JobLeaseDuration="20")
+    world.run(job)
+    world.now += 21
+    again = restart(world)
+    assert again.hands.take() == []
+    assert again.idle.is_waiting(JobId(1, 0))
+
+
+def test_a_restart_finishes_what_was_on_its_way_out() -> None:
+    world = World()
+    (job,) = world.submit(JobLeaseDuration="2400")
+    world.run(job)
+    act(world, 3, "1.0")
+    again = restart(world)
+    assert again.hands.take() == [
+        ("release", "<c>#1#1#key"), ("009", "1.0"), ("history", "1.0", "3"),
+    ]  # fmt: skip
+    assert not again.queue.jobs
+
+
+def test_a_lost_host_is_followed_by_one_that_takes_over() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0")
+    world.hands.take()
+    world.scheduler.on_host_lost([job.id])
+    assert world.hands.take() == [
+        ("reconnect", "<c>#1#1#key", "1.0"), ("signal", "Hold", "1.0", "1"),
+    ]  # fmt: skip
+
+
+def test_a_claim_that_the_startd_gives_up_is_not_used_again() -> None:
+    world = World()
+    first, _ = world.submit(2)
+    claim = world.run(first)
+    world.scheduler.on_released_by_startd(claim.id)
+    world.exit(first, int(ShadowExit.SHOULD_REQUEUE))
+    assert world.hands.take() == []
+    assert status_of(first) is JobStatus.IDLE
+    assert len(world.scheduler.claims) == 0
