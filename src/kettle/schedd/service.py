@@ -14,6 +14,7 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
 from kettle.schedd.actions import Plan
 from kettle.schedd.claims import Claim
@@ -28,11 +29,7 @@ from kettle.schedd.service_journal import QueueJournal
 from kettle.schedd.service_queue import QueueCommands
 from kettle.schedd.service_shadows import ShadowHosts
 from kettle.schedd.service_spool import SpoolFolder
-from kettle.schedd.settings import (
-    read_queue_settings,
-    read_service_settings,
-    read_system_policy,
-)
+from kettle.schedd.settings import read_queue_settings, read_service_settings
 from kettle.schedd.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -87,7 +84,7 @@ class ScheddService:
             self.now,
             most_running=self.settings.most_running,
             statistics=self.statistics,
-            system_policy=read_system_policy(runtime.config),
+            system_policy=read_system_policy(runtime.config.get),
         )
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
         self.commands.register()
@@ -105,7 +102,7 @@ class ScheddService:
         self.history.settings = self.settings
         self.events.logs.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
-        self.scheduler.system_policy = read_system_policy(config)
+        self.scheduler.system_policy = read_system_policy(config.get)
         self.ads.on_change()
 
     async def shut_down(self, how: str) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kettle.classad import parse_expression
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
-from kettle.policy.job_policy import SystemPolicy, SystemRule, Verdict
 from kettle.schedd.actors import ActorRules
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
@@ -139,38 +137,3 @@ def _or(value: int | None, default: int) -> int:
 def _bytes(config: Config, name: str, default: int) -> int:
     value = config.integer(name)
     return default if value is None else value
-
-
-_POLICY_KNOBS = (
-    (Verdict.HOLD, "SYSTEM_PERIODIC_HOLD"),
-    (Verdict.RELEASE, "SYSTEM_PERIODIC_RELEASE"),
-    (Verdict.REMOVE, "SYSTEM_PERIODIC_REMOVE"),
-    (Verdict.VACATE, "SYSTEM_PERIODIC_VACATE"),
-)
-
-
-def read_system_policy(config: Config) -> SystemPolicy:
-    """Take the site's rules for jobs: the plain knobs and those that the _NAMES lists name.
-
-    Raises ClassAdSyntaxError for a rule that does not parse.
-    """
-    rules = []
-    for verdict, knob in _POLICY_KNOBS:
-        names = (config.get(f"{knob}_NAMES") or "").replace(",", " ").split()
-        for macro in (*(f"{knob}_{name}" for name in names), knob):
-            text = (config.get(macro) or "").strip()
-            if text:
-                rules.append(_read_rule(config, verdict, macro, text))
-    return SystemPolicy(tuple(rules))
-
-
-def _read_rule(config: Config, verdict: Verdict, macro: str, text: str) -> SystemRule:
-    reason = (config.get(f"{macro}_REASON") or "").strip()
-    subcode = (config.get(f"{macro}_SUBCODE") or "").strip()
-    return SystemRule(
-        macro,
-        verdict,
-        parse_expression(text),
-        parse_expression(reason) if reason else None,
-        parse_expression(subcode) if subcode else None,
-    )
