@@ -170,6 +170,24 @@ class PersonalPool:
         except OSError as error:
             raise StorageError(f"cannot make the pool in {self.folder}: {error}") from error
 
+    def configure(self, text: str) -> None:
+        """Give the pool these settings of its user's in place of earlier ones.
+
+        Raises UsageError if the pool is up with others.
+        """
+        self._configuration = text
+        if not self.exists():
+            return
+        with open(self.config_file, encoding="utf-8") as file:
+            if file.read() == self._render():
+                return
+        if self.master_pid() is not None:
+            raise UsageError(
+                f"the pool in {self.folder} is up with another configuration",
+                hint="stop it first: kettle down",
+            )
+        self._write_configuration()
+
     def _check_reachable(self) -> None:
         """As root, jobs run as another account, which must be able to reach its sandbox."""
         if os.getuid() != 0:
@@ -182,7 +200,8 @@ class PersonalPool:
                         hint="choose a folder elsewhere with --dir, such as /var/lib/kettle",
                     )
 
-    def _write_configuration(self) -> None:
+    def _render(self) -> str:
+        """Return the text of the pool's configuration."""
         account = pwd.getpwuid(os.getuid()).pw_name
         users = ("root", "condor", "condor_pool") if os.getuid() == 0 else (account,)
         settings = PoolSettings(
@@ -192,9 +211,12 @@ class PersonalPool:
             programs=os.path.dirname(os.path.abspath(sys.executable)),
             extra=self._configuration,
         )
+        return render_configuration(settings)
+
+    def _write_configuration(self) -> None:
         temporary = self.config_file + ".new"
         with open(temporary, "w", encoding="utf-8") as file:
-            file.write(render_configuration(settings))
+            file.write(self._render())
         os.rename(temporary, self.config_file)
 
     def start(self, *, seconds: float = START_SECONDS) -> None:

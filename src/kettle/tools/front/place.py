@@ -1,0 +1,88 @@
+"""Which pool a `kettle` subcommand means, and how to speak to it.
+
+The folder comes from --dir, else $KETTLE_DIR, else the default folder. What a pool in a folder is
+and does is `kettle.pool`'s.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+
+from kettle.errors import NotFoundError
+from kettle.pool.personal import PersonalPool, default_folder
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+
+
+def add_folder_option(parser: argparse.ArgumentParser) -> None:
+    """Give a subcommand the option that says which pool it means."""
+    parser.add_argument(
+        "--dir",
+        metavar="D",
+        help="the pool's folder (default: $KETTLE_DIR, else the XDG state folder)",
+    )
+
+
+def choose_folder(given: str | None, environment: Mapping[str, str]) -> Path:
+    """Return the folder that is meant."""
+    return Path(given) if given else Path(default_folder(environment))
+
+
+def open_pool(given: str | None, environment: Mapping[str, str]) -> PersonalPool:
+    """Return the pool that is meant, whether it exists or not."""
+    return PersonalPool(str(choose_folder(given, environment)), environment=environment)
+
+
+def pool_environment(given: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment in which tools address the pool that is meant.
+
+    A pool named by --dir or $KETTLE_DIR is that one; else a CONDOR_CONFIG that is set already wins,
+    so that the subcommands serve any pool; else the default folder's pool, which must be up.
+    """
+    if not given and "KETTLE_DIR" not in environment and "CONDOR_CONFIG" in environment:
+        return dict(environment)
+    pool = open_pool(given, environment)
+    if not pool.exists():
+        raise NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
+    if pool.master_pid() is None:
+        raise NotFoundError(f"the pool in {pool.folder} is not up", hint="kettle up")
+    return {**environment, "CONDOR_CONFIG": pool.config_file}
+
+
+def reach_pool(given: str | None, environment: Mapping[str, str]) -> Reach:
+    """Return connections to the pool that is meant."""
+    return Reach(pool_environment(given, environment))
+
+
+def describe_configuration(folder: Path, environment: Mapping[str, str]) -> str:
+    """Say which files make up the configuration; raise its error if it has one."""
+    pool = PersonalPool(str(folder), environment=environment)
+    if pool.exists():
+        environment = {**environment, "CONDOR_CONFIG": pool.config_file}
+    elif "CONDOR_CONFIG" not in environment:
+        return "no pool and no CONDOR_CONFIG yet; kettle up makes a configuration"
+    files = Reach(environment).config.files
+    return f"{len(files)} file{'s' if len(files) != 1 else ''}, beginning with {files[0]}"
+
+
+def describe_pool(folder: Path, environment: Mapping[str, str]) -> str:
+    """Say that the pool is up and its daemons answer; raise the error if not."""
+    from kettle.client.pool import make_query
+    from kettle.wire.commands import Command
+
+    pool = PersonalPool(str(folder), environment=environment)
+    pid = pool.master_pid()
+    if pid is None:
+        raise NotFoundError(f"no pool is up in {pool.folder}")
+    reach = Reach({**environment, "CONDOR_CONFIG": pool.config_file})
+    query = make_query("Any", projection=("MyType", "Name"))
+    ads = reach.pool.query(Command.QUERY_ANY_ADS, query)
+    kinds = sorted({ad.string("MyType") or "" for ad in ads})
+    return f"up (master is process {pid}); its collector knows {', '.join(kinds)}"
+
+
+def may_colour(environment: Mapping[str, str], streams: Streams) -> bool:
+    """Whether the output may have colours: a terminal, and nobody said NO_COLOR."""
+    return not environment.get("NO_COLOR") and streams.stdout.isatty()

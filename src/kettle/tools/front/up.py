@@ -1,0 +1,84 @@
+"""`kettle up`: make and start a personal pool; ready when the command returns."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from kettle.errors import NotFoundError, UsageError
+from kettle.pool.personal import PersonalPool
+from kettle.tools.front import place
+from kettle.tools.programs import Streams
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `kettle up`."""
+    parser = argparse.ArgumentParser(
+        description="Start a personal pool. When the command returns, a submit would run at once.",
+        epilog="Your own settings go into the folder config.d of the pool; after a change of "
+        "them, 'kettle down' and 'kettle up', or condor_reconfig.",
+    )
+    place.add_folder_option(parser)
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="a file of settings for the pool; may be given again, later ones win",
+    )
+    parser.add_argument("--json", action="store_true", help="print what was done as JSON")
+    return parser
+
+
+def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
+    """Start the pool, or say that it is up already."""
+    began = time.monotonic()
+    text = read_settings(arguments.config)
+    pool = PersonalPool(
+        str(place.choose_folder(arguments.dir, environment)),
+        configuration=text,
+        environment=environment,
+    )
+    was_up = pool.master_pid() is not None
+    if arguments.config:
+        pool.configure(text)
+    pool.make()
+    pool.start()
+    seconds = time.monotonic() - began
+    if arguments.json:
+        facts = {
+            "folder": pool.folder,
+            "config": pool.config_file,
+            "master": pool.master_pid(),
+            "started": not was_up,
+            "seconds": round(seconds, 3),
+        }
+        streams.stdout.write(json.dumps(facts) + "\n")
+        return 0
+    if was_up:
+        streams.stdout.write(f"The pool in {pool.folder} is up.\n")
+        return 0
+    streams.stdout.write(f"The pool in {pool.folder} is up ({seconds:.1f} s).\n")
+    option = f" --dir {arguments.dir}" if arguments.dir else ""
+    streams.stdout.write(
+        f'To use it from this shell:  eval "$(kettle env{option})"\n'
+        f"To stop it:                 kettle down{option}\n"
+    )
+    return 0
+
+
+def read_settings(paths: Sequence[str]) -> str:
+    """Return the texts of the files, one after the other; NotFoundError names a missing one."""
+    parts = []
+    for path in paths:
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise NotFoundError(f"there is no file {path}") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read: {error}") from None
+        parts.append(f"# From {Path(path).absolute()}\n{text.rstrip()}\n")
+    return "\n".join(parts)
