@@ -188,6 +188,11 @@ def run(
     except (KettleError, OSError) as error:
         sys.stderr.write(f"ERROR: {title}: {error}\n")
         return EXIT_FAILURE
+    folder = config.get("LOG")
+    if folder is not None:
+        # Where a core file may be left, and no folder of a user's is kept busy.
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
     inheritance = read_inheritance(variables)
     if not (arguments.foreground or arguments.log_to_terminal or inheritance.parent_pid):
         _go_to_background()

@@ -86,8 +86,8 @@ def parse_limit(text: str | None) -> tuple[int, int]:
 class Log:
     """Where a daemon tells what it does. Calling it writes a D_ALWAYS line.
 
-    With no path the lines go to standard error: tools, tests, and a daemon before its
-    configuration is known.
+    With no path the lines go to `sink`, by default standard error: tools, tests, and a daemon
+    before its configuration is known.
     """
 
     def __init__(
@@ -100,6 +100,7 @@ class Log:
         keep: int = 1,
         truncate: bool = False,
         prefix: str = "",
+        sink: Callable[[str], object] | None = None,
     ) -> None:
         self.path = path
         self._now = now
@@ -107,6 +108,7 @@ class Log:
         self._limit = limit
         self._keep = keep
         self._prefix = prefix
+        self._sink = sink
         self._fd = -1
         self._size = 0
         self._opened_at = now()
@@ -143,7 +145,7 @@ class Log:
         now = self._now()
         line = f"{self._head(now, category)}{self._prefix}{text}\n"
         if self._fd < 0:
-            sys.stderr.write(line)
+            (self._sink or sys.stderr.write)(line)
             return
         data = line.encode("utf-8", errors="replace")
         if self._is_full(now, len(data)):

@@ -187,6 +187,11 @@ class Stream:
                 await self._flush(packets)
                 result: T = end.value
                 return result
+            except BaseException:
+                # What the dialog said before it gave up is said: a refusal names its reason.
+                with contextlib.suppress(ConnectionLost):
+                    await self._flush(packets)
+                raise
             answer, failure = None, None
             try:
                 if isinstance(step, steps.Send) and unsent < _TOGETHER:

@@ -67,7 +67,8 @@ class Transport(Protocol):
 class SocketTransport:
     """A connected stream socket on the running event loop."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, *, names: tuple[str, str] | None = None) -> None:
+        """Take a connected socket; `names` replace those of its two ends, ours first."""
         sock.setblocking(False)
         if sock.family in {socket.AF_INET, socket.AF_INET6}:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -79,8 +80,10 @@ class SocketTransport:
         self._unsent = bytearray()
         self._writers: list[asyncio.Future[None]] = []
         self._closing = False
-        self._local_name = _name(sock, remote=False)
-        self._remote_name = _name(sock, remote=True)
+        self._local_name, self._remote_name = names or (
+            _name(sock, remote=False),
+            _name(sock, remote=True),
+        )
 
     @property
     def local_name(self) -> str:
@@ -292,7 +295,8 @@ async def connect_socket(host: str, port: int, timeout: float) -> SocketTranspor
     except TimeoutError:
         raise ConnectionLost(f"no connection to {host}:{port} in {timeout:g} seconds") from None
     except OSError as error:
-        raise ConnectionLost(f"no connection to {host}:{port}: {error.strerror}") from error
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise ConnectionLost(f"no connection to {host}:{port}: {reason}") from error
     return SocketTransport(sock)
 
 

@@ -1,0 +1,1 @@
+"""Shipped test doubles: virtual clock, network in memory, fake processes, pools."""

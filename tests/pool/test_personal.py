@@ -1,0 +1,86 @@
+"""A personal pool with real daemons: up, found again, down, gone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import KettleError, UsageError
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool, processes_of, wait_until_gone
+
+CORE = "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR\n"
+
+
+def test_a_pool_comes_up_quickly_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    begin = time.monotonic()
+    with personal_pool(tmp_path, CORE) as pool:
+        assert time.monotonic() - begin < 10
+        assert pool.master_pid() is not None
+        assert len(processes_of(pool)) >= 3
+        folder = pool.folder
+    assert not os.path.exists(folder)
+
+
+def test_starting_a_pool_that_is_up_changes_nothing(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, CORE) as pool:
+        pid = pool.master_pid()
+        pool.start()
+        assert pool.master_pid() == pid
+
+
+def test_a_pool_stops_and_starts_again_in_the_same_folder(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, CORE) as pool:
+        assert pool.stop()
+        assert not pool.stop()
+        wait_until_gone(pool)
+        pool.start()
+        assert pool.master_pid() is not None
+
+
+def test_a_killed_master_takes_its_daemons_with_it(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, CORE) as pool:
+        pid = pool.master_pid()
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        wait_until_gone(pool)
+        pool.start()
+
+
+def test_a_killed_daemon_is_started_again(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, CORE) as pool:
+        path = os.path.join(pool.log_folder, ".negotiator_address")
+        [pid] = [pid for pid in processes_of(pool) if _title(pid).startswith("condor_negotiator")]
+        before = os.stat(path).st_ino
+        os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + 10
+        while not os.path.exists(path) or os.stat(path).st_ino == before:
+            assert time.monotonic() < deadline, "the negotiator did not come back"
+            time.sleep(0.02)
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    pool = PersonalPool(str(tmp_path))
+    with pytest.raises(UsageError, match="not empty"):
+        pool.make()
+    with pytest.raises(UsageError, match="no personal pool"):
+        pool.purge()
+
+
+def test_a_bad_configuration_is_told_with_file_and_line(tmp_path: Path) -> None:
+    with (
+        pytest.raises(KettleError, match="condor_config"),
+        personal_pool(tmp_path, "this is not valid\n"),
+    ):
+        pass
+
+
+def _title(pid: int) -> str:
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read().replace(b"\0", b" ").decode(errors="replace")

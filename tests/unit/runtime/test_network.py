@@ -1,0 +1,383 @@
+"""Commands in and out: one contract for the machine's network and for the one in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kettle.config import Config
+from kettle.errors import AuthorizationDenied, ConnectionLost, SessionUnknown
+from kettle.runtime import tasks
+from kettle.runtime.clock import SystemClock
+from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.logs import Log
+from kettle.runtime.network import CommandNetwork, SystemNetwork
+from kettle.runtime.stream import Stream
+from kettle.testing.network import Hub, MemoryNetwork
+from kettle.testing.virtual_loop import VirtualClock, run_virtually
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+from kettle.wire.levels import Level
+from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
+
+SERVER = """\
+NETWORK_INTERFACE = 127.0.0.1
+UID_DOMAIN = here
+SEC_DEFAULT_AUTHENTICATION_METHODS = CLAIMTOBE
+SEC_DEFAULT_AUTHENTICATION = REQUIRED
+SEC_DEFAULT_ENCRYPTION = REQUIRED
+ALLOW_READ = *
+ALLOW_WRITE = alice@here
+ALLOW_DAEMON = nobody@nowhere
+"""
+CLIENT = """\
+UID_DOMAIN = here
+SEC_CLAIMTOBE_USER = alice@here
+SEC_DEFAULT_AUTHENTICATION_METHODS = CLAIMTOBE
+SEC_DEFAULT_AUTHENTICATION = REQUIRED
+"""
+ASK = int(Command.QUERY_SCHEDD_ADS)
+CHANGE = int(Command.RESCHEDULE)
+UPDATE = int(Command.UPDATE_SCHEDD_AD)
+
+
+class Wire:
+    """A server and a client, over one kind of network."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.hub = Hub()
+        self.lines: list[str] = []
+
+    def make(self, subsystem: str, text: str) -> CommandNetwork:
+        config = Config.from_text(text, subsystem=subsystem)
+        log = Log(sink=self.lines.append)
+        clock = VirtualClock(time.time())
+        identity = DaemonIdentity(subsystem, "here", "here", clock.now())
+        if self.kind == "memory":
+            return MemoryNetwork(self.hub, config, identity, clock, log)
+        return SystemNetwork(config, identity, SystemClock(), log)
+
+    async def serve(self, text: str = SERVER) -> CommandNetwork:
+        server = self.make("SCHEDD", text)
+        assert isinstance(server, SystemNetwork | MemoryNetwork)
+        await server.listen()
+        server.begin_accepting()
+        return server
+
+    def run(self, scenario: Callable[[], Awaitable[None]]) -> None:
+        async def main() -> None:
+            try:
+                async with asyncio.timeout(20):
+                    await scenario()
+            finally:
+                await tasks.cancel_all()
+
+        if self.kind == "memory":
+            run_virtually(main())
+        else:
+            asyncio.run(main())
+
+
+@pytest.fixture(params=["memory", "system"])
+def wire(request: pytest.FixtureRequest) -> Wire:
+    return Wire(request.param)
+
+
+async def echo(stream: Stream) -> None:
+    text = (await stream.receive()).string()
+    await stream.send(Words(f"{text} from {stream.peer.user}", int(stream.encrypted)))
+
+
+async def ask(client: CommandNetwork, server: CommandNetwork, command: int, text: str) -> str:
+    stream = await client.connect(server.address, command)
+    try:
+        await stream.send(Words(text))
+        return (await stream.receive()).string()
+    finally:
+        stream.close()
+
+
+def test_a_command_reaches_its_handler_authenticated_and_encrypted(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        stream = await client.connect(server.address, ASK)
+        await stream.send(Words("hello"))
+        reply = await stream.receive()
+        assert (reply.string(), reply.integer()) == ("hello from alice@here", 1)
+        stream.close()
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_the_second_command_resumes_the_session_of_the_first(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        await ask(client, server, ASK, "one")
+        await ask(client, server, ASK, "two")
+        assert server.server.sessions_made == 1
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_session_that_the_server_forgot_is_negotiated_anew(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        await ask(client, server, ASK, "one")
+        for session in server.server.sessions.sessions():
+            server.server.sessions.forget(session.id)
+        assert await ask(client, server, ASK, "two") == "two from alice@here"
+        assert server.server.sessions_made == 2
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_who_does_not_hold_the_level_is_denied(wire: Wire) -> None:
+    async def scenario() -> None:
+        server = await wire.serve()
+        server.register(CHANGE, echo, levels=(Level.WRITE,))
+        bob = wire.make("TOOL", CLIENT.replace("alice", "bob"))
+        with pytest.raises(AuthorizationDenied):
+            await ask(bob, server, CHANGE, "hello")
+        alice = wire.make("TOOL", CLIENT)
+        assert await ask(alice, server, CHANGE, "hello") == "hello from alice@here"
+        await server.close()
+
+    wire.run(scenario)
+    assert any("PERMISSION DENIED: bob@here" in line for line in wire.lines)
+
+
+def test_an_unknown_command_costs_the_connection_only(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        with pytest.raises(ConnectionLost):
+            await ask(client, server, CHANGE, "hello")
+        assert await ask(client, server, ASK, "hello") == "hello from alice@here"
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_several_commands_follow_each_other_on_one_connection(wire: Wire) -> None:
+    seen: list[tuple[int, str]] = []
+
+    async def note(stream: Stream) -> None:
+        seen.append((stream.command, (await stream.receive()).string()))
+        await stream.send(Words(len(seen)))
+
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(UPDATE, note, levels=(Level.READ,), again=True)
+        server.register(CHANGE, note, levels=(Level.DAEMON,))
+        stream = await client.connect(server.address, UPDATE)
+        await stream.send(Words("first"))
+        assert (await stream.receive()).integer() == 1
+        await stream.send(Words(UPDATE, "second"))
+        assert (await stream.receive()).integer() == 2
+        # Each command is authorized on its own.
+        await stream.send(Words(CHANGE, "third"))
+        with pytest.raises(ConnectionLost):
+            await stream.receive()
+        stream.close()
+        await server.close()
+
+    wire.run(scenario)
+    assert seen == [(UPDATE, "first"), (UPDATE, "second")]
+
+
+def test_a_claim_is_a_session_that_nobody_negotiates(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("SCHEDD", CLIENT)
+        server.register(CHANGE, echo, levels=(Level.DAEMON,))
+        claim = mint_claim_id(str(server.address), 1, 2, bytes(range(32)))
+        server.add_session(claim, user=SUBMIT_SIDE, levels=(Level.DAEMON,))
+        stream = await client.connect(server.address, CHANGE, session=claim)
+        await stream.send(Words("hello"))
+        assert (await stream.receive()).string() == f"hello from {SUBMIT_SIDE}"
+        stream.close()
+        server.remove_session(claim)
+        with pytest.raises(SessionUnknown):
+            await client.connect(server.address, CHANGE, session=claim)
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_daemons_of_one_family_trust_each_other_and_strangers_negotiate(wire: Wire) -> None:
+    family = "family:0123#" + mint_claim_id("", 0, 0, bytes(32)).text.rpartition("#")[2]
+
+    async def scenario() -> None:
+        server, sister = await wire.serve(), await wire.serve(CLIENT)
+        server.register(CHANGE, echo, levels=(Level.DAEMON,))
+        server.register(ASK, echo)
+        server.add_family(family)
+        sister.add_family(family)
+        assert await ask(sister, server, CHANGE, "hi") == "hi from condor@family"
+        stranger = await wire.serve()
+        stranger.register(ASK, echo)
+        assert await ask(sister, stranger, ASK, "hi") == "hi from alice@here"
+        for one in (server, sister, stranger):
+            await one.close()
+
+    wire.run(scenario)
+
+
+def test_a_connection_can_be_given_to_another_process_in_the_middle(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        given: list[tuple[int, bytes]] = []
+        arrived = asyncio.Event()
+
+        async def give(stream: Stream) -> None:
+            await stream.receive()
+            given.append(await stream.detach())
+            arrived.set()
+
+        server.register(ASK, give)
+        stream = await client.connect(server.address, ASK)
+        await stream.send(Words("first"))
+        await arrived.wait()
+        taken = Stream.attach(*given[0])
+        await stream.send(Words("second"))
+        assert (await taken.receive()).string() == "second"
+        await taken.send(Words("answer"))
+        assert (await stream.receive()).string() == "answer"
+        taken.close()
+        stream.close()
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_handler_that_fails_costs_the_connection_only(wire: Wire) -> None:
+    async def fail(stream: Stream) -> None:
+        raise ValueError("a bug")
+
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, fail)
+        server.register(CHANGE, echo)
+        with pytest.raises(ConnectionLost):
+            await ask(client, server, ASK, "hello")
+        assert await ask(client, server, CHANGE, "hello") == "hello from alice@here"
+        await server.close()
+
+    wire.run(scenario)
+    assert any("a bug" in line for line in wire.lines)
+
+
+def test_a_kept_stream_outlives_its_handler(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        kept: list[Stream] = []
+        arrived = asyncio.Event()
+
+        async def keep(stream: Stream) -> None:
+            stream.keep()
+            kept.append(stream)
+            arrived.set()
+
+        server.register(ASK, keep)
+        stream = await client.connect(server.address, ASK)
+        await stream.send(Words("later"))
+        await arrived.wait()
+        assert (await kept[0].receive()).string() == "later"
+        kept[0].close()
+        stream.close()
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_large_message_passes_in_both_directions(wire: Wire) -> None:
+    async def mirror(stream: Stream) -> None:
+        await stream.send(Words((await stream.receive()).string()))
+
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, mirror)
+        text = "x" * 5_000_000
+        assert await ask(client, server, ASK, text) == text
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_nobody_listening_is_a_lost_connection(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        await server.close()
+        with pytest.raises(ConnectionLost, match="refused"):
+            await client.connect(server.address, ASK)
+
+    wire.run(scenario)
+
+
+def test_garbage_on_the_port_is_dropped() -> None:
+    wire = Wire("system")
+
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        loop = asyncio.get_running_loop()
+        for garbage in (
+            b"GET / HTTP/1.0\r\n\r\n",
+            b"\xff" * 64,
+            b"\x01\x00\x00\x00\x08" + b"\0" * 8,
+        ):
+            sock = socket.socket()
+            sock.setblocking(False)
+            await loop.sock_connect(sock, ("127.0.0.1", server.address.port))
+            await loop.sock_sendall(sock, garbage)
+            with contextlib.suppress(ConnectionResetError):
+                assert await loop.sock_recv(sock, 100) == b""
+            sock.close()
+        assert await ask(client, server, ASK, "hello") == "hello from alice@here"
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_silent_client_is_dropped_after_twenty_seconds() -> None:
+    wire = Wire("memory")
+
+    async def scenario() -> None:
+        server = await wire.serve()
+        assert isinstance(server, MemoryNetwork)
+        begin = asyncio.get_running_loop().time()
+        transport = await wire.hub.open("here:1", server.address.endpoint, 5.0)
+        with pytest.raises(ConnectionLost, match="closed"):
+            await transport.read(None)
+        transport.close()
+        assert asyncio.get_running_loop().time() - begin == pytest.approx(20.0)
+        await server.close()
+
+    async def main() -> None:
+        await scenario()
+        await tasks.cancel_all()
+
+    run_virtually(main())
+
+
+def test_a_client_that_never_negotiates_sends_bare_commands(wire: Wire, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        server = await wire.serve("NETWORK_INTERFACE = 127.0.0.1\nALLOW_READ = *\n")
+        server.register(ASK, echo)
+        client = wire.make("TOOL", "SEC_CLIENT_NEGOTIATION = NEVER\n")
+        assert await ask(client, server, ASK, "hi") == "hi from unauthenticated@unmapped"
+        await server.close()
+
+    wire.run(scenario)
