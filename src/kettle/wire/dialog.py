@@ -15,8 +15,7 @@ An exception that a step meets (the peer is gone, an `Do` action failed) is rais
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from kettle.classad import ClassAd
 from kettle.wire.codec import Writer
@@ -31,15 +30,13 @@ class Message(Protocol):
         """Append the message's fields."""
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(NamedTuple):
     """Send one message; the step's result is None."""
 
     message: Message
 
 
-@dataclass(frozen=True, slots=True)
-class Receive:
+class Receive(NamedTuple):
     """Wait for one message; the result is its Reader.
 
     `timeout` is in seconds; None leaves the connection's own. Too late is ConnectionLost.
@@ -48,39 +45,37 @@ class Receive:
     timeout: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SendRaw:
+class SendRaw(NamedTuple):
     """Send bytes outside any packet: a piece of a file on an unencrypted connection."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ReceiveRaw:
+class ReceiveRaw(NamedTuple):
     """Receive bytes outside any packet: at least one and at most `limit`; the result is bytes."""
 
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
-class StartEncryption:
+class StartEncryption(NamedTuple):
     """Install a session key on the connection, for both directions; the result is None."""
 
     key: bytes
 
 
-@dataclass(frozen=True, slots=True)
 class ResetDigests:
     """Forget the clear bytes so far (after a shared-port or reversed-connection word)."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class IsEncrypted:
     """Ask whether encryption is on; the result is a bool."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
-class Do:
+
+class Do(NamedTuple):
     """Have the shell call `action`; the result is what it returns.
 
     Actions touch files and the like; they are quick. `blocking` ones may take noticeable time, and

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv6Address
 
 # Limit: the reference's own sinfuls stay far below; this bounds what a peer can make us keep.
 MAXIMUM_TEXT = 64 * 1024
@@ -47,8 +49,7 @@ def _unquote(text: str) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(NamedTuple):
     """A host (IP address or name, IPv6 without brackets) and a TCP port."""
 
     host: str
@@ -63,8 +64,7 @@ class Endpoint:
         return ":" in self.host
 
 
-@dataclass(frozen=True, slots=True)
-class Sinful:
+class Sinful(NamedTuple):
     """An address; immutable, `with_parameter` and friends return changed copies.
 
     `parameters` keeps keys as given (`sock`, `alias`, `addrs`, `noUDP`, `CCBID`, `PrivAddr`,
@@ -122,12 +122,12 @@ class Sinful:
     def with_parameter(self, key: str, value: str | None = None) -> Sinful:
         """Return a copy in which `key` has `value` (None: present without a value)."""
         kept = tuple(item for item in self.parameters if item[0] != key)
-        return replace(self, parameters=(*kept, (key, value)))
+        return self._replace(parameters=(*kept, (key, value)))
 
     def without_parameter(self, key: str) -> Sinful:
         """Return a copy without `key`."""
         kept = tuple(item for item in self.parameters if item[0] != key)
-        return replace(self, parameters=kept)
+        return self._replace(parameters=kept)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -200,7 +200,7 @@ class Sinful:
         if not enabled:
             return self
         best = min(enabled, key=lambda one: (_distance(one.host), one.is_ipv6))
-        return replace(self, host=best.host, port=best.port)
+        return self._replace(host=best.host, port=best.port)
 
 
 def _parse_place(place: str) -> tuple[str, int]:
@@ -221,6 +221,8 @@ def _parse_place(place: str) -> tuple[str, int]:
 
 def parse_ip(host: str) -> IPv4Address | IPv6Address | None:
     """Return the address a host is, None for a name."""
+    from ipaddress import ip_address  # slow to load, and seldom needed
+
     try:
         return ip_address(host)
     except ValueError:
@@ -260,7 +262,7 @@ def parse_address_v1(text: str) -> Sinful:
     if network != "Internet":
         parameters["PrivNet"] = network
     sinful = Sinful(primary.string("a") or "", primary.integer("port") or 0)
-    sinful = replace(sinful, parameters=tuple(parameters.items()))
+    sinful = sinful._replace(parameters=tuple(parameters.items()))
     others = [
         Endpoint(ad.string("a") or "", ad.integer("port") or 0)
         for ad in ads

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import NamedTuple
 
 from kettle.wire.levels import Level, implied_levels, implying_levels
 from kettle.wire.security.identity import same_user
@@ -21,8 +21,7 @@ _OPEN_BY_IMPLICATION = (Level.READ, Level.WRITE)
 _ADVERTISE = (Level.ADVERTISE_STARTD, Level.ADVERTISE_SCHEDD, Level.ADVERTISE_MASTER)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One entry of a list: a pattern for the user, and one for the host."""
 
     user: str = "*"
@@ -90,8 +89,7 @@ def parse_entries(text: str | None) -> tuple[Entry, ...]:
     return tuple(parse_entry(word) for word in (text or "").replace(",", " ").split())
 
 
-@dataclass(frozen=True, slots=True)
-class LevelRules:
+class LevelRules(NamedTuple):
     """The lists of one level; None where the configuration has none."""
 
     allow: tuple[Entry, ...] | None = None

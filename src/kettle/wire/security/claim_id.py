@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kettle.errors import RemoteProtocolError
 from kettle.wire.levels import Level
@@ -41,15 +40,21 @@ CLAIM_INFO = (
 _INFO_ITEM = re.compile(r'\s*([A-Za-z]\w*)\s*=\s*(?:"([^"]*)"|([^;"]*))\s*;?')
 
 
-@dataclass(frozen=True, slots=True)
 class ClaimId:
     """A claim id; its text is a secret, `public` is what may be logged."""
 
-    text: str
+    __slots__ = ("text",)
 
-    def __post_init__(self) -> None:
-        if len(self.text) > MAXIMUM_TEXT or "\n" in self.text:
+    def __init__(self, text: str) -> None:
+        if len(text) > MAXIMUM_TEXT or "\n" in text:
             raise RemoteProtocolError("a claim id is malformed")
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClaimId) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
 
     def __str__(self) -> str:
         return self.public

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
 from kettle.errors import (
@@ -52,8 +53,7 @@ class ClientSetup:
     make_keys: Callable[[], KeyPair] = field(default=make_key_pair)
 
 
-@dataclass(frozen=True, slots=True)
-class FirstMessage:
+class FirstMessage(NamedTuple):
     """DC_AUTHENTICATE and the client's ad."""
 
     ad: PolicyAd

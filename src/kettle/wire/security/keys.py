@@ -11,8 +11,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import RemoteProtocolError
 
@@ -47,8 +46,7 @@ def hmac_sha1(key: bytes, data: bytes) -> bytes:
     return hmac.digest(key, data, hashlib.sha1)
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPair:
+class KeyPair(NamedTuple):
     """One side's fresh key pair; `public` is the text that goes into its ad."""
 
     private: EllipticCurvePrivateKey

@@ -7,8 +7,8 @@ A table and pure choices over it; the messages that carry them are in `client_ha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
+from typing import NamedTuple
 
 from kettle.wire.levels import Level
 from kettle.wire.security.policy_ad import PolicyAd
@@ -97,8 +97,7 @@ def canonical_method(name: str) -> str:
     return _METHOD_ALIASES.get(upper, upper)
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """One side's wishes for one command level, or for all it does as a client.
 
     `methods` and `crypto` are in preference order; durations in seconds.
@@ -116,7 +115,7 @@ class Policy:
 
     def forced(self) -> Policy:
         """Return this policy with authentication required."""
-        return replace(self, authentication=Wish.REQUIRED)
+        return self._replace(authentication=Wish.REQUIRED)
 
     @property
     def strictest(self) -> Wish:
@@ -180,8 +179,7 @@ def read_policy(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(NamedTuple):
     """What a negotiation came to.
 
     `failed` names the feature on which the sides cannot agree (the server closes in silence);

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
 from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
@@ -38,8 +39,7 @@ FIRST_MESSAGE_SECONDS = 20.0
 NONCE_SIZE = 33
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
+class Registered(NamedTuple):
     """What a daemon has said about a command it answers: alternative levels, forced or not."""
 
     levels: tuple[Level, ...]
@@ -85,8 +85,7 @@ class ServerSetup:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """A command that may be run.
 
     `message` is the rest of the first message of a bare command, None where the arguments are a
@@ -132,8 +131,7 @@ def server_handshake(
     return (yield from _negotiate(request))
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
+class _Request(NamedTuple):
     """What the steps of one negotiation share."""
 
     setup: ServerSetup

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kettle.wire.levels import Level
 
@@ -54,8 +55,7 @@ class Session:
             self.lease_until = now + self.lease_seconds
 
 
-@dataclass(frozen=True, slots=True)
-class Peer:
+class Peer(NamedTuple):
     """Who is at the other end of a connection.
 
     `user` is `name@domain`; `address` the IP address it connects from; `levels` what it was found

@@ -11,7 +11,7 @@ import binascii
 import hmac
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kettle.errors import AuthenticationFailed
 from kettle.wire.levels import Level, implied_levels
@@ -57,8 +57,7 @@ def _decode_part(text: str) -> bytes:
         raise AuthenticationFailed("a token has a part that is not base64") from error
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedToken:
+class ParsedToken(NamedTuple):
     """A token taken apart; nothing about it has been verified."""
 
     signed_text: str

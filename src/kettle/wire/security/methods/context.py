@@ -6,9 +6,9 @@ protocols, which the shells implement and the dialogs call through `Do` steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.wire.levels import Level
 from kettle.wire.sinful import Sinful
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     import ssl
 
 
-@dataclass(frozen=True, slots=True)
-class DirectoryFacts:
+class DirectoryFacts(NamedTuple):
     """What lstat says of a path: whether it is a real directory, its mode bits, links, owner."""
 
     is_directory: bool
@@ -27,8 +26,7 @@ class DirectoryFacts:
     uid: int
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token the client may use: the signed part, the raw signature, the subject."""
 
     signed_text: str
@@ -92,8 +90,7 @@ class ServerCredentials(Protocol):
         """Return a server context with certificate and key, None if there is none."""
 
 
-@dataclass(slots=True)
-class ClientContext:
+class ClientContext(NamedTuple):
     """What a client's method may know.
 
     `address` is the server as the client addressed it.
@@ -108,8 +105,7 @@ class ClientContext:
     uid_domain: str = ""
 
 
-@dataclass(slots=True)
-class ServerContext:
+class ServerContext(NamedTuple):
     """What a server's method may know; `now` is in epoch seconds."""
 
     credentials: ServerCredentials
@@ -125,15 +121,13 @@ class ServerContext:
     token_maximum_age_seconds: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ClientProof:
+class ClientProof(NamedTuple):
     """The client's side of a success; `wrap_key` is what the session key may come wrapped in."""
 
     wrap_key: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerProof:
+class ServerProof(NamedTuple):
     """The server's side of a success: who it is.
 
     `name` is `user` or `user@domain`; `principal` what a mapfile is asked for (empty: it is not
@@ -144,4 +138,4 @@ class ServerProof:
     principal: str = ""
     wrap_key: bytes | None = None
     limits: frozenset[Level] | None = None
-    attributes: dict[str, str] = field(default_factory=dict)
+    attributes: Mapping[str, str] = MappingProxyType({})
