@@ -10,7 +10,7 @@ from __future__ import annotations
 import os.path
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kettle.errors import UsageError
 
@@ -35,6 +35,12 @@ class Request:
     folder: str = ""
     log: str = ""
     extra: Sequence[str] = field(default=())
+    # Items are paths of files that travel: the command sees their base names.
+    by_file: bool = False
+
+    def placed_in(self, folder: str, log: str) -> Request:
+        """Return this request with its standard streams and log in a folder."""
+        return replace(self, folder=folder, log=log)
 
 
 def quote_arguments(words: Iterable[str]) -> str:
@@ -82,6 +88,8 @@ def render_description(request: Request) -> str:
         # An item with quotes needs another spelling inside the quoted arguments.
         quotes = any("'" in item or '"' in item for item in request.items or ())
         word_name = "$(word)" if quotes else "$(item)"
+        if request.by_file:
+            word_name = "$Fnx(word)" if quotes else "$Fnx(item)"
         words = [word.replace(PLACEHOLDER, word_name) for word in words]
     program = words[0]
     lines = [

@@ -1,0 +1,221 @@
+"""`kettle run`: a command, or one for each line or file, as jobs, with their output shown.
+
+What is asked for becomes a submit file (`description.py`), which `--dry-run` prints. The exit code
+is 0 if every job succeeded, a single job's own, else 1; 130 after Ctrl-C, which removes the jobs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import glob
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from kettle.errors import NotFoundError, UsageError
+from kettle.records.event_base import Event
+from kettle.records.event_kinds import JobTerminatedEvent
+from kettle.tools.front import place
+from kettle.tools.front.batch import Batch, Tally
+from kettle.tools.front.description import Request, render_description
+from kettle.tools.front.progress import follow
+from kettle.tools.programs import Streams
+
+# Limit: items of one run; more are better described in a submit file.
+MOST_ITEMS = 1_000_000
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `kettle run`."""
+    parser = argparse.ArgumentParser(
+        usage="kettle run [OPTIONS] -- COMMAND [ARGUMENT…]",
+        description="Run a command as a job, or one job for each line of a file or each file. "
+        "{} in the command or in --input stands for the line or file name.",
+        epilog="A command with a slash in it (./prog) travels with the job; any other is looked "
+        "for where the job runs.",
+    )
+    place.add_folder_option(parser)
+    many = parser.add_mutually_exclusive_group()
+    many.add_argument("--each-line", metavar="FILE", help="one job for each line; - is stdin")
+    many.add_argument(
+        "--each-file", metavar="GLOB", nargs="+", help="one job for each file; the file travels"
+    )
+    parser.add_argument("--cpus", default="", metavar="N", help="CPUs each job needs")
+    parser.add_argument("--memory", default="", metavar="SIZE", help="memory, as 2GB or 512MB")
+    parser.add_argument("--disk", default="", metavar="SIZE", help="disk, as 10GB")
+    parser.add_argument(
+        "--input", metavar="FILE", action="append", default=[], help="a file that travels along"
+    )
+    parser.add_argument(
+        "--output", metavar="FILE", action="append", default=[], help="a file to bring back"
+    )
+    parser.add_argument(
+        "--set", metavar="COMMAND=VALUE", action="append", default=[], help="any submit command"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print the submit file and end")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON")
+    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    return parser
+
+
+def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
+    """Submit, follow, show, and clean up behind."""
+    request = read_request(arguments, streams)
+    if arguments.dry_run:
+        streams.stdout.write(render_description(request))
+        return 0
+    environment = place.pool_environment(arguments.dir, environment)
+    folder = Path(tempfile.mkdtemp(prefix="kettle-run-"))
+    try:
+        return run_in(folder, request, arguments, environment, streams)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
+    """Return what the options ask for; UsageError or NotFoundError if it cannot be."""
+    command = list(arguments.command)
+    if command[:1] == ["--"]:
+        del command[0]
+    items: list[str] | None = None
+    inputs = list(arguments.input)
+    if arguments.each_line is not None:
+        items = read_lines(arguments.each_line, streams)
+    elif arguments.each_file is not None:
+        items = [
+            os.path.abspath(name)
+            for pattern in arguments.each_file
+            for name in sorted(glob.glob(pattern))
+            if os.path.isfile(name)
+        ]
+        if not items:
+            raise NotFoundError(f"no file matches {' '.join(arguments.each_file)}")
+        inputs.append("{}")
+    if items is not None and len(items) > MOST_ITEMS:
+        raise UsageError(f"{len(items)} jobs are more than {MOST_ITEMS}")
+    return Request(
+        command,
+        items=items,
+        cpus=arguments.cpus,
+        memory=arguments.memory,
+        disk=arguments.disk,
+        inputs=inputs,
+        outputs=arguments.output,
+        attributes=arguments.set,
+        by_file=arguments.each_file is not None,
+    )
+
+
+def read_lines(path: str, streams: Streams) -> list[str]:
+    """Return the lines of a file that are not blank; NotFoundError if there are none."""
+    try:
+        text = streams.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotFoundError(f"{path} cannot be read: {error}") from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise NotFoundError(f"{path} has no lines")
+    return lines
+
+
+def run_in(
+    folder: Path,
+    request: Request,
+    arguments: argparse.Namespace,
+    environment: Mapping[str, str],
+    streams: Streams,
+) -> int:
+    """Run the request with its log and standard streams in `folder`."""
+    batch = Batch(environment, folder)
+    request = request.placed_in(str(folder), str(batch.log))
+    batch.submit(render_description(request))
+    shower = OutputShower(folder, streams, shown=not arguments.json)
+    title = os.path.basename(request.command[0])
+    try:
+        tally = follow(
+            batch,
+            title,
+            environment,
+            streams,
+            on_event=shower.on_event,
+            quiet=arguments.quiet or arguments.json,
+        )
+    except KeyboardInterrupt:
+        batch.remove()
+        streams.stderr.write(f"\nThe jobs of cluster {batch.cluster} have been removed.\n")
+        return 130
+    if tally.held:
+        batch.remove()
+    if arguments.json:
+        streams.stdout.write(render_results(batch, tally, request) + "\n")
+    else:
+        report(batch, tally, streams)
+    return choose_exit_code(tally)
+
+
+class OutputShower:
+    """Passes on what each job printed, whole, when it has ended."""
+
+    def __init__(self, folder: Path, streams: Streams, *, shown: bool) -> None:
+        self._folder = folder
+        self._streams = streams
+        self._shown = shown
+
+    def on_event(self, event: Event) -> None:
+        """Show a job's output if this is the event of its end."""
+        if self._shown and isinstance(event, JobTerminatedEvent):
+            for name, stream in (("out", self._streams.stdout), ("err", self._streams.stderr)):
+                text = read_output(self._folder / f"{name}.{event.proc}")
+                if text:
+                    stream.write(text if text.endswith("\n") else text + "\n")
+                    stream.flush()
+
+
+def read_output(path: Path) -> str:
+    """Return what a job wrote, empty if nothing came back."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def choose_exit_code(tally: Tally) -> int:
+    """Return 0 if all succeeded, a single job's own code (128 + signal), else 1."""
+    if tally.total == 1 and 0 in tally.ended:
+        ending = tally.ended[0]
+        if ending.signal is not None:
+            return 128 + ending.signal
+        return ending.code if ending.code is not None else 1
+    return 0 if not tally.held and not tally.failed else 1
+
+
+def report(batch: Batch, tally: Tally, streams: Streams) -> None:
+    """Say on stderr what did not succeed."""
+    for proc, ending in sorted(tally.ended.items()):
+        if not ending.good and tally.total > 1:
+            streams.stderr.write(f"job {batch.cluster}.{proc} {ending.sentence}\n")
+    for proc, reason in sorted(tally.held.items()):
+        streams.stderr.write(f"job {batch.cluster}.{proc} could not run: {reason}\n")
+
+
+def render_results(batch: Batch, tally: Tally, request: Request) -> str:
+    """Return every job's end and output as a JSON list."""
+    rows = []
+    for proc in range(tally.total):
+        ending = tally.ended.get(proc)
+        rows.append(
+            {
+                "job": f"{batch.cluster}.{proc}",
+                "item": request.items[proc] if request.items is not None else None,
+                "code": ending.code if ending else None,
+                "signal": ending.signal if ending else None,
+                "held": tally.held.get(proc),
+                "output": read_output(batch.folder / f"out.{proc}"),
+                "error": read_output(batch.folder / f"err.{proc}"),
+            }
+        )
+    return json.dumps(rows, indent=2)
