@@ -45,6 +45,13 @@ class LineReader:
                 joined, continued = "", False
         return joined if joined.strip() else None
 
+    def next_physical(self) -> str | None:
+        """Return the next line as it stands in the text, None at the end."""
+        if self._next >= len(self._lines):
+            return None
+        self._next += 1
+        return self._lines[self._next - 1]
+
     def rest(self) -> list[str]:
         """Return the physical lines not read yet, and read them."""
         lines = self._lines[self._next :]

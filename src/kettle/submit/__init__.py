@@ -1,0 +1,1 @@
+"""The submit language: from a submit description to a cluster ad and its jobs' differences."""

@@ -1,0 +1,157 @@
+"""Arguments and environments of jobs, in both syntaxes.
+
+Old: words separated by blanks, or `NAME=value` separated by `;`. New: the whole in double quotes,
+with single quotes around what holds blanks. What the ads hold (`Arguments`, `Environment`) is the
+new syntax without the outer double quotes; `Args` holds the old one (vectors, topics "arguments",
+"environment").
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from typing import TYPE_CHECKING
+
+from kettle.errors import SubmitError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+TO_QUOTE = re.compile(r"[\s']+")
+
+
+def is_new_syntax(text: str) -> bool:
+    """Tell whether a text is in the new syntax."""
+    return text.startswith('"')
+
+
+def strip_outer_quotes(text: str) -> str:
+    """Return the inside of a text in the new syntax; raise SubmitError."""
+    inner = []
+    position = 1
+    while position < len(text):
+        if text[position] != '"':
+            inner.append(text[position])
+            position += 1
+        elif text[position + 1 : position + 2] == '"':
+            inner.append('"')
+            position += 2
+        elif text[position + 1 :].strip():
+            raise SubmitError(
+                "Unexpected characters following double-quote.  Did you forget to escape the "
+                "double-quote by repeating it?  Here is the quote and trailing characters: "
+                f"{text[position:]}\n"
+            )
+        else:
+            return "".join(inner)
+    raise SubmitError(f"Unterminated double-quote in {text}")
+
+
+def split_new(text: str) -> list[str]:
+    """Split the inside of the new syntax into words; raise SubmitError for an open quote."""
+    words: list[str] = []
+    current: list[str] | None = None
+    position = 0
+    while position < len(text):
+        character = text[position]
+        if character == "'":
+            current = current if current is not None else []
+            position = _quoted(text, position, current)
+        elif character.isspace():
+            if current is not None:
+                words.append("".join(current))
+                current = None
+            position += 1
+        else:
+            current = current if current is not None else []
+            current.append(character)
+            position += 1
+    if current is not None:
+        words.append("".join(current))
+    return words
+
+
+def _quoted(text: str, start: int, current: list[str]) -> int:
+    position = start + 1
+    while position < len(text):
+        if text[position] != "'":
+            current.append(text[position])
+            position += 1
+        elif text[position + 1 : position + 2] == "'":
+            current.append("'")
+            position += 2
+        else:
+            return position + 1
+    raise SubmitError(f"Unbalanced quote starting here: {text[start:]}")
+
+
+def join_new(words: Iterable[str]) -> str:
+    """Join words so that `split_new` gives them back."""
+    return " ".join(
+        TO_QUOTE.sub(lambda found: "'" + found.group().replace("'", "''") + "'", word) or "''"
+        for word in words
+    )
+
+
+def parse_old_arguments(text: str) -> str:
+    """Return old arguments as the ad holds them; raise SubmitError for a bare double quote."""
+    plain = []
+    position = 0
+    while position < len(text):
+        if text.startswith('\\"', position):
+            plain.append('"')
+            position += 2
+        elif text[position] == '"':
+            raise SubmitError(f"Found illegal unescaped double-quote: {text[position:]}")
+        else:
+            plain.append(text[position])
+            position += 1
+    return "".join(plain)
+
+
+def split_arguments(arguments: str | None, args: str | None) -> list[str]:
+    """Return the words of a job's `Arguments` (new), else of its `Args` (old)."""
+    if arguments is not None:
+        return split_new(arguments)
+    return (args or "").split()
+
+
+def parse_environment(text: str) -> dict[str, str]:
+    """Read an environment in either syntax; raise SubmitError."""
+    if is_new_syntax(text):
+        return pairs(split_new(strip_outer_quotes(text)))
+    return pairs(part for part in text.split(";") if part.strip())
+
+
+def pairs(words: Iterable[str]) -> dict[str, str]:
+    """Read `NAME=value` words, later ones winning; raise SubmitError where there is no `=`."""
+    found = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals:
+            raise SubmitError(f"ERROR: Missing '=' after environment variable '{name}'.")
+        found[name.strip()] = value
+    return found
+
+
+def render_environment(variables: Mapping[str, str]) -> str:
+    """Return an environment as the ad holds it, ordered by name."""
+    return join_new(f"{name}={variables[name]}" for name in sorted(variables))
+
+
+def select_environment(wanted: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what `getenv` takes along: all, or what its patterns allow and none forbids."""
+    patterns = [pattern for pattern in re.split(r"[\s,]+", wanted) if pattern]
+    forbidden = [pattern[1:].lower() for pattern in patterns if pattern.startswith("!")]
+    allowed = [pattern.lower() for pattern in patterns if not pattern.startswith("!")]
+    if not allowed or allowed == ["true"]:
+        allowed = ["*"]
+
+    def matches(name: str, among: list[str]) -> bool:
+        return any(fnmatch.fnmatchcase(name.lower(), pattern) for pattern in among)
+
+    return {
+        name: value
+        for name, value in environment.items()
+        if matches(name, allowed) and not matches(name, forbidden)
+    }

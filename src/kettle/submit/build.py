@@ -1,0 +1,408 @@
+"""From a submit description to a cluster ad and the differences of each of its jobs.
+
+`read_submission` reads up to the first queue statement; `Submission.jobs` makes the jobs one
+after the other, so that a million of them need no memory. Steps that look at nothing that changes
+from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
+from kettle.errors import ConfigError, SubmitError
+from kettle.submit import (
+    policy,
+    program,
+    registry,
+    requests,
+    requirements,
+    transfer,
+    universes,
+)
+from kettle.submit.job import Attributes, JobBuilder, split_list, strip_quotes
+from kettle.submit.macros import SubmitMacros, Variable
+from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
+from kettle.submit.reader import QueueText, SubmitReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from kettle.classad import ClassAd
+    from kettle.config import Config
+    from kettle.submit.commands.command import Command
+    from kettle.submit.sources import SubmitFacts, SubmitSources
+
+# What every new job has, whatever the description says.
+BASE: tuple[tuple[str, str], ...] = (
+    ("MyType", '"Job"'),
+    ("TargetType", '"Machine"'),
+    ("Owner", "undefined"),
+    ("NumCkpts", "0"),
+    ("ExitStatus", "0"),
+    ("NumRestarts", "0"),
+    ("CurrentHosts", "0"),
+    ("ExitBySignal", "false"),
+    ("NumJobStarts", "0"),
+    ("RemoteSysCpu", "0.0"),
+    ("CommittedTime", "0"),
+    ("RemoteUserCpu", "0.0"),
+    ("NumSystemHolds", "0"),
+    ("JobSubmitMethod", "0"),
+    ("JobPrio", "0"),
+    ("TotalSuspensions", "0"),
+    ("CommittedSlotTime", "0"),
+    ("NumJobCompletions", "0"),
+    ("CumulativeSlotTime", "0"),
+    ("LastSuspensionTime", "0"),
+    ("RemoteWallClockTime", "0.0"),
+    ("CumulativeRemoteSysCpu", "0.0"),
+    ("CommittedSuspensionTime", "0"),
+    ("CumulativeRemoteUserCpu", "0.0"),
+    ("CumulativeSuspensionTime", "0"),
+)
+
+
+class Step(NamedTuple):
+    """One step; a leaf's attributes are looked at by no other step."""
+
+    run: Callable[[JobBuilder], None]
+    is_leaf: bool = False
+
+
+class JobPlan(NamedTuple):
+    """One job: its number, its status, its row, and what it has otherwise than the cluster."""
+
+    proc: int
+    status: int
+    row: Row
+    differences: Attributes
+
+
+@dataclass(frozen=True)
+class SubmitOptions:
+    """What the command line adds to a description."""
+
+    assignments: tuple[tuple[str, str], ...] = ()
+    appended: tuple[str, ...] = ()
+    queue: str | None = None
+    spooled: bool = False
+    allow_many_queues: bool = False
+    batch_name: str = ""
+    most_jobs: int | None = None
+
+
+@dataclass
+class Submission:
+    """A description that was read, and the jobs it makes."""
+
+    macros: SubmitMacros
+    reader: SubmitReader
+    sources: SubmitSources
+    config: Config
+    facts: SubmitFacts
+    options: SubmitOptions
+    cluster: Attributes = field(default_factory=Attributes)
+    warnings: list[str] = field(default_factory=list)
+    is_factory: bool = False
+    job_count: int = 0
+    _live: tuple[Step, ...] | None = None
+    _seen: set[str] = field(default_factory=set)
+    _forced_names: set[str] = field(default_factory=set)
+    _status: int = 1
+
+    def jobs(self) -> Iterator[JobPlan]:
+        """Yield the jobs; the cluster's attributes are complete from the first one on.
+
+        Raises SubmitError for what cannot be made into a job, also in the middle.
+        """
+        text = self._next_queue(first=True)
+        while text is not None:
+            statement = parse_queue(text, self.reader, self.sources)
+            yield from self._jobs_of(statement)
+            text = self._next_queue(first=False)
+        self._warn_unused()
+
+    def cluster_ad(self) -> ClassAd:
+        """Return the cluster's ad; jobs must have been made before."""
+        return self.cluster.to_ad()
+
+    def _next_queue(self, *, first: bool) -> QueueText | None:
+        if first:
+            text = self.reader.next_queue()
+            if self.options.queue is not None:
+                if text is not None:
+                    raise self.reader.parse_error(
+                        "-queue argument conflicts with queue statement in submit file"
+                    )
+                return QueueText(self.options.queue, self.reader.lines.number)
+            return text or QueueText("", self.reader.lines.number)
+        if self.options.queue is not None:
+            return None
+        if self.options.allow_many_queues:
+            self._live = None
+            return self.reader.next_queue()
+        error = self.reader.extra_data()
+        if error is not None:
+            raise error
+        return None
+
+    def _jobs_of(self, statement: QueueStatement) -> Iterator[JobPlan]:
+        for row in statement.rows():
+            if self.options.most_jobs is not None and self.job_count >= self.options.most_jobs:
+                raise SubmitError(
+                    "\nERROR: Number of submitted jobs would exceed -maxjobs "
+                    f"({self.options.most_jobs})"
+                )
+            self._set_row(statement, row)
+            yield self._build(row)
+            self.job_count += 1
+
+    def _set_row(self, statement: QueueStatement, row: Row) -> None:
+        macros = self.macros
+        index, step = str(row.index), str(row.step)
+        macros.live = {
+            "Process": str(self.job_count),
+            "Step": step,
+            "Row": index,
+            "ItemIndex": index,
+            "Item": "",
+            "Node": "#pArAlLeLnOdE#" if self._is_parallel() else "",
+        }
+        for name, value in zip(statement.variables, row.values, strict=False):
+            variable = macros.row_variables.get(name.upper())
+            if name.upper() == "ITEM":
+                macros.live["Item"] = value
+            elif variable is None:
+                origin = Origin(self.facts.file_name, statement.line)
+                macros.row_variables[name.upper()] = Variable(name, value, origin)
+            else:
+                variable.text = value
+
+    def _is_parallel(self) -> bool:
+        return self.cluster.get("JobUniverse") == "11"
+
+    def _build(self, row: Row) -> JobPlan:
+        try:
+            if not len(self.cluster):
+                job = self._new_job()
+                self._live = self._run(job, STEPS)
+                self._finish(job)
+                self.cluster = job.attributes
+                return JobPlan(self.job_count, job.status, row, Attributes())
+            if self._live is None or not all(step.is_leaf for step in self._live):
+                job = self._new_job()
+                live = self._run(job, STEPS)
+                self._live = live if self._live is None else self._live
+                self._finish(job)
+                differences = job.attributes.difference(self.cluster)
+                return JobPlan(self.job_count, job.status, row, differences)
+            return self._build_quickly(row)
+        except ConfigError as error:
+            raise SubmitError(f"ERROR: {error.message}") from None
+
+    def _build_quickly(self, row: Row) -> JobPlan:
+        """Do anew only the steps that look at what changes, none of which others look at."""
+        job = JobBuilder(
+            self.macros, self.sources, self.config, self.facts, spooled=self.options.spooled
+        )
+        for step in self._live or ():
+            step.run(job)
+        differences = Attributes()
+        forced = self._forced_names
+        for name, text in job.attributes:
+            if self.cluster.get(name) != text and name.lower() not in forced:
+                differences.set(name, text)
+        for name, text in job.forced:
+            if self.cluster.get(name) != text:
+                differences.set(name, text)
+        self._take_warnings(job)
+        return JobPlan(self.job_count, self._status, row, differences)
+
+    def _new_job(self) -> JobBuilder:
+        job = JobBuilder(
+            self.macros, self.sources, self.config, self.facts, spooled=self.options.spooled
+        )
+        set_base(job)
+        return job
+
+    def _run(self, job: JobBuilder, steps: Sequence[Step]) -> tuple[Step, ...]:
+        """Run steps and return those that looked at something that changes."""
+        live = []
+        for step in steps:
+            self.macros.looked_at_live = False
+            step.run(job)
+            if self.macros.looked_at_live:
+                live.append(step)
+        return tuple(live)
+
+    def _finish(self, job: JobBuilder) -> None:
+        for name, text in job.forced:
+            job.attributes.set(name, text)
+        if self.options.batch_name:
+            job.set_string("JobBatchName", self.options.batch_name)
+        self._forced_names = {name.lower() for name, _ in job.forced}
+        self._status = job.status
+        self.is_factory = (
+            job.param("max_idle") is not None or job.param("max_materialize") is not None
+        )
+        self._take_warnings(job)
+
+    def _take_warnings(self, job: JobBuilder) -> None:
+        for warning in (*self.macros.problems, *job.warnings):
+            if warning not in self._seen:
+                self._seen.add(warning)
+                self.warnings.append(warning)
+        self.macros.problems.clear()
+
+    def _warn_unused(self) -> None:
+        if self.config.boolean("WARN_ON_UNUSED_SUBMIT_FILE_MACROS") is False:
+            return
+        if not len(self.cluster):
+            return
+        for variable in self.macros.unused():
+            if variable.name.upper() in self.macros.row_variables:
+                what = f"the Queue variable '{variable.name}'"
+            else:
+                what = f"the line '{variable.name} = {variable.text}'"
+            warning = f"WARNING: {what} was unused by condor_submit. Is it a typo?"
+            nearest = registry.nearest_command(variable.name)
+            self.warnings.append(
+                f"{warning}\n         Did you mean '{nearest}'?" if nearest else warning
+            )
+
+
+def read_submission(
+    text: str,
+    sources: SubmitSources,
+    config: Config,
+    facts: SubmitFacts,
+    options: SubmitOptions | None = None,
+) -> Submission:
+    """Prepare a description; nothing is read before its jobs are asked for."""
+    options = options or SubmitOptions()
+    defaults = {
+        name: config.get(name) or ""
+        for name in ("ARCH", "OPSYS", "OPSYSVER", "OPSYSANDVER", "OPSYSMAJORVER", "SPOOL")
+    }
+    macros = SubmitMacros(sources, facts, defaults)
+    for number, (name, value) in enumerate(options.assignments, 1):
+        macros.assign(name, value, Origin(COMMAND_LINE_SOURCE, number))
+    reader = SubmitReader(macros, sources, text, facts.file_name)
+    reader.appended = options.appended
+    return Submission(macros, reader, sources, config, facts, options)
+
+
+def set_base(job: JobBuilder) -> None:
+    """Set what every new job has."""
+    attributes, facts = job.attributes, job.facts
+    attributes.set("ClusterId", str(facts.cluster))
+    for name, text in BASE:
+        attributes.set(name, text)
+    attributes.set("QDate", str(facts.now))
+    attributes.set("EnteredCurrentStatus", str(facts.now))
+    job.set_string("JobSubmitFile", facts.file_name)
+    job.set_string("CondorVersion", facts.version)
+    job.set_string("SubmitVersion", facts.version)
+    job.set_string("CondorPlatform", facts.platform)
+
+
+def set_forced(job: JobBuilder) -> None:
+    """Take `+Attr`, `MY.Attr` and the configuration's SUBMIT_ATTRS; they override all others."""
+    for knob in ("SUBMIT_ATTRS", "SUBMIT_EXPRS"):
+        for name in job.config.words(knob):
+            text = job.config.get(name)
+            if text is not None:
+                job.forced.set(name, job.checked(name, text))
+    for variable in tuple(job.macros.variables.values()):
+        if variable.name[:3].upper() != "MY.":
+            continue
+        variable.used = True
+        name = variable.name[3:]
+        text = job.macros.expand(variable.text).strip()
+        if not name:
+            raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
+        job.forced.set(name, job.checked(name, text or "undefined"))
+
+
+def set_simple(job: JobBuilder) -> None:
+    """Set the attributes that depend on nothing but their command's own text."""
+    for command in registry.simple_commands():
+        text = job.param(command.name)
+        if text is not None:
+            SETTERS[command.kind](job, command, text)
+
+
+def _set_expression(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_expression(command.attribute, text)
+
+
+def _set_boolean(job: JobBuilder, command: Command, text: str) -> None:
+    del text
+    job.set_boolean(command.attribute, bool(job.boolean(command.name)))
+
+
+def _set_integer(job: JobBuilder, command: Command, text: str) -> None:
+    del text
+    job.set_integer(command.attribute, job.integer(command.name) or 0)
+
+
+def _set_string(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, strip_quotes(text))
+
+
+def _set_plain(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, text)
+
+
+def _set_list(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, ",".join(split_list(strip_quotes(text))))
+
+
+SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
+    "boolean": _set_boolean,
+    "expression": _set_expression,
+    "integer": _set_integer,
+    "list": _set_list,
+    "plain": _set_plain,
+    "string": _set_string,
+}
+
+STEPS = (
+    Step(program.set_universe),
+    Step(set_forced, is_leaf=True),
+    Step(universes.read_grid_type),
+    Step(program.set_folder),
+    Step(universes.set_virtual_machine),
+    Step(program.set_executable),
+    Step(universes.set_container),
+    Step(program.set_arguments, is_leaf=True),
+    Step(universes.set_grid),
+    Step(universes.set_java),
+    Step(universes.set_parallel),
+    Step(program.set_environment, is_leaf=True),
+    Step(policy.set_notification, is_leaf=True),
+    Step(requests.set_rank, is_leaf=True),
+    Step(set_simple, is_leaf=True),
+    Step(policy.set_leave_in_queue, is_leaf=True),
+    Step(policy.set_retries, is_leaf=True),
+    Step(policy.set_hold),
+    Step(program.set_signals, is_leaf=True),
+    Step(program.set_input),
+    Step(program.set_output, is_leaf=True),
+    Step(program.set_error, is_leaf=True),
+    Step(program.set_event_log, is_leaf=True),
+    Step(requests.set_requests),
+    Step(policy.set_lease, is_leaf=True),
+    Step(program.set_sizes),
+    Step(transfer.set_transfer),
+    Step(transfer.set_checkpoint, is_leaf=True),
+    Step(transfer.set_proxy),
+    Step(transfer.set_transfer_sizes),
+    Step(requests.concurrency_limits, is_leaf=True),
+    Step(policy.set_accounting, is_leaf=True),
+    Step(policy.set_deferral),
+    Step(policy.set_materialization, is_leaf=True),
+    Step(requirements.set_requirements),
+)

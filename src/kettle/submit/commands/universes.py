@@ -1,0 +1,126 @@
+"""Submit commands: containers, virtual machines, Java, parallel jobs and the grid. A pure table."""
+
+from kettle.submit.commands.command import Command
+
+COMMANDS = (
+    Command("docker_image", "DockerImage", "special", "Image of a docker job."),
+    Command("docker_network_type", "DockerNetworkType", "plain", "Network of a docker job."),
+    Command("docker_pull_policy", "DockerPullPolicy", "plain", "When the image is pulled."),
+    Command(
+        "docker_override_entrypoint",
+        "DockerOverrideEntrypoint",
+        "boolean",
+        "Whether the executable replaces the image's entry point.",
+    ),
+    Command("container_image", "ContainerImage", "special", "Image of a container job."),
+    Command(
+        "container_service_names",
+        "ContainerServiceNames",
+        "special",
+        "Names of the services that the container offers.",
+    ),
+    Command(
+        "container_target_dir",
+        "ContainerTargetDir",
+        "plain",
+        "Where the scratch folder is in the container.",
+    ),
+    Command(
+        "machine_count",
+        "MinHosts",
+        "special",
+        "How many machines a parallel job needs.",
+        ("node_count",),
+    ),
+    Command("jar_files", "JarFiles", "special", "Archives of a Java job."),
+    Command("java_vm_args", "JavaVMArgs", "special", "Arguments of the Java machine."),
+    Command("grid_resource", "GridResource", "special", "Where a grid job goes."),
+    Command(
+        "remote_universe",
+        "Remote_JobUniverse",
+        "special",
+        "Universe of the job on the remote side.",
+    ),
+    Command("remote_initialdir", "RemoteIwd", "plain", "Folder of the job on the remote side."),
+    Command(
+        "remote_grid_resource",
+        "Remote_GridResource",
+        "plain",
+        "Where the remote side sends the job on to.",
+    ),
+    Command("batch_queue", "BatchQueue", "plain", "Queue of the other batch system."),
+    Command("batch_project", "BatchProject", "plain", "Project of the other batch system."),
+    Command(
+        "batch_runtime",
+        "BatchRuntime",
+        "expression",
+        "Run time that is asked of the other batch system, in seconds.",
+    ),
+    Command(
+        "batch_extra_submit_args",
+        "BatchExtraSubmitArgs",
+        "plain",
+        "Further arguments of the other system's submit command.",
+    ),
+    Command("arc_resources", "ArcResources", "plain", "Resources asked of ARC."),
+    Command("arc_rte", "ArcRte", "plain", "Runtime environments asked of ARC."),
+    Command("arc_application", "ArcApplication", "plain", "Application elements for ARC."),
+    Command("arc_data_staging", "ArcDataStaging", "plain", "Data staging elements for ARC."),
+    Command(
+        "cloud_label_names",
+        "CloudLabelNames",
+        "special",
+        "Names of the labels of a cloud instance.",
+    ),
+    Command("ec2_access_key_id", "EC2AccessKeyId", "special", "File with the cloud's access key."),
+    Command(
+        "ec2_secret_access_key",
+        "EC2SecretAccessKey",
+        "special",
+        "File with the cloud's secret key.",
+    ),
+    Command("ec2_ami_id", "EC2AmiID", "plain", "Image of the cloud instance."),
+    Command("ec2_instance_type", "EC2InstanceType", "plain", "Type of the cloud instance."),
+    Command("ec2_user_data", "EC2UserData", "plain", "Data for the cloud instance."),
+    Command("ec2_keypair", "EC2KeyPair", "plain", "Key pair of the cloud instance."),
+    Command(
+        "ec2_security_groups",
+        "EC2SecurityGroups",
+        "plain",
+        "Security groups of the cloud instance.",
+    ),
+    Command("ec2_spot_price", "EC2SpotPrice", "plain", "Price for a spot instance."),
+    Command("azure_auth_file", "AzureAuthFile", "special", "File with the credentials of Azure."),
+    Command("azure_image", "AzureImage", "plain", "Image of the Azure instance."),
+    Command("azure_location", "AzureLocation", "plain", "Location of the Azure instance."),
+    Command("azure_size", "AzureSize", "plain", "Size of the Azure instance."),
+    Command("azure_admin_username", "AzureAdminUsername", "plain", "User of the Azure instance."),
+    Command("azure_admin_key", "AzureAdminKey", "plain", "File with the key of that user."),
+    Command("vm_type", "JobVMType", "special", "Kind of virtual machine: xen or kvm."),
+    Command("vm_memory", "JobVMMemory", "special", "Memory of the virtual machine in MiB."),
+    Command("vm_vcpus", "JobVM_VCPUS", "special", "Processors of the virtual machine."),
+    Command(
+        "vm_disk",
+        "VMPARAM_vm_Disk",
+        "special",
+        "Disks of the virtual machine.",
+        (
+            "kvm_disk",
+            "xen_disk",
+        ),
+    ),
+    Command(
+        "vm_networking", "JobVMNetworking", "special", "Whether the virtual machine has a network."
+    ),
+    Command(
+        "vm_checkpoint",
+        "JobVMCheckpoint",
+        "special",
+        "Whether the virtual machine is checkpointed.",
+    ),
+    Command(
+        "vm_vnc", "JobVMVNCConsole", "special", "Whether the virtual machine has a VNC console."
+    ),
+    Command("vm_macaddr", "JobVM_MACADDR", "special", "Network address of the virtual machine."),
+    Command("xen_kernel", "VMPARAM_Xen_Kernel", "special", "Kernel of a Xen machine."),
+)

@@ -1,0 +1,228 @@
+"""One job under construction: its attributes, and what the steps that make them may ask.
+
+The steps are `program.py`, `requests.py`, `transfer.py`, `policy.py`, `universes.py` and
+`requirements.py`; `build.py` runs them in order and finds out what differs from job to job.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import JobUniverse
+from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.classad.unparse import quote
+from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.submit.registry import command_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.config import Config
+    from kettle.submit.macros import SubmitMacros
+    from kettle.submit.sources import SubmitFacts, SubmitSources
+
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+WORD = re.compile(r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE)
+
+
+class Attributes:
+    """Attribute texts by name in any case; the first spelling stays."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[str, str]] = {}
+
+    def set(self, name: str, text: str) -> None:
+        """Set an attribute to the text of an expression."""
+        key = name.lower()
+        known = self._texts.get(key)
+        self._texts[key] = (known[0] if known else name, text)
+
+    def get(self, name: str) -> str | None:
+        """Return the text of an attribute, None if it is not there."""
+        found = self._texts.get(name.lower())
+        return None if found is None else found[1]
+
+    def remove(self, name: str) -> None:
+        """Take an attribute away; it need not be there."""
+        self._texts.pop(name.lower(), None)
+
+    def __contains__(self, name: str) -> bool:
+        return name.lower() in self._texts
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self._texts.values())
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def difference(self, other: Attributes) -> Attributes:
+        """Return what this has otherwise than the other; what it lacks becomes undefined."""
+        found = Attributes()
+        for key, (name, text) in self._texts.items():
+            if key not in other._texts or other._texts[key][1] != text:
+                found.set(name, text)
+        for key, (name, _) in other._texts.items():
+            if key not in self._texts:
+                found.set(name, "undefined")
+        return found
+
+    def to_ad(self, parent: ClassAd | None = None) -> ClassAd:
+        """Return the attributes as an ad, parsed when they are looked at."""
+        ad = ClassAd(parent=parent)
+        for name, text in self._texts.values():
+            ad.insert_text(name, text)
+        return ad
+
+
+@lru_cache(maxsize=4096)
+def normalize(text: str) -> str:
+    """Return an expression as ads print it; raise ClassAdSyntaxError."""
+    return unparse(parse_expression(text, old=True), old=True)
+
+
+def mentioned_names(text: str) -> set[tuple[str, str]]:
+    """Return the names in an expression with their scope, all in lower case."""
+    bare = STRING.sub('""', text)
+    return {(scope.lower(), name.lower()) for scope, name in WORD.findall(bare)}
+
+
+class JobBuilder:
+    """What the steps share."""
+
+    def __init__(
+        self,
+        macros: SubmitMacros,
+        sources: SubmitSources,
+        config: Config,
+        facts: SubmitFacts,
+        *,
+        spooled: bool = False,
+    ) -> None:
+        self.macros = macros
+        self.sources = sources
+        self.config = config
+        self.facts = facts
+        self.spooled = spooled
+        self.attributes = Attributes()
+        self.forced = Attributes()
+        self.warnings: list[str] = []
+        self.universe = JobUniverse.VANILLA
+        self.grid_type = ""
+        self.is_docker = False
+        self.container_clause = ""
+        self.input_files: list[str] = []
+        self.input_images: list[str] = []
+        self.plugin_methods: list[str] = []
+        self.executable_kib = 0
+        self.status = 1
+        self.should_transfer = ""
+        self.transfer_ability = ""
+        self.needs_deferral = False
+
+    def param(self, command: str) -> str | None:
+        """Return the expanded text of a command; None if it is not set or empty."""
+        for name in command_names(command):
+            text = self.macros.raw(name)
+            if text is not None:
+                text = self.macros.expand(text) if "$" in text else text
+                return text.strip() or None
+        return None
+
+    def is_set(self, command: str) -> bool:
+        """Tell whether a command is in the description, even with nothing after the `=`."""
+        return any(self.macros.is_set(name) for name in command_names(command))
+
+    def set_text(self, name: str, text: str) -> None:
+        """Set an attribute to a text that is printed as ads print it already."""
+        self.attributes.set(name, text)
+
+    def set_expression(self, name: str, text: str) -> None:
+        """Set an attribute to an expression; raise SubmitError where it does not parse."""
+        self.attributes.set(name, self.checked(name, text))
+
+    def checked(self, name: str, text: str) -> str:
+        """Return an expression as ads print it; raise SubmitError where it does not parse."""
+        try:
+            return normalize(text)
+        except ClassAdSyntaxError:
+            message = f"ERROR: Parse error in expression: \n\t{name} = {text}\n\t"
+            raise SubmitError(message) from None
+
+    def set_string(self, name: str, text: str) -> None:
+        """Set an attribute to a string."""
+        self.attributes.set(name, quote(text, old=True))
+
+    def set_integer(self, name: str, number: int) -> None:
+        """Set an attribute to a number."""
+        self.attributes.set(name, str(number))
+
+    def set_boolean(self, name: str, value: bool) -> None:
+        """Set an attribute to a truth value."""
+        self.attributes.set(name, "true" if value else "false")
+
+    def boolean(self, command: str) -> bool | None:
+        """Return the truth of a command; raise SubmitError if it has none."""
+        text = self.param(command)
+        if text is None:
+            return None
+        value = evaluate(text)
+        if isinstance(value, (bool, int, float)):
+            return bool(value)
+        raise SubmitError(f"ERROR: {command}={text} is invalid, must eval to a boolean.")
+
+    def integer(self, command: str, shown: str = "") -> int | None:
+        """Return the number of a command; raise SubmitError if it is none."""
+        text = self.param(command)
+        if text is None:
+            return None
+        value = evaluate(text)
+        if isinstance(value, (bool, int, float)):
+            return int(value)
+        name = shown or command
+        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to an integer.")
+
+    def path(self, name: str) -> str:
+        """Return a name as seen from the job's own folder."""
+        if name.startswith("/"):
+            return name
+        return f"{self.folder}/{name}"
+
+    @property
+    def folder(self) -> str:
+        """The job's initial folder, absolute."""
+        text = self.param("initialdir")
+        if text is None:
+            return self.facts.folder
+        return text if text.startswith("/") else f"{self.facts.folder}/{text}"
+
+    def size_kib(self, path: str) -> int:
+        """Return the size of a file in KiB, rounded up; 0 if it is not there."""
+        fact = self.sources.look_at(path)
+        if fact is None:
+            return 0
+        return 1 if fact.is_directory else max(1, (fact.size_bytes + 1023) // 1024)
+
+    def current(self, name: str) -> str | None:
+        """Return the text an attribute will have: forced, else as made so far."""
+        forced = self.forced.get(name)
+        return self.attributes.get(name) if forced is None else forced
+
+
+def evaluate(text: str) -> object:
+    """Evaluate an expression without an ad; None where it does not parse."""
+    try:
+        return ClassAd().evaluate_expression(parse_expression(text, old=True))
+    except ClassAdSyntaxError:
+        return None
+
+
+def split_list(text: str) -> list[str]:
+    """Split at commas, without white space around and without empty parts."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def strip_quotes(text: str) -> str:
+    """Remove one pair of double quotes around a text."""
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text

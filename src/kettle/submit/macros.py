@@ -1,0 +1,135 @@
+"""The variables of a submit description: what it sets, what changes from job to job, defaults.
+
+Remembers which variables were used, for the warnings about typing errors, and whether an
+expansion looked at something that changes from job to job, so that only that is done anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kettle.config.expander import Expander
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kettle.config.origin import Origin
+    from kettle.submit.sources import SubmitFacts, SubmitSources
+
+# Names that change with the job; the first of each group is what the queue statement sets.
+LIVE_NAMES = {
+    "PROCESS": "Process",
+    "PROCID": "Process",
+    "STEP": "Step",
+    "ROW": "Row",
+    "ITEMINDEX": "ItemIndex",
+    "ITEM": "Item",
+    "NODE": "Node",
+}
+
+
+@dataclass(slots=True)
+class Variable:
+    """One name that the description or the command line sets."""
+
+    name: str
+    text: str
+    origin: Origin
+    used: bool = False
+
+
+class SubmitMacros:
+    """The table that the submit reader fills and the job builder asks."""
+
+    def __init__(
+        self, sources: SubmitSources, facts: SubmitFacts, defaults: Mapping[str, str]
+    ) -> None:
+        self.facts = facts
+        self.warnings: list[str] = []
+        self.problems: list[str] = []
+        self.files: list[str] = []
+        self.variables: dict[str, Variable] = {}
+        self.row_variables: dict[str, Variable] = {}
+        self.live = {"Process": "0", "Step": "0", "Row": "0", "ItemIndex": "0", "Item": ""}
+        self.looked_at_live = False
+        self.defaults = {
+            "CLUSTER": str(facts.cluster),
+            "CLUSTERID": str(facts.cluster),
+            "SUBMIT_FILE": facts.file_name,
+            "SUBMIT_TIME": str(facts.now),
+            "ISLINUX": "1",
+            "ISWINDOWS": "0",
+            **{name.upper(): text for name, text in defaults.items()},
+        }
+        self._expander = Expander(
+            self.raw,
+            facts.environment.get,
+            sources.random,
+            on_problem=self.problems.append,
+            absolute=self.absolute,
+        )
+        self._quiet = Expander(
+            self._peek, facts.environment.get, sources.random, on_problem=self.problems.append
+        )
+
+    def assign(self, name: str, text: str, origin: Origin) -> None:
+        """Set a name; mentions of itself are replaced by what it was before."""
+        key = name.upper()
+        if "$" in text:
+            text = self._quiet.expand_only(text, lambda mentioned: mentioned.upper() == key)
+        earlier = self.variables.get(key)
+        shown = earlier.name if earlier else name
+        self.variables[key] = Variable(shown, text, origin, bool(earlier and earlier.used))
+
+    def raw(self, name: str) -> str | None:
+        """Return the text of a name and remember that it was used; None if it is not set."""
+        key = name.upper()
+        row = self.row_variables.get(key)
+        if row is not None:
+            row.used = True
+            self.looked_at_live = True
+            return row.text
+        variable = self.variables.get(key)
+        if variable is not None:
+            variable.used = True
+            return variable.text
+        live = LIVE_NAMES.get(key)
+        if live is not None:
+            self.looked_at_live = True
+            return self.live.get(live)
+        return self.defaults.get(key)
+
+    def is_set(self, name: str) -> bool:
+        """Tell whether the description or the queue statement sets a name, even to nothing."""
+        return name.upper() in self.variables or name.upper() in self.row_variables
+
+    def expand(self, text: str) -> str:
+        """Return the text with its macros replaced; raise ConfigError for a circle."""
+        return self._expander.expand(text)
+
+    def is_defined(self, name: str) -> bool:
+        """Tell whether a name has a text that is not empty."""
+        return bool(self.raw(name))
+
+    def has_template(self, text: str) -> bool:
+        """The submit language has no templates of its own."""
+        del text
+        return False
+
+    def absolute(self, path: str) -> str:
+        """Return a path as seen from the submission's folder."""
+        return path if path.startswith("/") else f"{self.facts.folder}/{path}"
+
+    def unused(self) -> list[Variable]:
+        """Return the variables that nobody asked for, in the order of the warnings."""
+        found = [
+            variable
+            for variable in (*self.variables.values(), *self.row_variables.values())
+            if not variable.used and "." not in variable.name
+        ]
+        return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
+
+    def _peek(self, name: str) -> str | None:
+        variable = self.variables.get(name.upper())
+        return None if variable is None else variable.text

@@ -1,0 +1,198 @@
+"""Steps: what happens to the job and when - retries, deferral, groups, mail, holds."""
+
+from __future__ import annotations
+
+import re
+
+from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
+from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.submit.job import JobBuilder, evaluate, normalize, strip_quotes
+
+GROUP_NAME = re.compile(r"[\w.@-]+")
+SHORTEST_LEASE_SECONDS = 20
+NICE_GROUP = "nice-user"
+CRON = (
+    ("cron_minute", "CronMinute"),
+    ("cron_hour", "CronHour"),
+    ("cron_day_of_month", "CronDayOfMonth"),
+    ("cron_month", "CronMonth"),
+    ("cron_day_of_week", "CronDayOfWeek"),
+)
+# Spooled jobs stay until their output was fetched, ten days at most.
+LEAVE_SPOOLED = (
+    "JobStatus == 4 && (time() - (CompletionDate ?: time())) < 864000"
+    " && (StageOutFinish ?: 0) < EnteredCurrentStatus"
+)
+WITHOUT_LEASE = (JobUniverse.LOCAL, JobUniverse.SCHEDULER, JobUniverse.GRID)
+
+
+def set_retries(job: JobBuilder) -> None:
+    """Decide OnExitHold, OnExitRemove and how often the job is tried again."""
+    retries = job.integer("max_retries")
+    success = job.integer("success_exit_code")
+    until = job.param("retry_until")
+    remove, hold = job.param("on_exit_remove"), job.param("on_exit_hold")
+    if retries is None and success is None and until is None:
+        if hold is not None:
+            job.set_expression("OnExitHold", hold)
+        if remove is not None:
+            job.set_expression("OnExitRemove", remove)
+        return
+    if retries is None:
+        retries = job.config.integer("DEFAULT_JOB_MAX_RETRIES")
+    job.set_integer("JobMaxRetries", 2 if retries is None else retries)
+    wanted = "0"
+    if success is not None:
+        job.set_integer("JobSuccessExitCode", success)
+        wanted = "JobSuccessExitCode"
+    clauses = ["NumJobCompletions > JobMaxRetries", f"ExitCode =?= {wanted}"]
+    if until is not None:
+        clauses.append(_retry_until(until))
+    if remove is not None:
+        clauses.append(remove)
+    job.set_expression("OnExitRemove", " || ".join(clauses))
+    job.set_expression("OnExitHold", hold or "false")
+
+
+def _retry_until(text: str) -> str:
+    try:
+        expression = normalize(text)
+    except ClassAdSyntaxError:
+        raise SubmitError(
+            f"ERROR: retry_until={text} is invalid, it must be an integer or boolean expression."
+        ) from None
+    value = evaluate(text)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"ExitCode =?= {int(value)}"
+    return expression
+
+
+def set_leave_in_queue(job: JobBuilder) -> None:
+    """Decide LeaveJobInQueue."""
+    text = job.param("leave_in_queue")
+    job.set_expression("LeaveJobInQueue", text or (LEAVE_SPOOLED if job.spooled else "false"))
+
+
+def set_hold(job: JobBuilder) -> None:
+    """Decide the status the job is queued with."""
+    if job.spooled:
+        job.set_string("HoldReason", "Spooling input data files")
+        job.set_integer("HoldReasonCode", HoldReasonCode.SpoolingInput)
+        job.status = 5
+    elif job.boolean("hold"):
+        job.set_string("HoldReason", "submitted on hold at user's request")
+        job.set_integer("HoldReasonCode", HoldReasonCode.SubmittedOnHold)
+        job.status = 5
+    else:
+        job.status = 1
+
+
+def set_lease(job: JobBuilder) -> None:
+    """Decide JobLeaseDuration; only jobs that a machine runs have one."""
+    text = job.param("job_lease_duration")
+    if text is None:
+        if job.universe not in WITHOUT_LEASE:
+            job.set_expression(
+                "JobLeaseDuration", job.config.get("JOB_DEFAULT_LEASE_DURATION") or "2400"
+            )
+        return
+    if text.isdigit() and 0 < int(text) < SHORTEST_LEASE_SECONDS:
+        job.warnings.append(
+            f"WARNING: JobLeaseDuration less than {SHORTEST_LEASE_SECONDS} seconds is not "
+            f"allowed, using {SHORTEST_LEASE_SECONDS} instead"
+        )
+        text = str(SHORTEST_LEASE_SECONDS)
+    job.set_expression("JobLeaseDuration", text)
+
+
+def set_accounting(job: JobBuilder) -> None:
+    """Decide AccountingGroup, from group, user and niceness."""
+    group, user = job.param("accounting_group"), job.param("accounting_group_user")
+    if job.boolean("nice_user"):
+        if group is None:
+            group = job.config.get("NICE_USER_ACCOUNTING_GROUP_NAME") or NICE_GROUP
+        job.set_expression("MaxJobRetirementTime", "0")
+    for command, value in (("accounting_group", group), ("accounting_group_user", user)):
+        if value is not None and not GROUP_NAME.fullmatch(strip_quotes(value)):
+            raise SubmitError(f"ERROR: Invalid {command}: {value}")
+    if group is None and user is None:
+        return
+    name = strip_quotes(user) if user is not None else job.facts.user
+    job.set_string("AcctGroupUser", name)
+    if group is None:
+        job.set_string("AccountingGroup", name)
+        return
+    job.set_string("AcctGroup", strip_quotes(group))
+    job.set_string("AccountingGroup", f"{strip_quotes(group)}.{name}")
+
+
+def set_notification(job: JobBuilder) -> None:
+    """Decide when mail is sent and to whom."""
+    text = job.param("notification") or job.config.get("JOB_DEFAULT_NOTIFICATION") or "never"
+    word = text.upper()
+    if word not in Notification.__members__:
+        raise SubmitError("ERROR: Notification must be 'Never', 'Always', 'Complete', or 'Error'")
+    job.set_integer("JobNotification", Notification[word])
+    user = job.param("notify_user")
+    if user is None:
+        return
+    if user.lower() in ("never", "false"):
+        domain = job.config.get("UID_DOMAIN") or ""
+        job.warnings.append(
+            f"WARNING: You used  notify_user={user}  in your submit file.\n"
+            f'This means notification email will go to user "{user}@{domain}".\n'
+            "This is probably not what you expect!\n"
+            'If you do not want notification email, put "notification = never"\n'
+            "into your submit file, instead."
+        )
+    job.set_string("NotifyUser", strip_quotes(user))
+
+
+def set_deferral(job: JobBuilder) -> None:
+    """Decide the deferral and cron attributes; cron texts are checked where they are used."""
+    is_cron = False
+    for command, attribute in CRON:
+        text = job.param(command)
+        if text is not None:
+            job.set_string(attribute, strip_quotes(text))
+            is_cron = True
+    when = job.param("deferral_time")
+    if when is not None:
+        job.set_expression("DeferralTime", _non_negative(job, "deferral_time", when))
+    job.needs_deferral = is_cron or when is not None
+    if not job.needs_deferral:
+        return
+    for command, attribute, default in (
+        ("deferral_window", "DeferralWindow", "0"),
+        ("deferral_prep_time", "DeferralPrepTime", "300"),
+    ):
+        text = job.param(command) or default
+        job.set_expression(attribute, _non_negative(job, command, text))
+    interval = job.config.integer("SCHEDD_INTERVAL")
+    job.set_integer("ScheddInterval", 300 if interval is None else interval)
+
+
+def _non_negative(job: JobBuilder, command: str, text: str) -> str:
+    """Return a text that is a whole number from 0 or an expression over attributes."""
+    del job
+    error = SubmitError(
+        f"ERROR: {command} = {text} is invalid, must eval to a non-negative integer."
+    )
+    try:
+        expression = normalize(text)
+    except ClassAdSyntaxError:
+        raise error from None
+    value = evaluate(text)
+    if isinstance(value, (bool, str, float)):
+        raise error
+    if isinstance(value, int) and value < 0:
+        raise error
+    return expression
+
+
+def set_materialization(job: JobBuilder) -> None:
+    """Decide the limits of a cluster that makes its jobs later."""
+    idle = job.integer("max_idle")
+    if idle is not None:
+        job.set_integer("JobMaterializeMaxIdle", idle)
+    job.integer("max_materialize")

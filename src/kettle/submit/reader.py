@@ -1,0 +1,154 @@
+"""From the text of a submit description to variables and queue statements.
+
+The statements are those of the configuration language (`kettle.config.reader`) with `+Attr`,
+`queue` and other words in the messages. What a queue statement means is `queue_statement.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kettle.config.conditions import Branches
+from kettle.config.lines import LineReader
+from kettle.config.reader import Place, StatementReader, Trouble
+from kettle.errors import ConfigError, SubmitError
+
+if TYPE_CHECKING:
+    from kettle.submit.macros import SubmitMacros
+    from kettle.submit.sources import SubmitSources
+
+QUEUE = re.compile(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
+OWN_ATTRIBUTE = re.compile(r"([+-])\s*([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
+ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+
+
+@dataclass(frozen=True)
+class QueueText:
+    """A queue statement as written, and the line it stands on."""
+
+    text: str
+    line: int
+
+
+class SubmitReader(StatementReader):
+    """Reads a submit description up to each of its queue statements."""
+
+    def __init__(self, macros: SubmitMacros, sources: SubmitSources, text: str, name: str) -> None:
+        super().__init__(macros, _Adapted(sources))
+        self.macros = macros
+        self.lines = LineReader(text)
+        self.place = Place(name)
+        self.branches = Branches()
+        # Lines of the command line, read before the first queue statement takes effect.
+        self.appended: tuple[str, ...] = ()
+
+    def next_queue(self) -> QueueText | None:
+        """Read statements up to the next `queue`; None at the end; raise SubmitError."""
+        while (line := self.lines.next_line()) is not None:
+            try:
+                if self.branches.read(line, self.table):
+                    continue
+                if not self.branches.enabled:
+                    continue
+                found = QUEUE.match(line)
+                if found is not None:
+                    self.read_appended()
+                    return QueueText(found.group(1) or "", self.lines.number)
+                self.read_statement(line, self.lines, self.place)
+            except Trouble as trouble:
+                raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
+            except ConfigError as error:
+                raise self.parse_error(error.message) from None
+        self.read_appended()
+        return None
+
+    def read_appended(self) -> None:
+        """Carry out the statements of the command line; raise SubmitError."""
+        appended, self.appended = self.appended, ()
+        for line in appended:
+            if QUEUE.match(line):
+                raise self.parse_error(
+                    "-queue argument conflicts with queue statement in submit file"
+                )
+            try:
+                self.read_statement(line.strip(), self.lines, self.place)
+            except Trouble as trouble:
+                raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
+
+    def parse_error(
+        self, message: str, details: tuple[str, ...] = (), hint: str = ""
+    ) -> SubmitError:
+        """Return the error for the line that was read last."""
+        number = self.lines.number
+        text = "\n".join(part for part in (*details, hint) if part)
+        text = text.replace("Config source Error ", "Submit:-1:Error ")
+        where = f"\nERROR: on Line {number} of {self.place.source}: {message}"
+        end = f"\n\nERROR: Failed to parse command file (line {number})."
+        return SubmitError(
+            f"{where}\n{text}{end}" if text else where + end, source=self.place.source, line=number
+        )
+
+    def extra_data(self) -> SubmitError | None:
+        """Return the error for what follows a queue statement, None if nothing does."""
+        if self.lines.next_line() is None:
+            return None
+        return self.parse_error("Extra data found after queue statement")
+
+    def assign(self, line: str, lines: LineReader, place: Place) -> None:
+        """Carry out an assignment; `+Attr = value` is `MY.Attr = value`."""
+        if line[0] in "+-":
+            match = OWN_ATTRIBUTE.match(line)
+            if match is not None and "@=" not in line.split("=")[0] + "=":
+                sign, name, value = match.groups()
+                name = self.table.expand(name)
+                if not ATTRIBUTE_NAME.fullmatch(name):
+                    raise Trouble(hint=f"{name} is no attribute name")
+                text = value.strip() if sign == "+" else "undefined"
+                self.table.assign(f"MY.{name}", text, place.origin(lines.number))
+                return
+            if ":" in line and "@" not in line:
+                raise self._colon(line, lines, place)
+            if "@=" not in line:
+                raise Trouble(hint=f'"{line}" is no assignment to an attribute')
+        colon, equals = line.find(":"), line.find("=")
+        if 0 <= colon < equals or (equals < 0 <= colon):
+            raise self._colon(line, lines, place)
+        super().assign(line, lines, place)
+
+    def use(self, rest: str, number: int, place: Place) -> None:
+        """Refuse: the submit language has no templates of its own."""
+        category, _, name = rest.partition(":")
+        shown = f"{category.strip()}:{name.strip()}"
+        raise Trouble(f"{self._at(place, number)}: at use {shown}")
+
+    def _colon(self, line: str, lines: LineReader, place: Place) -> Trouble:
+        return Trouble(
+            f"{self._at(place, lines.number)}: cannot parse: {line}",
+            tail="invalid queue statement.",
+        )
+
+
+class _Adapted:
+    """Submit sources as the statement reader wants them; what it never asks raises."""
+
+    def __init__(self, sources: SubmitSources) -> None:
+        self.read_text = sources.read_text
+        self.write_text = sources.write_text
+        self.exists = sources.exists
+        self.run_command = sources.run_command
+        self.random = sources.random
+
+    def list_directory(self, path: str) -> list[str]:
+        """Submit descriptions read no folders."""
+        raise NotADirectoryError(20, "Not a directory", path)
+
+    def home_directory(self, user: str) -> str | None:
+        """Submit descriptions have no homes."""
+        del user
+        return None
+
+    def machine_facts(self) -> dict[str, str]:
+        """The machine's facts come through the configuration."""
+        return {}

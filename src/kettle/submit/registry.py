@@ -1,0 +1,53 @@
+"""All submit commands together: by name, and the nearest one to a typing error."""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+
+from kettle.submit.commands import labels, policy, program, requests, transfer, universes
+from kettle.submit.commands.command import Command
+
+TABLES = (program, requests, transfer, policy, labels, universes)
+
+
+@cache
+def all_commands() -> tuple[Command, ...]:
+    """Return every command."""
+    return tuple(command for table in TABLES for command in table.COMMANDS)
+
+
+@cache
+def simple_commands() -> tuple[Command, ...]:
+    """Return the commands whose attribute depends on nothing but their own text."""
+    return tuple(command for command in all_commands() if command.kind != "special")
+
+
+@cache
+def known_names() -> dict[str, str]:
+    """Return all names that mean a command, by lower case, with the command's own spelling."""
+    names: dict[str, str] = {}
+    for command in all_commands():
+        for name in (command.name, *command.aliases, command.attribute):
+            if name:
+                names.setdefault(name.lower(), name)
+    return names
+
+
+def nearest_command(name: str) -> str:
+    """Return the command closest to a misspelt one, empty if none is near or it is one."""
+    names = known_names()
+    if name.lower() in names:
+        return ""
+    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.8)
+    return names[close[0]] if close else ""
+
+
+@cache
+def command_names(command: str) -> tuple[str, ...]:
+    """Return all names that set a command, its own first."""
+    for row in all_commands():
+        if row.name == command:
+            names = (row.name, *row.aliases, row.attribute)
+            return tuple(dict.fromkeys(name.upper() for name in names if name))
+    return (command.upper(),)

@@ -1,0 +1,93 @@
+"""What the submit language needs from outside: files, commands and facts about the submission.
+
+Protocols and a copy out of dictionaries for tests; the real sources are made by the tools.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from kettle.config.sources import MemorySources
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from random import Random
+
+
+class FileFact(NamedTuple):
+    """What counts about a file: its size in bytes, whether it is a folder."""
+
+    size_bytes: int
+    is_directory: bool = False
+
+
+class SubmitSources(Protocol):
+    """Where a submit description's texts and files come from; methods may raise OSError."""
+
+    def read_text(self, path: str) -> str:
+        """Return the text of a file, relative to where the submission happens."""
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a file anew (`include command into`)."""
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or folder of this name."""
+
+    def run_command(self, command: Sequence[str]) -> tuple[int, str]:
+        """Run a program and return its exit status and what it printed."""
+
+    def look_at(self, path: str) -> FileFact | None:
+        """Return what counts about a file, None if it is not there."""
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return the names that match a pattern, relative as the pattern is."""
+
+    def random(self) -> Random:
+        """Return the source of randomness for `$RANDOM_CHOICE()`."""
+
+
+@dataclass(frozen=True)
+class SubmitFacts:
+    """Facts about one submission that no file says.
+
+    `now` is epoch seconds; `folder` is absolute; `file_name` is the description's own name.
+    """
+
+    now: int
+    user: str
+    folder: str
+    file_name: str
+    version: str
+    platform: str
+    environment: Mapping[str, str]
+    cluster: int = 1
+
+
+@dataclass
+class MemorySubmitSources(MemorySources):
+    """Submit sources out of a dictionary of texts; names are relative to one folder."""
+
+    folder: str = "/work"
+    folders: set[str] = field(default_factory=set)
+
+    def read_text(self, path: str) -> str:
+        """Return the text kept under the name."""
+        return super().read_text(self._relative(path))
+
+    def look_at(self, path: str) -> FileFact | None:
+        """Return the length of the text kept under the name."""
+        name = self._relative(path)
+        if name in self.files:
+            return FileFact(len(self.files[name]))
+        if name in self.folders or any(known.startswith(name + "/") for known in self.files):
+            return FileFact(0, is_directory=True)
+        return None
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return the kept names that match."""
+        return sorted(name for name in self.files if fnmatch.fnmatchcase(name, pattern))
+
+    def _relative(self, path: str) -> str:
+        return path.removeprefix(self.folder + "/")
