@@ -7,7 +7,7 @@ from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
@@ -124,6 +124,11 @@ class Submission:
             text = self._next_queue(first=False)
         self._warn_unused()
 
+    def begin(self, cluster: int) -> None:
+        """Say which number the cluster has; before the first job is made."""
+        self.facts = replace(self.facts, cluster=cluster)
+        self.macros.defaults["CLUSTER"] = self.macros.defaults["CLUSTERID"] = str(cluster)
+
     def cluster_ad(self) -> ClassAd:
         """Return the cluster's ad; jobs must have been made before."""
         return self.cluster.to_ad()
@@ -168,7 +173,7 @@ class Submission:
             "Row": index,
             "ItemIndex": index,
             "Item": "",
-            "Node": "#pArAlLeLnOdE#" if self._is_parallel() else "",
+            "Node": "#pArAlLeLnOdE#" if self.is_parallel else "",
         }
         for name, value in zip(statement.variables, row.values, strict=False):
             variable = macros.row_variables.get(name.upper())
@@ -180,7 +185,9 @@ class Submission:
             else:
                 variable.text = value
 
-    def _is_parallel(self) -> bool:
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the jobs are the kinds of nodes of one parallel job."""
         return self.cluster.get("JobUniverse") == "11"
 
     def _build(self, row: Row) -> JobPlan:
@@ -326,6 +333,12 @@ def set_forced(job: JobBuilder) -> None:
         job.forced.set(name, job.checked(name, text or "undefined"))
 
 
+def set_ignored(job: JobBuilder) -> None:
+    """Take notice of commands that are accepted and change nothing."""
+    for command in IGNORED:
+        job.param(command)
+
+
 def set_simple(job: JobBuilder) -> None:
     """Set the attributes that depend on nothing but their command's own text."""
     for command in registry.simple_commands():
@@ -369,7 +382,15 @@ SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
     "string": _set_string,
 }
 
+IGNORED = (
+    "allow_arguments_v1",
+    "allow_environment_v1",
+    "allow_startup_script",
+    "skip_filechecks",
+    "use_x509userproxy",
+)
 STEPS = (
+    Step(set_ignored, is_leaf=True),
     Step(program.set_universe),
     Step(set_forced, is_leaf=True),
     Step(universes.read_grid_type),

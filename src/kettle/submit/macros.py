@@ -125,8 +125,8 @@ class SubmitMacros:
         """Return the variables that nobody asked for, in the order of the warnings."""
         found = [
             variable
-            for variable in (*self.variables.values(), *self.row_variables.values())
-            if not variable.used and "." not in variable.name
+            for key, variable in {**self.variables, **self.row_variables}.items()
+            if not variable.used and "." not in key
         ]
         return sorted(found, key=lambda variable: variable.name.lower(), reverse=True)
 

@@ -103,11 +103,10 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
     if fact.is_directory:
         return
     try:
-        text = job.sources.read_text(path) if fact.size_bytes < 1 << 16 else ""
+        first = job.sources.head(path).split(b"\n", 1)[0]
     except OSError:
-        text = ""
-    first = text.split("\n", 1)[0]
-    if first.startswith("#!") and first.endswith("\r"):
+        return
+    if first.startswith(b"#!") and first.endswith(b"\r"):
         raise SubmitError(
             f"\nERROR: Executable file {name} is a script with CRLF (DOS/Windows) line endings.\n"
             f"This generally doesn't work, and you should probably run 'dos2unix {name}' -- or a "

@@ -41,6 +41,9 @@ class SubmitSources(Protocol):
     def look_at(self, path: str) -> FileFact | None:
         """Return what counts about a file, None if it is not there."""
 
+    def head(self, path: str) -> bytes:
+        """Return the beginning of a file, a few hundred bytes."""
+
     def glob(self, pattern: str) -> list[str]:
         """Return the names that match a pattern, relative as the pattern is."""
 
@@ -84,6 +87,10 @@ class MemorySubmitSources(MemorySources):
         if name in self.folders or any(known.startswith(name + "/") for known in self.files):
             return FileFact(0, is_directory=True)
         return None
+
+    def head(self, path: str) -> bytes:
+        """Return the beginning of the text kept under the name."""
+        return self.read_text(path)[:512].encode()
 
     def glob(self, pattern: str) -> list[str]:
         """Return the kept names that match."""

@@ -36,8 +36,10 @@ def set_transfer(job: JobBuilder) -> None:
         strip_quotes(name) for name in split_list(strip_quotes_of(job, "transfer_input_files"))
     ]
     _check_object_store(job, names)
-    if job.universe is JobUniverse.JAVA and names:
-        names.append(job.path(job.param("executable") or ""))
+    if job.universe is JobUniverse.JAVA:
+        # Compat: the class file is listed only beside other files (vectors, universe java).
+        class_file = job.path(job.param("executable") or "")
+        (names or job.input_files).append(class_file)
     names += job.input_images
     if should == "NO" and names:
         raise SubmitError(

@@ -70,13 +70,13 @@ def _set_image(job: JobBuilder, image: str) -> None:
 
 
 def set_java(job: JobBuilder) -> None:
-    """Decide the archives and arguments of a Java job; its class file travels."""
+    """Decide the archives and arguments of a Java job."""
     if job.universe is not JobUniverse.JAVA:
         return
     jars = split_list(job.param("jar_files") or "")
     if jars:
         job.set_string("JarFiles", ",".join(jars))
-    job.input_files += [job.param("executable") or "", *jars]
+    job.input_files += jars
     text = job.param("java_vm_args")
     if text is None:
         return

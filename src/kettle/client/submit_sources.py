@@ -1,0 +1,56 @@
+"""The machine as the source of submit descriptions: files, patterns, commands, facts.
+
+What a description means is decided in `kettle.submit`, which asks for all of this by protocol.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import stat
+import time
+from collections.abc import Mapping
+
+from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
+from kettle.config import Config
+from kettle.runtime.files import SystemSources
+from kettle.submit.sources import FileFact, SubmitFacts
+
+
+class SystemSubmitSources(SystemSources):
+    """Files as the submitting process sees them, from its own folder."""
+
+    def look_at(self, path: str) -> FileFact | None:
+        """Return what counts about a file, None if it is not there."""
+        try:
+            found = os.stat(path)
+        except OSError:
+            return None
+        return FileFact(found.st_size, stat.S_ISDIR(found.st_mode))
+
+    def head(self, path: str) -> bytes:
+        """Return the beginning of a file, a few hundred bytes."""
+        with open(path, "rb") as file:
+            return file.read(512)
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return the names that match a pattern, relative as the pattern is."""
+        return glob.glob(pattern)
+
+
+def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -> SubmitFacts:
+    """Return the facts of a submission that happens now, here, by whoever runs this."""
+    try:
+        with open("/etc/os-release", encoding="utf-8", errors="replace") as file:
+            release = parse_os_release(file.read())
+    except OSError:
+        release = {}
+    return SubmitFacts(
+        now=int(time.time()),
+        user=config.get("USERNAME") or str(os.getuid()),
+        folder=os.getcwd(),
+        file_name=file_name,
+        version=CONDOR_VERSION,
+        platform=condor_platform(release),
+        environment=environment,
+    )

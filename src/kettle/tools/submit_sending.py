@@ -1,0 +1,104 @@
+"""How `condor_submit` sends what it made to a schedd, and what it prints then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.tools.condor_submit import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.submit.build import JobPlan, Submission
+    from kettle.tools.condor_submit import Request
+    from kettle.tools.programs import Streams
+    from kettle.tools.reach import Reach
+
+
+class Sender:
+    """Hands the jobs of a submission to a queue connection, in its order of asking."""
+
+    def __init__(self, submission: Submission, progress: Progress, *, verbose: bool) -> None:
+        self.submission = submission
+        self.progress = progress
+        self.verbose = verbose
+        self.spooled: list[ClassAd] = []
+        self._jobs: Iterator[JobPlan] | None = None
+        self._current: JobPlan | None = None
+        self._cluster_ad: ClassAd | None = None
+
+    def cluster_ad(self, cluster: int) -> ClassAd:
+        """Return the ad of what all jobs share."""
+        del cluster
+        self._cluster_ad = self.submission.cluster_ad()
+        return self._cluster_ad
+
+    def proc_ad(self, cluster: int, index: int) -> ClassAd | None:
+        """Return what the next job has for itself, None after the last."""
+        if self._jobs is None:
+            self.submission.begin(cluster)
+            self._jobs = self.submission.jobs()
+        job = next(self._jobs, None)
+        if job is None:
+            return None
+        ad = job.differences.to_ad()
+        ad["ProcId"] = index
+        ad["JobStatus"] = job.status
+        self._current = job
+        return ad
+
+    def on_proc(self, cluster: int, proc: int) -> None:
+        """Show that a job was sent."""
+        self.progress.one()
+        job = self._current
+        if job is None or not (self.verbose or self.submission.options.spooled):
+            return
+        ad = job.differences.to_ad(self._cluster_ad or self.submission.cluster_ad())
+        ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = cluster, proc, job.status
+        if self.submission.options.spooled:
+            self.spooled.append(ad)
+        if self.verbose:
+            out = self.progress.streams.stdout
+            out.write(f"\n** Proc {cluster}.{proc}:\n")
+            out.writelines(f"{line}\n" for line in ad.lines())
+
+
+def submit_jobs(reach: Reach, submission: Submission, request: Request, streams: Streams) -> int:
+    """Queue the jobs at the schedd that the command line means; 0, or 1 if none was queued."""
+    from kettle.client.queue import Queue
+
+    verbose = "verbose" in request.switches
+    progress = Progress(streams, "Submitting", "submitted", terse="terse" in request.switches)
+    sender = Sender(submission, progress, verbose=verbose)
+    try:
+        schedd = reach.schedd()
+    except KettleError as error:
+        streams.stderr.write(f"\nERROR: Can't find address of local schedd\n{error}\n")
+        return 1
+    progress.begin()
+    try:
+        with Queue(reach.connector, schedd.address) as queue:
+            cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+            if count:
+                warning = queue.commit()
+                if warning:
+                    submission.warnings.append(f"WARNING: {warning}")
+    except KettleError as error:
+        progress.fail(submission, error)
+        return 1
+    progress.end(submission, cluster)
+    if sender.spooled:
+        from kettle.client.spool import spool_input
+
+        try:
+            spool_input(reach.connector, schedd.address, sender.spooled)
+        except KettleError as error:
+            streams.stderr.write(f"ERROR: {error}\n")
+            return 1
+    if count and reach.config.boolean("SUBMIT_SEND_RESCHEDULE"):
+        from kettle.client.jobs import reschedule
+
+        reschedule(reach.connector, schedd.address)
+    return 0
