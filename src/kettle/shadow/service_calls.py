@@ -6,6 +6,7 @@ Source: wire reference §5.1.
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import posixpath
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 Handler = Callable[["RunningShadow", Any], Awaitable[Reply]]
 # Limit: what a job may write into its own ad in one call.
 MAX_EXPRESSION = 64 * 1024
+# Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
+INPUT_SECONDS = 60.0
 
 
 async def answer(shadow: RunningShadow, call: Call, data: bytes = b"") -> Reply:
@@ -99,6 +102,7 @@ async def _user_log(shadow: RunningShadow, call: calls.UserLog) -> Reply:
     ad = call.event
     if ad.string("MyType") == "RemoteErrorEvent":
         event = job_events.remote_error_event(ad)
+        event.host = event.host or shadow.slot_name
         shadow.write_event(event)
         if event.critical:
             await shadow.fail(_error_request(shadow, event))
@@ -188,11 +192,25 @@ async def _request_guidance(shadow: RunningShadow, call: calls.RequestGuidance) 
     if shadow.state.asked:
         return call.answer(0, result=ClassAd({"Command": "Abort"}))
     if kind == "JobEnvironment":
-        # Compat: never "RetryReqest", which would cost the job five seconds (wire reference §5.2).
-        return call.answer(0, result=ClassAd({"Command": "StartJob"}))
+        return call.answer(0, result=ClassAd({"Command": await _environment(shadow)}))
     if kind == "JobSetup":
         return call.answer(0, result=ClassAd({"Command": "CarryOn"}))
     return call.answer(int(calls.Guidance.UNKNOWN_REQUEST), result=ClassAd())
+
+
+async def _environment(shadow: RunningShadow) -> str:
+    """Say whether the job's input is there, waiting for our side of its transfer to end.
+
+    Compat: the reference says "RetryReqest" while its side is still busy, which costs the job five
+    seconds (wire reference §5.2; tests/conformance/test_shadow_calls.py).
+    """
+    transfer = shadow.input_transfer
+    if transfer is None:
+        # No transfer came here: the job needs none, or the starter knows that it failed.
+        return "CarryOn"
+    async with asyncio.timeout(INPUT_SECONDS):
+        await transfer.wait()
+    return "StartJob" if shadow.transfer_failure is None else "Abort"
 
 
 async def _dprintf_stats(shadow: RunningShadow, call: calls.DprintfStats) -> Reply:

@@ -93,6 +93,7 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
     host = ShadowHost(runtime, Stream.over(control), schedd_address=_schedd_address(config, files))
     try:
         await host.start()
+        network.begin_accepting()
         await host.serve()
     finally:
         await network.close()

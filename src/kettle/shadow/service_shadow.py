@@ -81,6 +81,7 @@ class RunningShadow(JobRecord):
         "_wake",
         "claim",
         "files",
+        "input_transfer",
         "link",
         "received_bytes",
         "report",
@@ -111,6 +112,8 @@ class RunningShadow(JobRecord):
         self.starter_address = self.job.string("StarterIpAddr") or ""
         self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
         self.transfer_session: ClaimId | None = None
+        # Set when our side of the input transfer is over; None until one begins.
+        self.input_transfer: asyncio.Event | None = None
         # Why the last file transfer failed; None if it worked.
         self.transfer_failure: Request | None = None
         self.request: Request | None = None

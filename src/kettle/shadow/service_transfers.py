@@ -6,6 +6,7 @@ events 040, the times and counts in the job's ad, and the hold reason of a trans
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
@@ -68,13 +69,20 @@ async def take_output(shadow: RunningShadow, stream: Stream) -> None:
 
 async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
     """Carry a transfer; a connection that breaks is the starter's to try again."""
+    over = asyncio.Event()
+    if direction == "Input":
+        shadow.input_transfer = over
     try:
         if direction == "Input":
             await send_input(shadow, stream)
         else:
             await take_output(shadow, stream)
     except (WireError, OSError) as error:
-        shadow.log(f"The transfer of {direction.lower()} files broke off: {error}")
+        detail = f"the transfer broke off: {error}"
+        shadow.log(f"Transfer of {direction.lower()} files: {detail}")
+        _fail(shadow, direction, detail, here_failed=True, try_again=True)
+    finally:
+        over.set()
 
 
 def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) -> Terms:
