@@ -6,10 +6,12 @@ overlapping flushes share one fsync. What the records mean is `kettle.records.qu
 
 from __future__ import annotations
 
+import fcntl
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kettle.errors import NotFoundError
+from kettle.errors import NotFoundError, StorageError
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -30,6 +32,7 @@ class QueueJournal:
         self._runtime = runtime
         self._path = path
         self._file: DurableFile | None = None
+        self._lock = -1
         self.transactions = 0
 
     def append(self, data: bytes) -> None:
@@ -45,6 +48,7 @@ class QueueJournal:
 
     def open(self, queue: JobQueue, now: int) -> str:
         """Replay the log into an empty queue, or begin one; returns what was cut off, if any."""
+        self._take_lock()
         files = self._runtime.files
         try:
             data = files.read(self._path, limit=LARGEST_LOG_BYTES)
@@ -62,6 +66,17 @@ class QueueJournal:
         if len(data) > _COMPACTED_FROM_BYTES:
             self.compact(queue, now)
         return outcome.discarded
+
+    def _take_lock(self) -> None:
+        """Make sure that this queue is nobody else's: two schedds would run its jobs twice."""
+        path = os.path.join(os.path.dirname(self._path), ".schedd_lock")
+        try:
+            self._lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise StorageError(f"another schedd uses {self._path}") from error
+        except OSError as error:
+            raise StorageError(f"cannot lock {path}: {error.strerror}") from error
 
     def compact(self, queue: JobQueue, now: int) -> None:
         """Write the queue as a new log and put it in the old one's place; this blocks."""
@@ -83,6 +98,9 @@ class QueueJournal:
         if self._file is not None:
             self._file.close()
             self._file = None
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
 
 def _joined(pieces: Iterable[str]) -> bytes:
