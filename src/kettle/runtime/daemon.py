@@ -84,7 +84,7 @@ class Daemon:
         self.runtime = runtime
         self.service = service
         self._network = network
-        self.address_file: str | None = None
+        self.address_files: list[str] = []
         self.instance_id = secrets.token_hex(8)
         self.peaceful = False
         self.exit_code = EXIT_OK
@@ -109,7 +109,7 @@ class Daemon:
         """Run the service from its start to the end of its shutdown."""
         await self.service.start()
         self._network.begin_accepting()
-        self.address_file = write_address_file(self.runtime)
+        self.address_files = write_address_files(self.runtime)
         self.started.set()
         await self._asked.wait()
         # What is asked for may become faster while the slower stop is on its way.
@@ -278,8 +278,8 @@ async def _live(
         await network.close()
         await tasks.cancel_all()
         processes.stop()
-        if daemon.address_file is not None:
-            files.remove(daemon.address_file)
+        for path in daemon.address_files:
+            files.remove(path)
         await files.synchronizer.idle()
         _print_farewell(log, identity, daemon.exit_code)
         log.close()
@@ -332,16 +332,21 @@ def configure_log(log: Log, config: Config) -> None:
     )
 
 
-def write_address_file(runtime: Runtime) -> str | None:
-    """Write <SUBSYS>_ADDRESS_FILE: address, version, platform; return its path, None if unset."""
-    subsystem = runtime.identity.subsystem
-    path = runtime.config.get(f"{subsystem}_ADDRESS_FILE")
-    if path is None:
-        return None
+def write_address_files(runtime: Runtime) -> list[str]:
+    """Write <SUBSYS>_ADDRESS_FILE: address, version, platform; return the paths, if any is set.
+
+    The reference's tools look into <SUBSYS>_SUPER_ADDRESS_FILE instead when root runs them; there
+    is one port for everybody here, so both files say the same.
+    """
     identity = runtime.identity
     text = f"{runtime.network.address}\n{identity.version}\n{identity.platform}\n"
-    runtime.files.write_atomically(path, text)
-    return path
+    written = []
+    for kind in ("SUPER_ADDRESS_FILE", "ADDRESS_FILE"):
+        path = runtime.config.get(f"{identity.subsystem}_{kind}")
+        if path is not None:
+            runtime.files.write_atomically(path, text)
+            written.append(path)
+    return written
 
 
 def _write_pid_file(files: Files, arguments: DaemonArguments) -> None:

@@ -54,8 +54,13 @@ def plan_listening(config: Config, port: int | None) -> ListenPlan:
         advertise,
         tuple(_ports(config, port)),
         config.get("FULL_HOSTNAME") or "",
-        config.get("PRIVATE_NETWORK_NAME") or "",
+        # By default the network's name is the host's; that need not be told.
+        (config.get("PRIVATE_NETWORK_NAME") or "") if _has_private_network(config) else "",
     )
+
+
+def _has_private_network(config: Config) -> bool:
+    return config.find_set("PRIVATE_NETWORK_NAME") is not None or bool(config.get("CCB_ADDRESS"))
 
 
 def _is_address(text: str) -> bool:
