@@ -47,7 +47,7 @@ _SHORTEST_WAIT = 0.02
 class StartdService:
     """One execution point."""
 
-    preload = ("kettle.starter.service_entry",)
+    preload = ("kettle.starter.service_entry", "kettle.starter.service_warm")
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime

@@ -293,7 +293,8 @@ class Starter:
         ad["HasReconnect"] = True
         ad["CondorVersion"] = self.settings.version
         ad["CondorPlatform"] = self.settings.platform
-        ad["SlotAd"] = self.slot
+        # As text: nobody here needs the nested ad taken apart.
+        ad.insert_text("SlotAd", "[ " + "; ".join(self.slot.lines()) + " ]")
         return ad
 
     def _provisioned_ad(self) -> ClassAd:

@@ -9,18 +9,19 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from dataclasses import replace
+from dataclasses import dataclass
 
 import uvloop
 
+from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.runtime import kernel, tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.files import SystemSources
-from kettle.runtime.identity import DaemonIdentity
-from kettle.runtime.logs import Log, parse_limit, parse_verbosity
+from kettle.runtime.identity import DaemonIdentity, this_platform
+from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
 from kettle.runtime.network import SystemNetwork
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
@@ -30,20 +31,43 @@ from kettle.starter.service_control import StartdControl
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import StarterSettings, read_settings
 from kettle.wire.codec import Reader
-from kettle.wire.levels import Level
 from kettle.wire.messages.starter_control import StarterActivation
-from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
-
-_warm: tuple[int, Config, StarterSettings] | None = None
+from kettle.wire.security.claim_id import ClaimId
 
 
-def warm(generation: int, host: str, name: str) -> tuple[Config, StarterSettings]:
-    """Return the configuration, read once for each generation."""
-    global _warm
-    if _warm is None or _warm[0] != generation:
+@dataclass(frozen=True)
+class Prepared:
+    """What is the same for all starters of one generation of the configuration."""
+
+    generation: int
+    config: Config
+    settings: StarterSettings
+    privileges: Privileges
+    verbosity: Verbosity
+    log_limit: tuple[int, int]
+
+
+_prepared: Prepared | None = None
+
+
+def warm(generation: int) -> Prepared:
+    """Return what the configuration says, read once for each generation.
+
+    The zygote calls this before any fork, for the first one.
+    """
+    global _prepared
+    if _prepared is None or _prepared.generation != generation:
         config = load_config(SystemSources(), dict(os.environ), subsystem="STARTER")
-        _warm = (generation, config, read_settings(config, host=host, startd_name=name))
-    return _warm[1], _warm[2]
+        settings = read_settings(config, version=CONDOR_VERSION, platform=this_platform())
+        _prepared = Prepared(
+            generation,
+            config,
+            settings,
+            Privileges.find(settings.condor_ids or None),
+            parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
+            parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
+        )
+    return _prepared
 
 
 def run(arguments: bytes, descriptors: list[int]) -> int:
@@ -55,7 +79,8 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 
 
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
-    config, settings = warm(activation.generation, activation.host, activation.startd_name)
+    prepared = warm(activation.generation)
+    settings = prepared.settings
     clock = SystemClock()
     set_ambient(
         Context(
@@ -64,29 +89,24 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
             zone_name=lambda moment: time.localtime(moment).tm_zone,
         )
     )
-    log = _open_log(config, activation)
+    log = _open_log(prepared, activation)
     tasks.set_reporter(log)
     processes = SystemProcesses()
     processes.start()
     identity = DaemonIdentity(
-        "STARTER", activation.slot_name, settings.host or "localhost", clock.now()
+        "STARTER",
+        activation.slot_name,
+        activation.host,
+        clock.now(),
+        version=settings.version,
+        platform=settings.platform,
     )
-    network = SystemNetwork(config, identity, clock, log)
+    network = SystemNetwork(prepared.config, identity, clock, log)
     await network.listen(None)
     shadow = Stream.attach(descriptors[0], activation.channel)
     control = StartdControl(Stream.over(descriptors[1]))
-    world = StarterWorld(
-        _complete(settings, identity),
-        clock,
-        processes,
-        Privileges.find(settings.condor_ids or None),
-        network,
-        log,
-        shadow,
-    )
-    claim = ClaimId(activation.claim_id)
-    if claim.has_session:
-        network.add_session(claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT))
+    world = StarterWorld(settings, clock, processes, prepared.privileges, network, log, shadow)
+    world.accept_session(ClaimId(activation.claim_id))
     try:
         return await Starter(activation, world, control).run()
     finally:
@@ -95,17 +115,9 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
         processes.stop()
 
 
-def _complete(settings: StarterSettings, identity: DaemonIdentity) -> StarterSettings:
-    return replace(settings, version=identity.version, platform=identity.platform)
-
-
-def _open_log(config: Config, activation: StarterActivation) -> Log:
-    path = config.get("STARTER_LOG")
+def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:
+    path = prepared.config.get("STARTER_LOG")
     slot = activation.slot_name.partition("@")[0]
-    log = Log(f"{path}.{slot}" if path else None)
-    log.configure(
-        verbosity=parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
-        limit=parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
-        keep=1,
-    )
+    log = Log(f"{path}.{slot}" if path else None, verbosity=prepared.verbosity)
+    log.configure(verbosity=prepared.verbosity, limit=prepared.log_limit, keep=1)
     return log

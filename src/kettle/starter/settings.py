@@ -1,14 +1,13 @@
-"""What a starter has to know of the configuration, as its startd hands it over.
+"""What a starter has to know of the configuration, as plain values.
 
-A starter is forked for one job and reads no files of the configuration: the startd makes this
-once after each reconfiguration and gives it to every starter it forks.
+Read once in the zygote, so that a starter, which lives for one job, reads no configuration; only
+after a reconfiguration does each read it again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field
 
 from kettle.config import Config
 
@@ -19,12 +18,9 @@ class StarterSettings:
 
     execute: str = "/tmp/execute"  # noqa: S108 - replaced by EXECUTE of the configuration
     log: str = ""
-    host: str = "localhost"
-    startd_name: str = "localhost"
     uid_domain: str = ""
     file_system_domain: str = ""
     network_interface: str = "127.0.0.1"
-    starter_address: str = ""
     condor_ids: str = ""
     bin_directory: str = ""
     wrapper: str = ""
@@ -55,18 +51,8 @@ class StarterSettings:
     version: str = ""
     platform: str = ""
 
-    def to_plain(self) -> dict[str, Any]:
-        """Return plain values, as marshal and JSON can carry them."""
-        return asdict(self)
 
-    @classmethod
-    def from_plain(cls, values: Mapping[str, Any]) -> StarterSettings:
-        """Build from what `to_plain` gave; unknown names are left out."""
-        known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in known})
-
-
-def read_settings(config: Config, *, host: str, startd_name: str) -> StarterSettings:
+def read_settings(config: Config, *, version: str, platform: str) -> StarterSettings:
     """Take from the configuration what starters need."""
 
     def text(name: str, default: str = "") -> str:
@@ -88,10 +74,10 @@ def read_settings(config: Config, *, host: str, startd_name: str) -> StarterSett
     return StarterSettings(
         execute=text("EXECUTE", "/tmp/execute"),  # noqa: S108
         log=text("LOG"),
-        host=host,
-        startd_name=startd_name,
-        uid_domain=text("UID_DOMAIN", host),
-        file_system_domain=text("FILESYSTEM_DOMAIN", host),
+        version=version,
+        platform=platform,
+        uid_domain=text("UID_DOMAIN", text("FULL_HOSTNAME")),
+        file_system_domain=text("FILESYSTEM_DOMAIN", text("FULL_HOSTNAME")),
         network_interface=text("NETWORK_INTERFACE", "127.0.0.1"),
         condor_ids=text("CONDOR_IDS"),
         bin_directory=text("BIN"),
