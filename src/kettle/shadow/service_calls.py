@@ -18,7 +18,7 @@ from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
-from kettle.shadow.job_updates import delayed_chirp, from_report, may_set
+from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts
 from kettle.shadow.service_files import FILE_CALLS, RemoteFiles
 from kettle.shadow.shadow_machine import Event
 from kettle.wire.messages import syscalls as calls
@@ -62,7 +62,9 @@ async def _get_job_info(shadow: RunningShadow, call: calls.GetJobInfo) -> Reply:
 async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStarterInfo) -> Reply:
     shadow.info = call.info
     shadow.starter_address = call.info.string("StarterIpAddr") or ""
-    shadow.update({})
+    if shadow.starter_address:
+        # Kept in the queue, so that a later shadow finds the starter too.
+        shadow.update(texts({"StarterIpAddr": shadow.starter_address}))
     return call.answer(0)
 
 

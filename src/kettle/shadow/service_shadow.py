@@ -441,11 +441,15 @@ class RunningShadow(JobRecord):
         stream.close()
         if self.state.phase is not Phase.LOST:
             return False
-        address = reply.string("StarterIpAddr") or ""
-        if reply.string("Result") != "Success" or not address:
+        if reply.string("Result") != "Success":
             said = reply.string("ErrorString") or reply.string("Result") or "no answer"
             self._reason = f"The startd no longer knows the job: {said}"
             await self.happen(Event.GONE)
+            return False
+        # A startd learns its starter's address late; the starter itself told us at its start.
+        address = reply.string("StarterIpAddr") or self.starter_address
+        if not address:
+            self.log("The startd knows the job but not where its starter is")
             return False
         stream, reply = await self.link.ask(
             "CA_RECONNECT_JOB",
@@ -588,6 +592,7 @@ class RunningShadow(JobRecord):
         attributes = self.take_pending()
         attributes.update(ending.attributes)
         attributes.update({"BytesSent": sent, "BytesRecvd": received})
+        attributes.insert_text("StarterIpAddr", "undefined")
         word = self.ids()
         word["ExitReason"] = int(ending.exit)
         word["ClaimReusable"] = self._reusable
