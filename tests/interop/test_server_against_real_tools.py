@@ -134,7 +134,7 @@ def run_tool(server: Server, *command: str, **settings: str) -> subprocess.Compl
             "-s",
             "/bin/sh",
             "-c",
-            f"{inside} {' '.join(command)}",
+            f"{inside} {line}",
         ],
         capture_output=True,
         text=True,
