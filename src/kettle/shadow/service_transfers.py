@@ -64,7 +64,16 @@ async def take_output(shadow: RunningShadow, stream: Stream) -> None:
     dialog = download(landing.path_for, LocalFiles(), _terms(shadow, stream, "Output", limit))
     outcome = await stream.run(dialog)
     shadow.received_bytes += outcome.bytes
-    _note_end(shadow, "Output", outcome)
+    if not _is_failure_report(shadow):
+        _note_end(shadow, "Output", outcome)
+
+
+def _is_failure_report(shadow: RunningShadow) -> bool:
+    """Tell whether output comes from a job that could not start: its streams, to say why.
+
+    The starter sends what it has; that there is nothing is no further failure.
+    """
+    return shadow.transfer_failure is not None and not shadow.state.executed
 
 
 async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
@@ -80,6 +89,8 @@ async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
     except (WireError, OSError) as error:
         detail = f"the transfer broke off: {error}"
         shadow.log(f"Transfer of {direction.lower()} files: {detail}")
+        if direction == "Output" and _is_failure_report(shadow):
+            return
         _fail(shadow, direction, detail, here_failed=True, try_again=True)
     finally:
         over.set()
@@ -100,6 +111,8 @@ def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) ->
 def _note_start(shadow: RunningShadow, direction: str) -> None:
     now = int(shadow.host.now())
     shadow.hear()
+    if direction == "Output" and _is_failure_report(shadow):
+        return
     event = FileTransferEvent(kind=_KINDS[direction][0])
     if direction == "Input":
         event.host = shadow.starter_address or None
