@@ -27,6 +27,9 @@ _MANTISSA_SCALE = 2147483647
 MAXIMUM_ATTRIBUTES = 1_000_000
 MAXIMUM_STRING = 10_000_000
 
+# Bytes that a line of an ad is expected to have at most, on average.
+_WINDOW = 80
+
 _ENCODED_INTEGERS = tuple(_pack_integer(number) for number in range(1024))
 """Small integers are most of what is sent: lengths, counts, codes."""
 
@@ -336,16 +339,51 @@ class Reader:
             raise RemoteProtocolError(f"a message has an ad of {count} attributes")
         ad = ClassAd()
         insert = ad.insert_text
-        for _ in range(count):
-            line = self._string_bytes().decode("utf-8", "surrogateescape")
-            if line == _SECRET_MARKER:
-                line = self.secret()
+        for line in self._encrypted_lines(count) if self.encrypted else self._clear_lines(count):
             name, separator, text = line.partition("=")
-            name = name.strip()
+            name, text = name.strip(), text.strip()
             if not separator or not name or not text:
                 raise RemoteProtocolError(f"an ad has the line {line[:80]!r}, not Name = value")
-            insert(name, text.strip())
+            insert(name, text)
         if types:
             self._string_bytes()
             self._string_bytes()
         return ad
+
+    def _clear_lines(self, count: int) -> list[str]:
+        """Read the lines of an ad from a clear stream, secret ones without their mark.
+
+        A window of the body is split at once; what is not in it is read string by string.
+        """
+        start = self._position
+        window = self._body[start : start + _WINDOW * (count + 1)]
+        pieces = window.split(b"\0", count)
+        if len(pieces) <= count or b"ZKM" in pieces or b"\xad" in window:
+            return [self._line() for _ in range(count)]
+        self._position = start + len(window) - len(pieces.pop())
+        return [piece.decode("utf-8", "surrogateescape") for piece in pieces]
+
+    def _encrypted_lines(self, count: int) -> list[str]:
+        """Read the lines of an ad from an encrypted stream."""
+        body, position, end = self._body, self._position, len(self._body)
+        lines: list[str] = []
+        try:
+            for _ in range(count):
+                size = _unpack_integer(body, position)[0]
+                start = position + 8
+                position = start + size
+                if not 0 < size <= MAXIMUM_STRING or position > end or body[position - 1]:
+                    break
+                lines.append(body[start : position - 1].decode("utf-8", "surrogateescape"))
+        except struct.error as error:
+            raise RemoteProtocolError("a message ends inside an ad") from error
+        if len(lines) < count or _SECRET_MARKER in lines:
+            # Something unusual: read it again with every check and exception of a single string.
+            return [self._line() for _ in range(count)]
+        self._position = position
+        return lines
+
+    def _line(self) -> str:
+        """Read one line of an ad; a secret one follows its mark."""
+        line = self._string_bytes().decode("utf-8", "surrogateescape")
+        return self.secret() if line == _SECRET_MARKER else line
