@@ -1,0 +1,153 @@
+"""Jobs for tests against a real pool: submitted, awaited, and what they left behind read.
+
+The jobs of `Witness` write down, outside their sandboxes, each time they begin and end and whether
+an earlier execution of the same job was still alive, so that a test can say that none ever was.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kettle.classad import ClassAd, parse_old_ad
+from kettle.pool.personal import PersonalPool
+from kettle.records.event_base import Event
+from kettle.records.event_log import read_events
+from kettle.tools.programs import Streams
+
+_TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
+
+# Notes "begin PID" and "end PID", and "double PID" if an earlier execution is still there.
+_WITNESS = """\
+#!/bin/sh
+notes=$1
+if [ -e "$notes" ]; then
+    while read -r word pid; do
+        if [ "$word" = begin ] && kill -0 "$pid" 2>/dev/null; then echo "double $pid" >>"$notes"; fi
+    done <"$notes"
+fi
+echo "begin $$" >>"$notes"
+sleep "$2"
+echo "end $$" >>"$notes"
+"""
+
+
+def run_tool(pool: PersonalPool, name: str, *words: str) -> tuple[int, str, str]:
+    """Run a tool against the pool, in this process; return its exit code and what it said."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    main = importlib.import_module(f"kettle.tools.{name}").main
+    code: int = main([name, *words], pool.environment(), streams)
+    assert isinstance(streams.stdout, io.StringIO)
+    assert isinstance(streams.stderr, io.StringIO)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """A cluster in a pool's queue, its event log and its folder."""
+
+    pool: PersonalPool
+    cluster: int
+    count: int
+    log: Path
+
+    def events(self) -> list[Event]:
+        """Return the events of the cluster so far."""
+        if not self.log.exists():
+            return []
+        found = read_events(self.log.read_bytes(), year=time.localtime().tm_year)
+        return [event for event in found if event.cluster == self.cluster]
+
+    def count_events(self, number: int) -> dict[int, int]:
+        """Return how many events of a number each proc has."""
+        return dict(Counter(event.proc for event in self.events() if event.number == number))
+
+    def wait_for(self, number: int, seconds: float, *, each: int = 1) -> None:
+        """Wait until every job has so many events of a number; AssertionError if not in time."""
+        wait_until(
+            lambda: (
+                len(self.count_events(number)) == self.count
+                and min(self.count_events(number).values()) >= each
+            ),
+            seconds,
+            lambda: f"events {number} after {seconds} s: {self.count_events(number)}",
+        )
+
+    def history(self) -> dict[int, list[ClassAd]]:
+        """Return the history records of the cluster by proc."""
+        found: dict[int, list[ClassAd]] = {}
+        path = Path(self.pool.folder, "spool", "history")
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        lines: list[str] = []
+        for line in text.splitlines():
+            if not line.startswith("***"):
+                lines.append(line)
+                continue
+            ad = parse_old_ad(lines)
+            lines = []
+            if ad.integer("ClusterId") == self.cluster:
+                found.setdefault(ad.integer("ProcId") or 0, []).append(ad)
+        return found
+
+
+def submit(pool: PersonalPool, folder: Path, text: str) -> Jobs:
+    """Submit a submit file's text, with `log` added; AssertionError with what was said if not."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / "job.log"
+    path = folder / "job.sub"
+    path.write_text(f"log = {log}\ninitialdir = {folder}\n{text}", encoding="utf-8")
+    code, said, complaint = run_tool(pool, "condor_submit", "-terse", str(path))
+    found = _TERSE.search(said)
+    assert code == 0 and found is not None, f"condor_submit: {code} {said} {complaint}"
+    return Jobs(pool, int(found[1]), int(found[3]) - int(found[2]) + 1, log)
+
+
+def wait_until(
+    condition: Callable[[], bool], seconds: float, describe: Callable[[], str] = lambda: ""
+) -> None:
+    """Wait until the condition holds; AssertionError, with the description, if it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {describe()}"
+        time.sleep(0.02)
+
+
+class Witness:
+    """A cluster of jobs that note their executions in `folder`."""
+
+    def __init__(self, pool: PersonalPool, folder: Path, count: int, seconds: float) -> None:
+        self.notes = folder / "notes"
+        self.notes.mkdir(parents=True)
+        if os.getuid() == 0:
+            os.chmod(self.notes, 0o777)  # noqa: S103 - jobs run as another account
+        script = folder / "witness.sh"
+        script.write_text(_WITNESS, encoding="utf-8")
+        script.chmod(0o755)
+        self.jobs = submit(
+            pool,
+            folder,
+            f"executable = {script}\narguments = {self.notes}/$(Process) {seconds}\n"
+            "request_cpus = 1\nrequest_memory = 10MB\nrequest_disk = 1MB\n"
+            f"queue {count}\n",
+        )
+
+    def begun(self, proc: int) -> int:
+        """Return how many executions of a job have begun."""
+        return self._words(proc).count("begin")
+
+    def doubles(self) -> list[int]:
+        """Return the jobs of which two executions were ever alive at once."""
+        return [proc for proc in range(self.jobs.count) if "double" in self._words(proc)]
+
+    def _words(self, proc: int) -> list[str]:
+        path = self.notes / str(proc)
+        if not path.exists():
+            return []
+        return [line.split()[0] for line in path.read_text(encoding="utf-8").splitlines()]

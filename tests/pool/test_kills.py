@@ -1,0 +1,131 @@
+"""kill -9 of any one daemon while jobs run: nothing is lost, nothing runs twice at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool, processes_of
+from kettle.testing.pool_jobs import Witness, wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+COUNT = 20
+SECONDS = 5
+CONFIG = f"NUM_CPUS = {COUNT}\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
+
+
+@pytest.fixture
+def work() -> Iterator[Path]:
+    """A folder that the account of jobs can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="kettle-kill-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def title_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return ""
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def daemon_pids(pool: PersonalPool, name: str) -> list[int]:
+    """Return the processes of a pool whose title begins with a daemon's name, zygotes apart."""
+    master = pool.master_pid()
+    assert master is not None
+    family = {master}
+    everyone = {pid: parent_of(pid) for pid in map(int, filter(str.isdecimal, os.listdir("/proc")))}
+    for _ in range(6):
+        family |= {pid for pid, parent in everyone.items() if parent in family}
+    return [
+        pid
+        for pid in sorted(family)
+        if title_of(pid).split(" ")[0].rstrip(":") == name and "zygote" not in title_of(pid)
+    ]
+
+
+def kill(pool: PersonalPool, name: str) -> int:
+    """Kill one daemon (the first, where there are several) and return its pid."""
+    pids = daemon_pids(pool, name)
+    assert pids, f"no process called {name}"
+    os.kill(pids[0], signal.SIGKILL)
+    return pids[0]
+
+
+def assert_each_ended_once(witness: Witness) -> None:
+    jobs = witness.jobs
+    jobs.wait_for(5, 60)
+    wait_until(lambda: len(jobs.history()) == COUNT, 15, lambda: str(sorted(jobs.history())))
+    assert jobs.count_events(5) == dict.fromkeys(range(COUNT), 1)
+    assert {proc: len(ads) for proc, ads in jobs.history().items()} == dict.fromkeys(
+        range(COUNT), 1
+    )
+    assert witness.doubles() == []
+
+
+@pytest.mark.parametrize(
+    "name", ["condor_schedd", "condor_shadow", "condor_negotiator", "condor_collector"]
+)
+def test_a_daemon_that_only_watches_may_die_without_a_second_start(
+    name: str, tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, COUNT, SECONDS)
+        witness.jobs.wait_for(1, 30)
+        kill(pool, name)
+        assert_each_ended_once(witness)
+        assert [witness.begun(proc) for proc in range(COUNT)] == [1] * COUNT
+        starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
+        assert starts == {1}
+
+
+def test_the_startd_s_death_is_one_clean_requeue_of_each_job(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, COUNT, SECONDS)
+        witness.jobs.wait_for(1, 30)
+        kill(pool, "condor_startd")
+        assert_each_ended_once(witness)
+        assert [witness.begun(proc) for proc in range(COUNT)] == [2] * COUNT
+        starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
+        assert starts == {2}
+
+
+def test_a_starter_s_death_is_one_clean_requeue_of_its_job(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, COUNT, SECONDS)
+        witness.jobs.wait_for(1, 30)
+        kill(pool, "condor_starter")
+        assert_each_ended_once(witness)
+        begun = sorted(witness.begun(proc) for proc in range(COUNT))
+        assert begun == [1] * (COUNT - 1) + [2]
+        again = [proc for proc in range(COUNT) if witness.begun(proc) == 2]
+        history = witness.jobs.history()
+        assert history[again[0]][0].integer("NumJobStarts") == 2
+
+
+def test_the_master_s_death_stops_everything_and_the_next_start_goes_on(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, COUNT, SECONDS)
+        witness.jobs.wait_for(1, 30)
+        kill(pool, "condor_master")
+        wait_until(lambda: processes_of(pool) == [], 10, lambda: str(processes_of(pool)))
+        pool.start()
+        assert_each_ended_once(witness)
