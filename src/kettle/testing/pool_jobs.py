@@ -105,7 +105,8 @@ def submit(pool: PersonalPool, folder: Path, text: str) -> Jobs:
     path.write_text(f"log = {log}\ninitialdir = {folder}\n{text}", encoding="utf-8")
     code, said, complaint = run_tool(pool, "condor_submit", "-terse", str(path))
     found = _TERSE.search(said)
-    assert code == 0 and found is not None, f"condor_submit: {code} {said} {complaint}"
+    assert code == 0, f"condor_submit: {code} {said} {complaint}"
+    assert found is not None, f"condor_submit said {said!r}"
     return Jobs(pool, int(found[1]), int(found[3]) - int(found[2]) + 1, log)
 
 
