@@ -6,6 +6,7 @@ The twin of `runtime.stream`; both drive the same machines. A connection is made
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -169,6 +170,11 @@ class BlockingStream:
                 self.flush()
                 result: T = end.value
                 return result
+            except Exception:
+                # Its last words often say why to the peer.
+                with contextlib.suppress(ConnectionLost):
+                    self.flush()
+                raise
             answer, failure = None, None
             try:
                 answer = self._perform(step)
