@@ -24,6 +24,7 @@ from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.service_ads import ScheddAds
 from kettle.schedd.service_claims import ClaimCommands
 from kettle.schedd.service_events import ScheddEvents
+from kettle.schedd.service_factories import Factories
 from kettle.schedd.service_history import HistoryFiles
 from kettle.schedd.service_journal import QueueJournal
 from kettle.schedd.service_queue import QueueCommands
@@ -57,6 +58,7 @@ class ScheddService:
         self.claims = ClaimCommands(self)
         self.ads = ScheddAds(self)
         self.commands = QueueCommands(self)
+        self.factories = Factories(self)
 
     @property
     def name(self) -> str:
@@ -91,6 +93,8 @@ class ScheddService:
         self.claims.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
+        self.queue.observe(self.factories.on_changes)
+        self.factories.start()
         self.ads.start()
         self.ads.want_matches()
         tasks.spawn(self._serve_policy(), "periodic policy")
@@ -178,6 +182,8 @@ class ScheddService:
     def on_action(self, plan: Plan) -> None:
         """Carry out an action that was committed."""
         self.scheduler.on_action(plan)
+        for cluster, paused in plan.factories:
+            self.factories.on_paused(cluster, paused)
 
     # -- the scheduler's hands ----------------------------------------------------------------
 

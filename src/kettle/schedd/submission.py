@@ -56,7 +56,8 @@ def complete(
         key = key_of(cluster, CLUSTER_PROC)
         if not transaction.exists(key):
             continue
-        transaction.set_attribute(key, "TotalSubmitProcs", str(count))
+        if count:
+            transaction.set_attribute(key, "TotalSubmitProcs", str(count))
         transaction.set_attribute(key, "CondorVersion", f'"{settings.version}"')
         defaults = {"ClusterId": str(cluster), "QDate": str(now), **_DEFAULTS}
         defaults["EnteredCurrentStatus"] = str(now)

@@ -1,0 +1,125 @@
+"""Late materialization: how many jobs are made, and what each of them is."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config
+from kettle.errors import KettleError
+from kettle.schedd import factory
+from kettle.schedd.factory import DigestSources, Paused
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_queue import Cluster
+from kettle.submit.build import JobPlan
+from kettle.submit.materialize import later_jobs
+from kettle.submit.sources import SubmitFacts
+from kettle.wire.messages import qmgmt as calls
+from unit.schedd.queue_fixture import ALICE, NOW, Schedd
+
+# As condor_submit sends it.
+DIGEST = (
+    "FACTORY.Requirements=MY.Requirements\narguments=$(secs)\nFACTORY.Iwd=/tmp/qmtest\n"
+    "max_materialize=2\n\nQueue 1 secs,foo from /spool/1.items\n"
+)
+ITEMS = "1\x1fa\n2\x1fb\n3\x1fc\n4\x1fd\n"
+
+
+def submit(schedd: Schedd, *, limit: int = 2, digest: str = DIGEST) -> Cluster:
+    client = schedd.client(ALICE)
+    cluster = client.call(calls.NewCluster()).value
+    client.call(calls.SendMaterializeData(cluster, 0, ITEMS.encode()))
+    assert client.call(calls.SetJobFactory(cluster, limit, "", digest)).value == 0
+    shared = {
+        "Owner": "undefined",
+        "JobUniverse": "5",
+        "Cmd": '"/bin/sleep"',
+        "Iwd": '"/tmp/qmtest"',
+        "QDate": str(NOW),
+        "Args": '"1"',
+    }
+    for name, text in shared.items():
+        client.set(cluster, -1, name, text)
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    return schedd.queue.clusters[cluster]
+
+
+def plans(
+    schedd: Schedd, cluster: Cluster, *, digest: str = DIGEST, skip: int = 0
+) -> list[JobPlan]:
+    facts = SubmitFacts(NOW, "alice", "/tmp", "digest", "", "", {}, cluster.id)
+    sources = DigestSources("/spool/1.items", ITEMS)
+    config = Config.from_text("", subsystem="SCHEDD")
+    return list(later_jobs(digest, cluster.ad, sources, config, facts, skip=skip))
+
+
+def make(schedd: Schedd, cluster: Cluster) -> int:
+    transaction = schedd.queue.transaction()
+    wanted = factory.count_wanted(cluster)
+    jobs = plans(schedd, cluster, skip=factory.progress(cluster.ad))[:wanted]
+    made = factory.plan_jobs(transaction, cluster, jobs, schedd.settings, schedd.now)
+    schedd.queue.commit(transaction)
+    return made
+
+
+def test_a_job_has_only_what_its_row_says_otherwise() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    assert [dict(plan.differences) for plan in plans(schedd, cluster)] == [
+        {},
+        {"Args": '"2"'},
+        {"Args": '"3"'},
+        {"Args": '"4"'},
+    ]
+
+
+def test_no_more_jobs_are_made_than_the_limit_and_the_rest_follows() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    assert make(schedd, cluster) == 2
+    assert factory.count_wanted(cluster) == 0
+    transaction = schedd.queue.transaction()
+    transaction.destroy_ad("1.0")
+    schedd.queue.commit(transaction)
+    assert make(schedd, cluster) == 1
+    assert [str(job) for job in schedd.queue.jobs] == ["1.1", "1.2"]
+    job = schedd.queue.jobs[JobId(1, 2)]
+    assert job.ad.string("Args") == "3"
+    assert job.ad.string("Cmd") == "/bin/sleep"
+    assert cluster.ad.integer("JobMaterializeNextRow") == 3
+
+
+def test_a_restart_goes_on_where_the_making_stopped() -> None:
+    schedd = Schedd()
+    make(schedd, submit(schedd))
+    again = schedd.replayed()
+    cluster = again.clusters[1]
+    assert factory.progress(cluster.ad) == 2
+    jobs = plans(schedd, cluster, skip=2)
+    assert [(plan.proc, plan.differences.get("Args")) for plan in jobs] == [(2, '"3"'), (3, '"4"')]
+
+
+def test_idle_jobs_have_their_own_limit() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd, limit=100)
+    cluster.ad.insert_text("JobMaterializeMaxIdle", "1")
+    assert make(schedd, cluster) == 1
+    assert factory.count_wanted(cluster) == 0
+    schedd.queue.update(JobId(1, 0), {"JobStatus": "2"})
+    assert factory.count_wanted(cluster) == 1
+
+
+def test_a_paused_cluster_makes_nothing() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    transaction = schedd.queue.transaction()
+    factory.plan_end(transaction, cluster, Paused.HELD)
+    schedd.queue.commit(transaction)
+    assert factory.count_wanted(cluster) == 0
+
+
+def test_a_digest_reads_no_file_and_runs_nothing() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    digest = "arguments=$(x)\nqueue x from /etc/passwd\n"
+    with pytest.raises((KettleError, OSError), match="passwd"):
+        plans(schedd, cluster, digest=digest)
