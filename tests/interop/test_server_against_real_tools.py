@@ -101,8 +101,8 @@ class Server:
 
 
 @contextmanager
-def running(methods: tuple[str, ...]) -> Iterator[Server]:
-    server = Server(peer_root(), methods)
+def running(methods: tuple[str, ...], *, root: Path | None = None) -> Iterator[Server]:
+    server = Server(root or peer_root(), methods)
     thread = threading.Thread(target=server.serve)
     thread.start()
     try:
