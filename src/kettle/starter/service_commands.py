@@ -29,6 +29,7 @@ class StarterCommands:
         """Make the commands known to the network."""
         self._starter.world.register(Command.CA_CMD, self.on_claim_command)
         self._starter.world.register(Command.CA_AUTH_CMD, self.on_claim_command)
+        self._starter.world.begin_accepting()
 
     async def on_claim_command(self, stream: Stream) -> None:
         """Answer a CA_ command."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.runtime.clock import Clock
-from kettle.runtime.network import Network
+from kettle.runtime.network import SystemNetwork
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
@@ -40,7 +40,7 @@ class StarterWorld:
     clock: Clock
     processes: SystemProcesses
     privileges: Privileges
-    network: Network
+    network: SystemNetwork
     log: Callable[[str], None]
     shadow_stream: Stream
 
@@ -52,6 +52,10 @@ class StarterWorld:
     def register(self, command: Command, handler: Handler) -> None:
         """Answer a command."""
         self.network.register(command, handler)
+
+    def begin_accepting(self) -> None:
+        """Answer commands from here on."""
+        self.network.begin_accepting()
 
     def accept_session(self, claim: ClaimId) -> None:
         """Let whoever knows this id in, as the submit side."""
