@@ -37,10 +37,10 @@ from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.inheritance import Inheritance, read_inheritance
 from kettle.runtime.logs import Log, parse_limit, parse_verbosity
-from kettle.runtime.network import SystemNetwork
 from kettle.runtime.parent import ParentLink
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.system_network import SystemNetwork
 from kettle.runtime.zygote import Zygote
 
 # The exit codes that the master and service managers read.
@@ -49,6 +49,8 @@ EXIT_FAILURE = 1
 EXIT_BAD_CONFIGURATION = 44
 EXIT_NO_RESTART = 99
 
+# How long a daemon that cannot be reached waits for its broker before it goes on without.
+_BROKER_SECONDS = 5.0
 _SPEED = {"peaceful": 0, "graceful": 1, "fast": 2}
 # Limit: after this, whatever a service does on its way down is cut off (a fast shutdown only;
 # a graceful one is hurried by the master's SHUTDOWN_GRACEFUL_TIMEOUT).
@@ -259,6 +261,7 @@ async def _live(
         if inheritance.family:
             network.add_family(inheritance.family)
         await network.listen(int(arguments.port) if arguments.port else None)
+        await network.register_with_brokers(files, _BROKER_SECONDS)
         GenericCommands(daemon).register()
         _handle_signals(daemon)
         _write_pid_file(files, arguments)

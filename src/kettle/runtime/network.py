@@ -1,7 +1,7 @@
 """Commands in and out: listening, handshakes, dispatch, connecting, sessions.
 
 `CommandNetwork` is everything but the sockets: it takes connections that `_open` or a listener
-made. `SystemNetwork` adds TCP; `kettle.testing.network` adds connections in memory, so that tests
+made. `system_network` adds TCP; `kettle.testing.network` adds connections in memory, so that tests
 run the same handshakes. What is negotiated is decided in `wire.security`; who may run what in
 `wire.security.authorization`; what a command does in its handler.
 """
@@ -9,12 +9,13 @@ run the same handshakes. What is negotiated is decided in `wire.security`; who m
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import secrets
-import socket
 import traceback
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import (
@@ -28,19 +29,17 @@ from kettle.errors import (
     WireError,
 )
 from kettle.runtime import tasks
+from kettle.runtime.addresses import find_collectors
+from kettle.runtime.ccb import Listening, Reversed
 from kettle.runtime.credentials import SystemClientCredentials, SystemServerCredentials
-from kettle.runtime.listening import (
-    make_address,
-    open_listeners,
-    plan_listening,
-    raise_descriptor_limit,
-)
 from kettle.runtime.privileges import find_account
 from kettle.runtime.stream import Stream
-from kettle.runtime.transport import SocketTransport, Transport, connect_socket
+from kettle.runtime.transport import Transport
+from kettle.wire.codec import Reader
 from kettle.wire.commands import Command, Daemon, command_name, find_command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
+from kettle.wire.messages.brokering import CcbReverseConnect
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.security.client_side import ClientSetup, client_handshake
@@ -60,6 +59,7 @@ from kettle.wire.sinful import Sinful
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.clock import Clock
+    from kettle.runtime.files import Files
     from kettle.runtime.identity import DaemonIdentity
     from kettle.runtime.logs import Log
 
@@ -68,10 +68,6 @@ Handler = Callable[[Stream], Awaitable[None]]
 # Wire reference, Timeouts.
 CONNECT_SECONDS = 20.0
 NEGOTIATION_SECONDS = 120.0
-# Limit: connections at once, of all descriptors this process may have; the rest is for files.
-_SHARE_OF_DESCRIPTORS = 0.8
-_ACCEPTED_AT_ONCE = 64
-_EXPIRE_SESSIONS_SECONDS = 600.0
 
 FAMILY_USER = "condor@family"
 _FAMILY_LEVELS = (
@@ -174,6 +170,8 @@ class CommandNetwork:
         self._connections: set[Stream] = set()
         self._setup: ServerSetup | None = None
         self._client: ClientSetup | None = None
+        self._reversed = Reversed(self, f"{identity.subsystem} {identity.name}")
+        self._brokers: list[Listening] = []
         self.commands_handled = 0
         self.connections_refused = 0
 
@@ -327,7 +325,10 @@ class CommandNetwork:
 
     async def serve(self, transport: Transport) -> None:
         """Answer one connection from its first message to its end."""
-        stream = Stream(transport)
+        await self.serve_stream(Stream(transport))
+
+    async def serve_stream(self, stream: Stream) -> None:
+        """Answer a connection on which something else was said before, such as a call back."""
         self._connections.add(stream)
         try:
             await self._serve(stream)
@@ -350,6 +351,13 @@ class CommandNetwork:
         host = _host_of(stream.remote_name)
         async with asyncio.timeout(NEGOTIATION_SECONDS):
             first = await stream.receive(FIRST_MESSAGE_SECONDS)
+            if self._reversed.waiting and not stream.encrypted:
+                body = first.rest()
+                called = _read_call(body)
+                if called is not None:
+                    self._reversed.offer(stream, called)
+                    return
+                first = Reader(body)
             accepted = await stream.run(
                 server_handshake(self.server, host, self._clock.now(), first=first)
             )
@@ -451,10 +459,9 @@ class CommandNetwork:
         seconds: float,
         force_authentication: bool,
     ) -> Stream:
-        stream = Stream(await self._open(sinful, seconds))
+        stream = await self._reach(sinful, seconds)
         stream.timeout = seconds
         try:
-            await self._pass_shared_port(stream, sinful)
             setup = self.client
             if session is None and setup.policy.negotiation is Wish.NEVER:
                 stream.begin_bare(command)
@@ -486,6 +493,63 @@ class CommandNetwork:
         )
         return stream
 
+    async def _reach(self, sinful: Sinful, seconds: float) -> Stream:
+        """Open a connection in whichever direction it goes, up to the daemon's first ear."""
+        contacts = sinful.ccb_contacts
+        if contacts and not self._is_in_our_network(sinful):
+            return await self._reversed.open(contacts, seconds)
+        return await self._dial(sinful, seconds)
+
+    async def _dial(self, sinful: Sinful, seconds: float) -> Stream:
+        stream = Stream(await self._open(sinful, seconds))
+        try:
+            await self._pass_shared_port(stream, sinful)
+        except BaseException:
+            stream.close()
+            raise
+        return stream
+
+    def _is_in_our_network(self, sinful: Sinful) -> bool:
+        network = self._config.get("PRIVATE_NETWORK_NAME") or ""
+        return bool(network) and sinful.parameter("PrivNet") == network
+
+    async def register_with_brokers(self, files: Files, seconds: float) -> None:
+        """Register with every broker of CCB_ADDRESS, and wait a while for the first answers.
+
+        Whatever is late or lost is tried again for as long as the daemon lives.
+        """
+        count = len(self._config.words("CCB_ADDRESS"))
+        if not count or self._brokers:
+            return
+
+        def broker(number: int) -> Sinful | None:
+            found = find_collectors(self._config, files, knob="CCB_ADDRESS")
+            return found[number] if number < len(found) else None
+
+        for number in range(count):
+            listening = Listening(
+                self,
+                partial(broker, number),
+                f"{self._identity.subsystem} {self._identity.name}",
+                self._log,
+                dial=self._dial,
+                serve=self.serve_stream,
+                on_contact=self._on_contact,
+            )
+            self._brokers.append(listening)
+            tasks.spawn(listening.run(), f"CCB broker {number}")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*(one.registered.wait() for one in self._brokers))
+
+    def _on_contact(self) -> None:
+        """Tell others, from now on, through whom we can be called."""
+        contacts = " ".join(one.contact for one in self._brokers if one.contact)
+        self._address = self._address.with_parameter("CCBID", contacts)
+        self._client = None
+        if self._setup is not None:
+            self._setup.addresses = self._reachable_at()
+
     async def _pass_shared_port(self, stream: Stream, sinful: Sinful) -> None:
         """Say whom we want behind a shared port; this is no part of the conversation."""
         port_id = sinful.shared_port_id
@@ -500,102 +564,16 @@ class CommandNetwork:
         """Make a connection; the part that differs between networks."""
         raise NotImplementedError
 
+    def expire_sessions(self) -> None:
+        """Forget sessions that nobody can use any more."""
+        now = self._clock.now()
+        self._sessions.expire(now)
+        self._outgoing.expire(now)
+
     async def close(self) -> None:
         """End every connection that is being served."""
         for stream in list(self._connections):
             stream.close()
-
-
-class SystemNetwork(CommandNetwork):
-    """The machine's network: TCP."""
-
-    def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
-        super().__init__(config, identity, clock, log)
-        self._listeners: list[socket.socket] = []
-        self._listening = False
-        self._served = 0
-        self._most = max(16, int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS))
-
-    async def listen(self, port: int | None = None) -> None:
-        """Open the command port; `port` None means what the configuration says.
-
-        Whoever connects waits until `begin_accepting`, so that no command comes too early.
-        """
-        plan = plan_listening(self._config, port)
-        self._listeners = open_listeners(plan)
-        self._address = make_address(plan, self._listeners)
-        self._setup = self._client = None
-
-    def begin_accepting(self) -> None:
-        """Answer commands from here on."""
-        self._start_accepting()
-        tasks.spawn(self._expire_sessions(), "expire sessions")
-
-    def _start_accepting(self) -> None:
-        if self._listening or not self._listeners:
-            return
-        self._listening = True
-        loop = asyncio.get_running_loop()
-        for sock in self._listeners:
-            loop.add_reader(sock.fileno(), self._on_connection, sock)
-
-    def _stop_accepting(self) -> None:
-        if not self._listening:
-            return
-        self._listening = False
-        loop = asyncio.get_running_loop()
-        for sock in self._listeners:
-            loop.remove_reader(sock.fileno())
-
-    def _on_connection(self, listener: socket.socket) -> None:
-        for _ in range(_ACCEPTED_AT_ONCE):
-            try:
-                sock, _ = listener.accept()
-            except (BlockingIOError, InterruptedError, ConnectionError):
-                return
-            except OSError as error:
-                self._log.problem(f"Cannot accept a connection: {error}")
-                self._pause()
-                return
-            self._begin(SocketTransport(sock))
-
-    def _begin(self, transport: Transport) -> None:
-        self._served += 1
-        if self._served >= self._most:
-            # The others wait in the kernel's queue until somebody leaves.
-            self._stop_accepting()
-        task = tasks.spawn(self.serve(transport), "connection")
-        task.add_done_callback(self._on_served)
-
-    def _on_served(self, _: asyncio.Task[None]) -> None:
-        self._served -= 1
-        if not self._listening and self._served < self._most * 0.9:
-            self._start_accepting()
-
-    def _pause(self) -> None:
-        """Try again in a moment: too many open files, or no memory."""
-        self._stop_accepting()
-        asyncio.get_running_loop().call_later(0.5, self._start_accepting)
-
-    async def _open(self, sinful: Sinful, seconds: float) -> Transport:
-        network = self._config.get("PRIVATE_NETWORK_NAME") or ""
-        route = sinful.choose_route(private_network=network)
-        return await connect_socket(route.host, route.port, seconds)
-
-    async def _expire_sessions(self) -> None:
-        while True:
-            await asyncio.sleep(_EXPIRE_SESSIONS_SECONDS)
-            now = self._clock.now()
-            self._sessions.expire(now)
-            self._outgoing.expire(now)
-
-    async def close(self) -> None:
-        """Stop listening and end every connection that is being served."""
-        self._stop_accepting()
-        listeners, self._listeners = self._listeners, []
-        for sock in listeners:
-            sock.close()
-        await super().close()
 
 
 def root_is_condor(config: Config) -> bool:
@@ -646,6 +624,13 @@ def _read_included_mapfiles(path: str) -> list[tuple[str, str]]:
         except OSError as error:
             raise KettleError(f"cannot read the map file {name}: {error.strerror}") from error
     return found
+
+
+def _read_call(body: bytes) -> CcbReverseConnect | None:
+    """Read a first message as a call back; None if it is anything else."""
+    if len(body) < 8 or int.from_bytes(body[:8], "big") != Command.CCB_REVERSE_CONNECT:
+        return None
+    return CcbReverseConnect.read_bare(Reader(body))
 
 
 def _host_of(name: str) -> str:

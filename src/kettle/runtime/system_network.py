@@ -1,0 +1,122 @@
+"""The machine's network: TCP sockets in and out, within the limits of one process.
+
+Where to listen is decided in `listening.py`; what is said on a connection in `network.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING
+
+from kettle.runtime import tasks
+from kettle.runtime.listening import (
+    make_address,
+    open_listeners,
+    plan_listening,
+    raise_descriptor_limit,
+)
+from kettle.runtime.network import CommandNetwork
+from kettle.runtime.transport import SocketTransport, Transport, connect_socket
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.clock import Clock
+    from kettle.runtime.identity import DaemonIdentity
+    from kettle.runtime.logs import Log
+    from kettle.wire.sinful import Sinful
+
+# Limit: connections at once, of all descriptors this process may have; the rest is for files.
+_SHARE_OF_DESCRIPTORS = 0.8
+_ACCEPTED_AT_ONCE = 64
+_EXPIRE_SESSIONS_SECONDS = 600.0
+
+
+class SystemNetwork(CommandNetwork):
+    """The machine's network: TCP."""
+
+    def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
+        super().__init__(config, identity, clock, log)
+        self._listeners: list[socket.socket] = []
+        self._listening = False
+        self._served = 0
+        self._most = max(16, int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS))
+
+    async def listen(self, port: int | None = None) -> None:
+        """Open the command port; `port` None means what the configuration says.
+
+        Whoever connects waits until `begin_accepting`, so that no command comes too early.
+        """
+        plan = plan_listening(self._config, port)
+        self._listeners = open_listeners(plan)
+        self._address = make_address(plan, self._listeners)
+        self._setup = self._client = None
+
+    def begin_accepting(self) -> None:
+        """Answer commands from here on."""
+        self._start_accepting()
+        tasks.spawn(self._expire_sessions(), "expire sessions")
+
+    def _start_accepting(self) -> None:
+        if self._listening or not self._listeners:
+            return
+        self._listening = True
+        loop = asyncio.get_running_loop()
+        for sock in self._listeners:
+            loop.add_reader(sock.fileno(), self._on_connection, sock)
+
+    def _stop_accepting(self) -> None:
+        if not self._listening:
+            return
+        self._listening = False
+        loop = asyncio.get_running_loop()
+        for sock in self._listeners:
+            loop.remove_reader(sock.fileno())
+
+    def _on_connection(self, listener: socket.socket) -> None:
+        for _ in range(_ACCEPTED_AT_ONCE):
+            try:
+                sock, _ = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionError):
+                return
+            except OSError as error:
+                self._log.problem(f"Cannot accept a connection: {error}")
+                self._pause()
+                return
+            self._begin(SocketTransport(sock))
+
+    def _begin(self, transport: Transport) -> None:
+        self._served += 1
+        if self._served >= self._most:
+            # The others wait in the kernel's queue until somebody leaves.
+            self._stop_accepting()
+        task = tasks.spawn(self.serve(transport), "connection")
+        task.add_done_callback(self._on_served)
+
+    def _on_served(self, _: asyncio.Task[None]) -> None:
+        self._served -= 1
+        if not self._listening and self._served < self._most * 0.9:
+            self._start_accepting()
+
+    def _pause(self) -> None:
+        """Try again in a moment: too many open files, or no memory."""
+        self._stop_accepting()
+        asyncio.get_running_loop().call_later(0.5, self._start_accepting)
+
+    async def _open(self, sinful: Sinful, seconds: float) -> Transport:
+        network = self._config.get("PRIVATE_NETWORK_NAME") or ""
+        route = sinful.choose_route(private_network=network)
+        return await connect_socket(route.host, route.port, seconds)
+
+    async def _expire_sessions(self) -> None:
+        while True:
+            await asyncio.sleep(_EXPIRE_SESSIONS_SECONDS)
+            self.expire_sessions()
+
+    async def close(self) -> None:
+        """Stop listening and end every connection that is being served."""
+        self._stop_accepting()
+        listeners, self._listeners = self._listeners, []
+        for sock in listeners:
+            sock.close()
+        await super().close()
