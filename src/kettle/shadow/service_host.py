@@ -26,10 +26,10 @@ from kettle.runtime.files import Files, SystemSources
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.inheritance import read_inheritance
 from kettle.runtime.logs import Log
-from kettle.runtime.system_network import SystemNetwork
 from kettle.runtime.privileges import Privileges, find_account
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
+from kettle.runtime.system_network import SystemNetwork
 from kettle.shadow.service import ShadowHost
 
 

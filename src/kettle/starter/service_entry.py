@@ -22,10 +22,10 @@ from kettle.runtime.clock import SystemClock
 from kettle.runtime.files import SystemSources
 from kettle.runtime.identity import DaemonIdentity, this_platform
 from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
-from kettle.runtime.system_network import SystemNetwork
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
+from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_world import StarterWorld
