@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.runtime.clock import Clock
-from kettle.runtime.network import SystemNetwork
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
+from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
