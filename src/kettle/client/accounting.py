@@ -10,6 +10,7 @@ from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.daemon import tell
 from kettle.client.pool import make_query, query_ads
+from kettle.errors import RefusedError
 from kettle.wire.commands import Command
 from kettle.wire.messages import accounting
 from kettle.wire.sinful import Sinful
@@ -23,14 +24,27 @@ INTEGER_SETTERS = frozenset(
 def set_for_user(
     connector: Connector, address: Sinful, command: Command, user: str, value: float
 ) -> None:
-    """Set one of a user's numbers; the negotiator does not say whether it took it."""
+    """Set one of a user's numbers.
+
+    The negotiator answers only where a factor is set; RefusedError if it did not take it.
+    """
     message: accounting.SetUserReal | accounting.SetUserInteger
     if command in REAL_SETTERS:
         message = accounting.SetUserReal(user, float(value))
     else:
         assert command in INTEGER_SETTERS
         message = accounting.SetUserInteger(user, int(value))
-    tell(connector, address, command, message)
+    if command != Command.SET_PRIORITYFACTOR:
+        tell(connector, address, command, message)
+        return
+    with connector.connect(address, command) as stream:
+        stream.send(message)
+        # A negotiator that was not told our version says nothing.
+        if stream.session is None:
+            return
+        answer = stream.receive().ad()
+    if answer.integer("ErrorCode"):
+        raise RefusedError(answer.string("ErrorString") or "set priority factor failed")
 
 
 def reset_usage(connector: Connector, address: Sinful, user: str = "") -> None:

@@ -316,10 +316,14 @@ class Columns:
             )
             self._append(column, before, after)
         if self.headings:
-            # One -af with headings gives them to all columns, earlier ones included.
-            for each_column in self._columns:
-                if isinstance(each_column, AutoColumn) and each_column.width is None:
-                    each_column.width = _length(each_column.heading)
+            self.align()
+
+    def align(self) -> None:
+        """Give all columns widths: one -af with headings does that to earlier ones too."""
+        self.headings = True
+        for column in self._columns:
+            if isinstance(column, AutoColumn) and column.width is None:
+                column.width = _length(column.heading)
 
     def _append(self, column: AutoColumn, before: str, after: str) -> None:
         column.before, column.after = before, after

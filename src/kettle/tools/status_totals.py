@@ -1,0 +1,192 @@
+"""The sums below the tables of condor_status, by platform, activity or name.
+
+A `Totals` gathers rows by key and knows its headings; ads that lack what is summed are counted as
+malformed and mentioned. What is grouped and summed in each mode is a table at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+
+_LABEL_WIDTH = 14
+
+Row = list[float]
+# Adds an ad to a row; False if the ad lacks something that is summed.
+Adder = Callable[[ClassAd, Row], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """What is summed in one mode."""
+
+    heading: str
+    columns: int
+    key: Callable[[ClassAd], str | None]
+    add: Adder
+    # Formats a row without its label.
+    show: Callable[[Row], str]
+    # Rows for each key; without them only the sum of all.
+    by_key: bool = True
+    # Labels as long as the longest key; else they are cut.
+    fits: bool = False
+
+
+def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False) -> list[str]:
+    """Return the lines below a table, with the empty ones between; nothing without ads."""
+    rows: dict[str, Row] = {}
+    whole: Row = [0.0] * totals.columns
+    malformed = count = 0
+    for ad in ads:
+        count += 1
+        key = totals.key(ad)
+        row = rows.setdefault(key, [0.0] * totals.columns) if key is not None else None
+        if row is None or not totals.add(ad, row):
+            malformed += 1
+        totals.add(ad, whole)
+    if not count:
+        return []
+    width = _LABEL_WIDTH
+    if totals.fits or fits:
+        width = max(len("Total"), *(len(key) for key in rows)) if rows else width
+    lines = ["", " " * width + totals.heading, ""]
+    if totals.by_key:
+        lines += [f"{key[:width]:>{width}}{totals.show(row)}" for key, row in sorted(rows.items())]
+        lines.append("")
+    else:
+        lines.append(" " * _LABEL_WIDTH)
+    lines.append(f"{'Total':>{width}}{totals.show(whole)}")
+    if malformed:
+        lines += [
+            "",
+            f"{'':>{width}}(Omitted {malformed} malformed ads in computed attribute totals)",
+            "",
+        ]
+    return lines
+
+
+def platform(ad: ClassAd) -> str | None:
+    """Group slots by architecture and system."""
+    arch, system = ad.string("Arch"), ad.string("OpSys")
+    return f"{arch}/{system}" if arch and system else None
+
+
+def activity(ad: ClassAd) -> str | None:
+    """Group slots by activity."""
+    return ad.string("Activity")
+
+
+def name(ad: ClassAd) -> str | None:
+    """Group ads by their name."""
+    return ad.string("Name")
+
+
+_STATES = ("Owner", "Claimed", "Unclaimed", "Matched", "Preempting", "Drained", "Backfill")
+_STATE_ORDER = ("Owner", "Unclaimed", "Claimed", "Preempting", "Matched", "Drained", "Backfill")
+
+
+def _count_states(states: Sequence[str], first_is_total: bool) -> Adder:
+    places = {state: place + 1 for place, state in enumerate(states)}
+
+    def add(ad: ClassAd, row: Row) -> bool:
+        place = places.get(ad.string("State") or "")
+        if place is None:
+            return False
+        if first_is_total:
+            row[0] += 1
+        if place == places["Backfill"] and ad.string("Activity") == "Idle":
+            place += 1
+        row[place] += 1
+        return True
+
+    return add
+
+
+def _numbers(*widths: int) -> Callable[[Row], str]:
+    return lambda row: "".join(
+        f"{int(value):{width}d}" for value, width in zip(row, widths, strict=True)
+    )
+
+
+def _add_server(ad: ClassAd, row: Row) -> bool:
+    row[0] += 1
+    if ad.string("State") in ("Unclaimed", "Claimed"):
+        row[1] += 1
+    complete = True
+    for place, attribute in enumerate(("Memory", "Disk", "Mips", "KFlops"), start=2):
+        value = ad.real(attribute)
+        complete = complete and value is not None
+        row[place] += value or 0
+    return complete
+
+
+def _add_claimed(ad: ClassAd, row: Row) -> bool:
+    row[0] += 1
+    complete = True
+    for place, attribute in enumerate(("Mips", "KFlops", "LoadAvg"), start=1):
+        value = ad.real(attribute)
+        complete = complete and value is not None
+        row[place] += value or 0
+    return complete
+
+
+def _show_claimed(row: Row) -> str:
+    count, mips, kflops, load = row
+    average = load / count if count else 0.0
+    return f"{int(count):9d}{int(mips):13d}{int(kflops):13d}   {average:.3f}"
+
+
+def _add_jobs(*attributes: str) -> Adder:
+    def add(ad: ClassAd, row: Row) -> bool:
+        complete = True
+        for place, attribute in enumerate(attributes):
+            value = ad.real(attribute)
+            complete = complete and value is not None
+            row[place] += value or 0
+        return complete
+
+    return add
+
+
+SLOT_STATES = Totals(
+    " Total Owner Claimed Unclaimed Matched Preempting  Drain Backfill BkIdle",
+    9,
+    platform,
+    _count_states(_STATES, first_is_total=True),
+    _numbers(6, 6, 8, 10, 8, 11, 7, 9, 7),
+)
+ACTIVITIES = Totals(
+    " Total Owner Unclaimed Claimed Preempting Matched  Drain Backfill BkIdle",
+    9,
+    activity,
+    _count_states(_STATE_ORDER, first_is_total=False),
+    _numbers(6, 6, 10, 8, 11, 8, 7, 9, 7),
+)
+SERVER = Totals(
+    "    Slots Avail  Memory        Disk        MIPS      KFLOPS",
+    6,
+    platform,
+    _add_server,
+    _numbers(9, 6, 12, 12, 12, 12),
+)
+CLAIMED = Totals(
+    " Machines         MIPS       KFLOPS   AvgLoadAvg", 4, platform, _add_claimed, _show_claimed
+)
+SCHEDDS = Totals(
+    "  TotalRunningJobs      TotalIdleJobs      TotalHeldJobs",
+    3,
+    name,
+    _add_jobs("TotalRunningJobs", "TotalIdleJobs", "TotalHeldJobs"),
+    _numbers(18, 19, 19),
+    by_key=False,
+)
+SUBMITTERS = Totals(
+    "RunningJobs   IdleJobs   HeldJobs",
+    3,
+    name,
+    _add_jobs("RunningJobs", "IdleJobs", "HeldJobs"),
+    _numbers(11, 11, 11),
+    fits=True,
+)

@@ -1,0 +1,81 @@
+"""condor_userprio's tables, as the reference printed them for the same numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.tools.userprio_table import Shown, render_resources, render_table
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+USER = ClassAd(
+    {
+        "Name": "tester@vm",
+        "Priority": 10.0,
+        "PriorityFactor": 20.0,
+        "WeightedResourcesUsed": 0.0,
+        "WeightedAccumulatedUsage": 30.0,
+        "BeginUsageTime": 1795265203,
+        "LastUsageTime": 1795265232,
+        "LastUpdate": 1795266130,
+        "IsAccountingGroup": False,
+        "Floor": 0,
+        "Ceiling": -1,
+    }
+)
+ROOT = ClassAd({"Name": "<none>", "IsAccountingGroup": True, "LastUpdate": 1795266130})
+
+
+def test_the_most_useful_columns_are_the_default() -> None:
+    assert render_table([ROOT, USER], Shown.MOST, since=None).split("\n") == [
+        "Last Priority Update: 11/21 13:02",
+        "                    Effective   Priority  Wghted Total Usage  Time Since Submitter Submitter",
+        "User Name            Priority    Factor   In Use (wghted-hrs) Last Usage   Floor    Ceiling ",
+        "------------------ ------------ --------- ------ ------------ ---------- --------- ---------",
+        "tester@vm                 10.00     20.00      0         0.01    0+00:14                    ",
+        "------------------ ------------ --------- ------ ------------ ---------- --------- ---------",
+        "Number of users: 1                             0         0.01                               ",
+        "",
+    ]
+
+
+def test_all_columns_tell_the_real_priority_and_when_usage_was() -> None:
+    lines = render_table([ROOT, USER], Shown.ALL, since=1795265232 - 60).split("\n")
+    assert lines[4] == (
+        "tester@vm                 10.00     0.50     20.00      0         0.01 "
+        "11/21/2026 12:46 11/21/2026 12:47    0+00:14                    "
+    )
+
+
+def test_who_has_used_nothing_of_late_is_left_out() -> None:
+    lines = render_table([ROOT, USER], Shown.MOST, since=1795265233).split("\n")
+    assert lines[4].startswith("---")
+    assert lines[5].startswith("Number of users: 0")
+
+
+def test_members_follow_their_group() -> None:
+    group = ClassAd({"Name": "physics", "IsAccountingGroup": True, "Priority": 1.0})
+    member = ClassAd({"Name": "physics.u@d", "AccountingGroup": "physics", "Priority": 9.0})
+    other = ClassAd({"Name": "a@d", "AccountingGroup": "<none>", "Priority": 1.0})
+    lines = render_table([other, member, group, ROOT], Shown.PRIORITY, since=None).split("\n")
+    assert [line.split()[0] for line in lines[4:7]] == ["physics", "physics.u@d", "a@d"]
+
+
+def test_the_slots_of_a_user_are_counted() -> None:
+    ad = ClassAd({"Name1": "slot1@h@<1>", "StartTime1": 1795265203})
+    lines = render_resources(ad).split("\n")
+    assert lines[0] == "Resource Name                    Start Time   Match Time"
+    assert lines[2].startswith("slot1@h@<1>")
+    assert lines[-2] == "Number of Resources Used: 1"
