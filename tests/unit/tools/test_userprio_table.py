@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - recorded lines are as long as they are
 """condor_userprio's tables, as the reference printed them for the same numbers."""
 
 from __future__ import annotations
