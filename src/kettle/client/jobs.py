@@ -134,7 +134,9 @@ def act_on_jobs(
     reason: str = "",
     subcode: int | None = None,
 ) -> Acted:
-    """Hold, release, remove, … the jobs named by `ids` (`C.P` or `C`) or by `constraint`.
+    """Hold, release, remove, … the jobs named by `ids` (`C.P`) or by `constraint`.
+
+    A whole cluster goes by constraint: the reference's schedd passes over a bare `C` among ids.
 
     When it returns, what was done is on the schedd's disk. Raises RefusedError for a request the
     schedd does not understand.

@@ -35,6 +35,7 @@ from kettle.runtime.credentials import SystemClientCredentials, SystemServerCred
 from kettle.runtime.privileges import find_account
 from kettle.runtime.stream import Stream
 from kettle.runtime.transport import Transport
+from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command, Daemon, command_name, find_command
 from kettle.wire.dialog import Words
@@ -325,7 +326,9 @@ class CommandNetwork:
 
     async def serve(self, transport: Transport) -> None:
         """Answer one connection from its first message to its end."""
-        await self.serve_stream(Stream(transport))
+        channel = Channel()
+        channel.maximum_message = UNACCEPTED_MESSAGE
+        await self.serve_stream(Stream(transport, channel))
 
     async def serve_stream(self, stream: Stream) -> None:
         """Answer a connection on which something else was said before, such as a call back."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kettle.errors import ConnectionLost, LocalProtocolError
 from kettle.runtime.transport import SocketTransport, Transport, adopt_descriptor
 from kettle.wire import dialog as steps
-from kettle.wire.channel import Channel
+from kettle.wire.channel import MAXIMUM_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Stream:
         self.command = command
         self._peer = peer
         self.session_id = peer.session_id
+        self._channel.maximum_message = MAXIMUM_MESSAGE
 
     def begin_bare(self, command: int) -> None:
         """Send `command` without negotiation: it goes at the head of the first message."""

@@ -45,6 +45,8 @@ MAXIMUM_PACKETS = (1 << 32) - 1
 # Limit: one message, over all its packets. Queue replies of 100,000 jobs come as many messages, a
 # collector's reply as a single one; 1 GiB holds every ad of a pool of that size.
 MAXIMUM_MESSAGE = 1 << 30
+# Limit: one message of a peer whose command has not been accepted yet.
+UNACCEPTED_MESSAGE = 4 << 20
 
 _STATE_VERSION = 1
 _FIRST_WORD = struct.Struct(">I")
@@ -116,12 +118,15 @@ class Direction:
 class Channel:
     """The state of one connection between two messages; see the module's docstring.
 
+    `maximum_message` in bytes may be lowered while the peer is a stranger.
+
     Feed received bytes to `receive`, take complete messages from `next_message`; compose a message
     with `writer` and turn it into bytes for the socket with `encode`.
     """
 
     def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
         self._random_bytes = random_bytes
+        self.maximum_message = MAXIMUM_MESSAGE
         self._buffer = bytearray()
         self._start = 0
         self._pieces: list[bytes] = []
@@ -212,8 +217,8 @@ class Channel:
             if last and not self._pieces:
                 return Reader(body, self.encrypted)
             self._pieces_size += len(body)
-            if self._pieces_size > MAXIMUM_MESSAGE:
-                raise RemoteProtocolError(f"a message is longer than {MAXIMUM_MESSAGE} bytes")
+            if self._pieces_size > self.maximum_message:
+                raise RemoteProtocolError(f"a message is longer than {self.maximum_message} bytes")
             self._pieces.append(body)
             if last:
                 whole = b"".join(self._pieces)

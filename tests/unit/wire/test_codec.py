@@ -6,7 +6,9 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError, RemoteProtocolError
+from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer, expand_projection, is_private_attribute, split_names
+from kettle.wire.frames import encode_header
 
 
 def read_back(writer: Writer) -> ClassAd:
@@ -91,3 +93,12 @@ def test_a_newline_or_a_nul_cannot_be_smuggled_into_a_string() -> None:
 def test_any_bytes_survive_as_text() -> None:
     body = b"caf\xe9\0"
     assert Writer().string(Reader(body).string()).getvalue() == body
+
+
+def test_a_stranger_cannot_make_us_keep_a_message_without_end() -> None:
+    channel = Channel()
+    channel.maximum_message = UNACCEPTED_MESSAGE
+    packet = encode_header(1 << 20, last=False) + bytes(1 << 20)
+    channel.receive(packet * 5)
+    with pytest.raises(RemoteProtocolError, match="longer than"):
+        channel.next_message()
