@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError
 from kettle.schedd import attribute_rules, submission
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.job_queue import Job, JobQueue
-from kettle.schedd.selection import select_jobs
+from kettle.schedd.selection import parse_constraint, select_jobs
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import Reader, Writer, is_private_attribute, split_names
 from kettle.wire.dialog import Message
@@ -275,7 +275,7 @@ class Connection:
         _check_expression(name, text)
         count = 0
         refusal: RefusedError | None = None
-        for job in select_jobs(self._queue, _parse(constraint)):
+        for job in select_jobs(self._queue, parse_constraint(constraint)):
             if flags & SetAttributeFlags.ONLY_MY_JOBS and job.user != self._effective.user:
                 continue
             try:
@@ -383,7 +383,7 @@ class Connection:
         return Answer(call.answer(0, result=self._view(call.cluster, call.proc)))
 
     def _on_get_job_by_constraint(self, call: calls.GetJobByConstraint) -> Answer:
-        return self._first(call, select_jobs(self._queue, _parse(call.constraint)))
+        return self._first(call, select_jobs(self._queue, parse_constraint(call.constraint)))
 
     def _on_get_next_job(self, call: calls.GetNextJob) -> Answer:
         if call.start:
@@ -392,7 +392,7 @@ class Connection:
 
     def _on_get_next_by_constraint(self, call: calls.GetNextJobByConstraint) -> Answer:
         if call.start:
-            self._scan = iter(list(select_jobs(self._queue, _parse(call.constraint))))
+            self._scan = iter(list(select_jobs(self._queue, parse_constraint(call.constraint))))
         return self._first(call, self._scan)
 
     def _first(self, call: Call, jobs: Iterator[Job]) -> Answer:
@@ -403,7 +403,7 @@ class Connection:
         return _code(-1, errno.ENOENT)
 
     def _on_get_all(self, call: calls.GetAllJobsByConstraint) -> Answer:
-        jobs = list(select_jobs(self._queue, _parse(call.constraint)))
+        jobs = list(select_jobs(self._queue, parse_constraint(call.constraint)))
         return Answer(_AllJobs(jobs, split_names(call.projection) or None, self._now()))
 
     def _on_get_dirty_attributes(self, call: calls.GetDirtyAttributes) -> Answer:
@@ -538,16 +538,6 @@ def _items_file(digest: str) -> str:
     last = digest.rstrip().rpartition("\n")[2]
     _, found, name = last.partition(" from ")
     return name.strip() if found else ""
-
-
-def _parse(constraint: str) -> Expr | None:
-    """Parse a constraint; an empty one selects everything. Raises RefusedError."""
-    if not constraint.strip():
-        return None
-    try:
-        return parse_expression(constraint, old=True)
-    except ClassAdSyntaxError as error:
-        raise RefusedError(f"the constraint does not parse: {error}", code=errno.EINVAL) from error
 
 
 def _check_expression(name: str, text: str) -> None:

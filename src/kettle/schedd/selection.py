@@ -6,10 +6,12 @@ others are evaluated job by job. Source: wire reference, ACT_ON_JOBS and QUERY_J
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Iterable, Iterator
 
-from kettle.classad import ClassAd, Expr, unparse
+from kettle.classad import ClassAd, Expr, parse_expression, unparse
+from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.schedd.job_queue import Job, JobQueue
 
 _PART = r"\(?\s*(?:MY\.)?{name}\s*==\s*(\d+)\s*\)?"
@@ -18,6 +20,16 @@ _JOB = re.compile(
     rf"\(?\s*{_PART.format(name='ClusterId')}\s*&&\s*{_PART.format(name='ProcId')}\s*\)?",
     re.IGNORECASE,
 )
+
+
+def parse_constraint(text: str) -> Expr | None:
+    """Parse a constraint; an empty one selects everything. Raises RefusedError (EINVAL)."""
+    if not text.strip():
+        return None
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError as error:
+        raise RefusedError(f"the constraint does not parse: {error}", code=errno.EINVAL) from error
 
 
 def select_jobs(queue: JobQueue, constraint: Expr | None) -> Iterator[Job]:

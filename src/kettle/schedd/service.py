@@ -30,7 +30,9 @@ from kettle.schedd.service_journal import QueueJournal
 from kettle.schedd.service_queue import QueueCommands
 from kettle.schedd.service_shadows import ShadowHosts
 from kettle.schedd.service_spool import SpoolFolder
+from kettle.schedd.service_spooling import SpoolCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
+from kettle.schedd.spooling import is_waiting_for_files
 from kettle.schedd.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -59,6 +61,7 @@ class ScheddService:
         self.ads = ScheddAds(self)
         self.commands = QueueCommands(self)
         self.factories = Factories(self)
+        self.spooling = SpoolCommands(self)
 
     @property
     def name(self) -> str:
@@ -91,6 +94,7 @@ class ScheddService:
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
         self.commands.register()
         self.claims.register()
+        self.spooling.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
@@ -135,7 +139,8 @@ class ScheddService:
         if changes.new:
             self.statistics.on_submitted(changes, self.now())
             for job in changes.new:
-                self.events.submitted(job)
+                if not is_waiting_for_files(job.ad):
+                    self.events.submitted(job)
             self.ads.want_matches()
         for cluster in changes.new_clusters:
             if "JobMaterializeDigestFile" in cluster.ad:

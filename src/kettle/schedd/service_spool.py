@@ -62,6 +62,7 @@ class SpoolFolder:
         """Remove a cluster's files."""
         for suffix in ("items", "digest"):
             self._runtime.files.remove(self.cluster_file(cluster, suffix))
+        _remove_if_empty(os.path.dirname(self.cluster_file(cluster, "items")))
 
 
 def _remove_if_empty(path: str) -> None:
