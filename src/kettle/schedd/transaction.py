@@ -70,12 +70,21 @@ class Transaction:
         overlay[name.lower()] = (name, None)
 
     def update(self, key: str, attributes: Mapping[str, str | None]) -> None:
-        """Set every attribute to its text, or remove it where that is None."""
+        """Set every attribute to its text, or take it away where that is None.
+
+        What a job shares with its cluster is taken away by being undefined in the job's own ad.
+        """
         for name, text in attributes.items():
-            if text is None:
-                self.delete_attribute(key, name)
-            else:
+            if text is not None:
                 self.set_attribute(key, name, text)
+            elif self._is_shared(key, name):
+                self.set_attribute(key, name, "undefined")
+            else:
+                self.delete_attribute(key, name)
+
+    def _is_shared(self, key: str, name: str) -> bool:
+        ad = self._base.ad(key)
+        return ad is not None and ad.parent is not None and name in ad.parent
 
     def exists(self, key: str) -> bool:
         """Tell whether the ad would be there after the commit."""

@@ -209,6 +209,15 @@ def test_hold_release_and_hold_again() -> None:
     assert [each[0] for each in world.hands.take()] == ["012", "013"]
 
 
+def test_a_release_takes_away_a_hold_reason_that_the_whole_cluster_had() -> None:
+    world = World()
+    (job,) = world.submit(HoldReason='"submitted on hold"', HoldReasonCode="15")
+    world.queue.update(job.id, {"JobStatus": "5"})
+    act(world, 2, "1.0")
+    assert job.ad.string("HoldReason") is None
+    assert job.ad.integer("LastHoldReasonCode") == 15
+
+
 def test_strangers_are_refused_and_super_users_are_not() -> None:
     world = World()
     world.submit()
