@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import pwd
+import secrets
 import select
 import shutil
 import signal
@@ -166,6 +167,7 @@ class PersonalPool:
                 os.makedirs(path, exist_ok=True)
                 os.chmod(path, mode)
             if not self.exists():
+                self._write_key()
                 self._write_configuration()
         except OSError as error:
             raise StorageError(f"cannot make the pool in {self.folder}: {error}") from error
@@ -212,6 +214,15 @@ class PersonalPool:
             extra=self._configuration,
         )
         return render_configuration(settings)
+
+    def _write_key(self) -> None:
+        """Make the key that this pool's tokens are signed with."""
+        from kettle.wire.security.tokens import scramble
+
+        path = os.path.join(self.folder, "passwords.d", "POOL")
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(fd, "wb") as file:
+            file.write(scramble(secrets.token_bytes(64)))
 
     def _write_configuration(self) -> None:
         temporary = self.config_file + ".new"

@@ -41,6 +41,7 @@ from kettle.runtime.parent import ParentLink
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.system_network import SystemNetwork
+from kettle.runtime.token_requests import TokenCommands
 from kettle.runtime.zygote import Zygote
 
 # The exit codes that the master and service managers read.
@@ -263,6 +264,7 @@ async def _live(
         await network.listen(int(arguments.port) if arguments.port else None)
         await network.register_with_brokers(files, _BROKER_SECONDS)
         GenericCommands(daemon).register()
+        TokenCommands(runtime).register()
         _handle_signals(daemon)
         _write_pid_file(files, arguments)
         parent.start()
