@@ -13,7 +13,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, processes_of
-from kettle.testing.pool_jobs import Witness, wait_until
+from pool_jobs import Witness, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -127,7 +127,7 @@ class Witness:
         self.notes = folder / "notes"
         self.notes.mkdir(parents=True)
         if os.getuid() == 0:
-            os.chmod(self.notes, 0o777)  # noqa: S103 - jobs run as another account
+            os.chmod(self.notes, 0o777)
         script = folder / "witness.sh"
         script.write_text(_WITNESS, encoding="utf-8")
         script.chmod(0o755)
