@@ -7,9 +7,10 @@ Built from `Machine`, the facts and the configuration, attribute for attribute a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kettle.attributes.abilities import STARTER_ABILITIES
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.startd.claim_machine import ClaimPhase
@@ -18,24 +19,6 @@ from kettle.startd.machine import Drain, Machine, SlotRecord
 from kettle.startd.retirement import Grants, retirement_left
 from kettle.startd.slot_machine import Phase
 from kettle.startd.slots import Bundle, whole
-
-STARTER_ABILITIES: Mapping[str, object] = {
-    "HasVM": False,
-    "HasTDP": True,
-    "HasSshd": False,
-    "HasOsUser": True,
-    "HasIOProxy": True,
-    "HasReconnect": True,
-    "HasJobDeferral": True,
-    "HasFileTransfer": True,
-    "HasJICLocalStdin": True,
-    "HasJICLocalConfig": True,
-    "HasPerFileEncryption": True,
-    "HasSelfCheckpointTransfers": True,
-    "HasTransferInputRemaps": True,
-    "HasFileTransferPluginMethods": "file",
-}
-"""What our starter can do, as jobs' Requirements ask for it."""
 
 POLICY_NAMES = ("SUSPEND", "CONTINUE", "PREEMPT", "KILL", "WANT_SUSPEND", "WANT_VACATE")
 """Owner's expressions that a slot ad carries where policy is evaluated and claims are answered."""

@@ -207,7 +207,7 @@ class Starter:
         settings = self.settings
         home = self.world.home_of(self.keeper.account) if settings.sets_home else ""
         self.chirp = ChirpServer(self)
-        await self.chirp.start()
+        self.chirp.start()
         around = Surroundings(
             slot_name=self.activation.slot_name.partition("@")[0],
             starter_pid=os.getpid(),
@@ -499,6 +499,8 @@ class Starter:
             self._update_task.cancel()
         if hasattr(self, "jobs"):
             self.jobs.kill_all()
+        if hasattr(self, "chirp"):
+            self.chirp.close()
         self.shadow.close()
         self._remove_sandbox()
         self.control.tell_done(self._final)

@@ -19,7 +19,7 @@ from kettle.wire.messages import syscalls as calls
 
 # Limit: one remote read or write.
 _PIECE = 64 * 1024
-_WRITE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_WRITE_FLAGS = syscalls.wire_flags(os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
 
 
 class StreamedFiles:

@@ -7,6 +7,7 @@ What the answers mean for the job is decided by the callers; the table of calls 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from kettle.classad import ClassAd
@@ -68,3 +69,20 @@ def transfer_session(reconnect_info: str, transfer_info: str) -> Dialog[list[str
     if len(strings) != 6:
         raise RefusedError("the shadow sent no sessions for reconnecting and file transfer")
     return strings
+
+
+# Flags of open() travel in the reference's own numbering, not the kernel's.
+WIRE_FLAGS = {
+    os.O_WRONLY: 0x0001,
+    os.O_RDWR: 0x0002,
+    os.O_APPEND: 0x1000,
+    os.O_CREAT: 0x0100,
+    os.O_TRUNC: 0x0200,
+    os.O_EXCL: 0x0400,
+    os.O_NOCTTY: 0x0800,
+}
+
+
+def wire_flags(flags: int) -> int:
+    """Return open() flags as they travel, for those of this system."""
+    return sum(there for here, there in WIRE_FLAGS.items() if flags & here == here)

@@ -1,0 +1,23 @@
+"""What our starter can do, as attributes of slot ads and answers of `condor_starter -classad`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+STARTER_ABILITIES: Mapping[str, object] = {
+    "HasVM": False,
+    "HasTDP": True,
+    "HasSshd": False,
+    "HasOsUser": True,
+    "HasIOProxy": True,
+    "HasReconnect": True,
+    "HasJobDeferral": True,
+    "HasFileTransfer": True,
+    "HasJICLocalStdin": True,
+    "HasJICLocalConfig": True,
+    "HasPerFileEncryption": True,
+    "HasSelfCheckpointTransfers": True,
+    "HasTransferInputRemaps": True,
+    "HasFileTransferPluginMethods": "file",
+}
+"""What our starter can do, as jobs' Requirements ask for it."""

@@ -1,0 +1,287 @@
+"""condor_chirp: what a job may ask of its access point, from inside the job.
+
+Finds its starter through the file named by _CONDOR_CHIRP_CONFIG. The words of the protocol are
+`kettle.starter.chirp`; who answers is the starter's chirp server.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from kettle.errors import KettleError, UsageError
+from kettle.starter import chirp
+from kettle.tools.programs import Streams
+
+_USAGE = """Usage: {program} COMMAND [arguments]
+
+Ask the access point of the job this runs in.
+
+    fetch REMOTE LOCAL                     copy a file from the access point
+    put [-mode MODE] [-perm BITS] LOCAL REMOTE
+                                           copy a file to it; MODE of letters w a t c x
+    remove REMOTE                          remove a file there
+    get_job_attr NAME                      print an attribute of the job
+    set_job_attr NAME EXPRESSION           set one
+    get_job_attr_delayed NAME              print one, with what was set here
+    set_job_attr_delayed NAME EXPRESSION   set one with the next update
+    ulog TEXT                              write a line into the job's event log
+    phase TEXT                             say which phase the job is in
+    read [-offset N] REMOTE LENGTH         print a part of a file
+    write [-offset N] REMOTE LOCAL [LENGTH]
+                                           write into a file
+    getdir [-l] REMOTE                     list a directory
+    rmdir [-r] REMOTE                      remove a directory
+    whoami | whoareyou HOST                names of users
+    link [-s] OLD NEW                      make a link
+    readlink REMOTE LENGTH                 print where a link leads
+    stat | lstat | statfs REMOTE           print facts of a file
+    access REMOTE MODE                     whether a file may be used: letters r w x f
+    chmod REMOTE MODE                      set permission bits (octal)
+    chown | lchown REMOTE UID GID          set the owner
+    truncate REMOTE LENGTH                 cut a file
+    utime REMOTE ACCESS CHANGE             set its times
+
+A file named - is standard input or output.
+"""
+
+_STAT_LABELS = (
+    "device", "inode", "mode", "nlink", "uid", "gid", "rdevice", "size", "blksize", "blocks",
+    "atime", "mtime", "ctime",
+)  # fmt: skip
+
+
+class ChirpClient:
+    """One connection to the starter's chirp server."""
+
+    def __init__(self, config: str) -> None:
+        try:
+            host, port, cookie = Path(config).read_text(encoding="ascii").split()[:3]
+        except (OSError, ValueError) as error:
+            raise KettleError(
+                f"cannot read the chirp configuration {config}: {error}",
+                hint="condor_chirp works inside a job only",
+            ) from error
+        self._socket = socket.create_connection((host, int(port)), timeout=600)
+        self._file = self._socket.makefile("rb")
+        self.ask("cookie", cookie)
+
+    def ask(self, *words: object, data: bytes = b"") -> int:
+        """Send a request and return its number; KettleError for a negative one."""
+        self._socket.sendall(chirp.render_line(*words) + data)
+        return self.result(str(words[0]))
+
+    def result(self, command: str) -> int:
+        """Read a number; KettleError for a negative one."""
+        line = self._file.readline()
+        if not line:
+            raise KettleError("the starter closed the connection")
+        number = int(line)
+        if number < 0:
+            raise KettleError(f"{command}: {os.strerror(chirp.errno_for(number))}")
+        return number
+
+    def ask_data(self, *words: object) -> bytes:
+        """Send a request that is answered by a length and so many bytes."""
+        return self._file.read(self.ask(*words))
+
+    def ask_line(self, *words: object) -> str:
+        """Send a request that is answered by a number and a line."""
+        self.ask(*words)
+        return self._file.readline().decode().strip()
+
+    def send(self, data: bytes) -> None:
+        """Send what was announced."""
+        self._socket.sendall(data)
+
+
+Command = Callable[[ChirpClient, list[str], Streams], int]
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run the tool; 0 if the access point did it, 1 otherwise."""
+    words = argv[1:]
+    if not words or words[0] in {"-help", "-h", "--help"}:
+        streams.stdout.write(_USAGE.format(program=argv[0]))
+        return 0 if words else 1
+    handler = _COMMANDS.get(words[0].replace("-", "_"))
+    try:
+        if handler is None:
+            raise UsageError(f"there is no command {words[0]!r}", hint="see -help")
+        client = ChirpClient(environment.get("_CONDOR_CHIRP_CONFIG") or ".chirp.config")
+        return handler(client, words[1:], streams)
+    except (KettleError, OSError) as error:
+        streams.stderr.write(f"{argv[0]}: {error}\n")
+        return 1
+    except (IndexError, ValueError):
+        streams.stderr.write(f"{argv[0]}: {words[0]}: arguments are missing or wrong; see -help\n")
+        return 1
+
+
+def _option(words: list[str], name: str, default: str) -> str:
+    """Take an option with a value out of the words."""
+    if name not in words:
+        return default
+    position = words.index(name)
+    value = words[position + 1]
+    del words[position : position + 2]
+    return value
+
+
+def _flag(words: list[str], name: str) -> bool:
+    if name in words:
+        words.remove(name)
+        return True
+    return False
+
+
+def _read_local(path: str) -> bytes:
+    return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+
+
+def _fetch(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    data = client.ask_data("getfile", words[0])
+    if words[1] == "-":
+        streams.stdout.write(data.decode("utf-8", "surrogateescape"))
+    else:
+        Path(words[1]).write_bytes(data)
+    return 0
+
+
+def _put(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    mode = _option(words, "-mode", "wct")
+    bits = int(_option(words, "-perm", "644"), 8)
+    data = _read_local(words[0])
+    if mode == "wct":
+        client.ask("putfile", words[1], bits, len(data))
+        client.send(data)
+        client.result("putfile")
+        return 0
+    descriptor = client.ask("open", words[1], mode if "w" in mode else mode + "w", bits)
+    client.ask("write", descriptor, len(data), data=data)
+    client.ask("close", descriptor)
+    return 0
+
+
+def _read(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    offset = int(_option(words, "-offset", "0"))
+    descriptor = client.ask("open", words[0], "r", 0)
+    data = client.ask_data("pread", descriptor, int(words[1]), offset)
+    client.ask("close", descriptor)
+    streams.stdout.write(data.decode("utf-8", "surrogateescape"))
+    return 0
+
+
+def _write(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    offset = int(_option(words, "-offset", "0"))
+    data = _read_local(words[1])
+    if len(words) > 2:
+        data = data[: int(words[2])]
+    descriptor = client.ask("open", words[0], "wc", 0o644)
+    client.ask("pwrite", descriptor, len(data), offset, data=data)
+    client.ask("close", descriptor)
+    return 0
+
+
+def _get_attribute(command: str) -> Command:
+    def run(client: ChirpClient, words: list[str], streams: Streams) -> int:
+        text = client.ask_data(command, words[0]).decode("utf-8", "surrogateescape")
+        streams.stdout.write(text + "\n")
+        return 0
+
+    return run
+
+
+def _plain(command: str, count: int) -> Command:
+    """Make a command whose words go to the server as they are."""
+
+    def run(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+        if len(words) < count:
+            raise IndexError(command)
+        client.ask(command, *words[: count - 1], " ".join(words[count - 1 :]))
+        return 0
+
+    return run
+
+
+def _directory(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    command = "getlongdir" if _flag(words, "-l") else "getdir"
+    text = client.ask_data(command, words[0]).decode("utf-8", "surrogateescape")
+    streams.stdout.write(text if text.endswith("\n") or not text else text + "\n")
+    return 0
+
+
+def _remove_directory(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    client.ask("rmall" if _flag(words, "-r") else "rmdir", words[0])
+    return 0
+
+
+def _link(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    client.ask("symlink" if _flag(words, "-s") else "link", words[0], words[1])
+    return 0
+
+
+def _name(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    request = ("whoareyou", words[0], 1024) if words else ("whoami", 1024)
+    streams.stdout.write(client.ask_data(*request).decode() + "\n")
+    return 0
+
+
+def _readlink(client: ChirpClient, words: list[str], streams: Streams) -> int:
+    streams.stdout.write(client.ask_data("readlink", words[0], int(words[1])).decode() + "\n")
+    return 0
+
+
+def _facts(command: str) -> Command:
+    def run(client: ChirpClient, words: list[str], streams: Streams) -> int:
+        values = client.ask_line(command, words[0]).split()
+        labels = _STAT_LABELS if command != "statfs" else tuple(f"f{n}" for n in range(99))
+        for label, value in zip(labels, values, strict=False):
+            streams.stdout.write(f"{label}: {value}\n")
+        return 0
+
+    return run
+
+
+def _access(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    bits = sum({"r": 4, "w": 2, "x": 1}.get(letter, 0) for letter in words[1])
+    client.ask("access", words[0], bits)
+    return 0
+
+
+def _chmod(client: ChirpClient, words: list[str], _streams: Streams) -> int:
+    client.ask("chmod", words[0], int(words[1], 8))
+    return 0
+
+
+_COMMANDS: dict[str, Command] = {
+    "fetch": _fetch,
+    "put": _put,
+    "remove": _plain("unlink", 1),
+    "get_job_attr": _get_attribute("get_job_attr"),
+    "set_job_attr": _plain("set_job_attr", 2),
+    "get_job_attr_delayed": _get_attribute("get_job_attr_delayed"),
+    "set_job_attr_delayed": _plain("set_job_attr_delayed", 2),
+    "ulog": _plain("ulog", 1),
+    "phase": _plain("phase", 1),
+    "read": _read,
+    "write": _write,
+    "getdir": _directory,
+    "rmdir": _remove_directory,
+    "whoami": _name,
+    "whoareyou": _name,
+    "link": _link,
+    "readlink": _readlink,
+    "stat": _facts("stat"),
+    "lstat": _facts("lstat"),
+    "statfs": _facts("statfs"),
+    "access": _access,
+    "chmod": _chmod,
+    "chown": _plain("chown", 3),
+    "lchown": _plain("lchown", 3),
+    "truncate": _plain("truncate", 2),
+    "utime": _plain("utime", 3),
+}
