@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kettle.testing.dialogs import say
+from kettle.testing.dialog_pairs import say
 from kettle.transfer.items import Item, SendDirectory, SendFile
 from kettle.transfer.protocol import Terms, download, upload
 from unit.transfer.disk import MemoryDisk

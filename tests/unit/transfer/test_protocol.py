@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
-from kettle.testing.dialogs import run_pair
+from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.items import Item, ReportUrl, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 from kettle.transfer.protocol import Outcome, Terms, UrlResult, download, upload

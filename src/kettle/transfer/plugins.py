@@ -1,0 +1,179 @@
+"""URL plug-ins: what they are asked, what they answer, which one serves a URL.
+
+A plug-in is a program. `PROGRAM -classad` prints an ad with its abilities; `PROGRAM URL FILE`
+fetches one file; `PROGRAM -infile REQUESTS -outfile RESULTS [-upload]` moves many, described as
+ads in files. Here are the texts and the choice; programs are run by `kettle.runtime`. The
+built-in one (`url_plugin.py`) speaks the same contract. Source: wire reference §6.2 (command 5),
+TransferPlugins and FILETRANSFER_PLUGINS.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd, parse_ads, parse_old_ad, unparse
+from kettle.errors import ClassAdSyntaxError
+from kettle.transfer.plan import scheme_of, split_list
+from kettle.transfer.protocol import UrlResult
+
+# Limit: what a plug-in may print or write about its work.
+MAX_OUTPUT = 4 * 1024 * 1024
+# How long a plug-in may take (MAX_FILE_TRANSFER_PLUGIN_LIFETIME) and a query of its abilities.
+LIFETIME_SECONDS = 72_000
+QUERY_SECONDS = 20
+BUILT_IN_METHODS = ("file", "http", "https")
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A program and the URL methods it serves; `many` if it takes several files at once."""
+
+    argv: tuple[str, ...]
+    methods: frozenset[str]
+    many: bool = True
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self.argv[-1] if len(self.argv) > 1 else self.argv[0]
+
+
+def built_in_plugin(python: str = sys.executable) -> Plugin:
+    """Return our own plug-in, which needs nothing but the interpreter."""
+    argv = (python, "-m", "kettle.transfer.url_plugin")
+    return Plugin(argv, frozenset(BUILT_IN_METHODS))
+
+
+def query_argv(program: str) -> list[str]:
+    """Return the command that asks a program for its abilities."""
+    return [program, "-classad"]
+
+
+def parse_abilities(program: str, output: str) -> Plugin | None:
+    """Read the answer to `-classad`; None if it is no file transfer plug-in."""
+    try:
+        ad = parse_old_ad(output[:MAX_OUTPUT].splitlines())
+    except ClassAdSyntaxError:
+        return None
+    if (ad.string("PluginType") or "").lower() != "filetransfer":
+        return None
+    methods = frozenset(method.lower() for method in split_list(ad.string("SupportedMethods")))
+    if not methods:
+        return None
+    return Plugin((program,), methods, ad.boolean("MultipleFileSupport") is True)
+
+
+def parse_job_plugins(text: str | None) -> list[tuple[frozenset[str], str]]:
+    """Return the job's own plug-ins, TransferPlugins = "method,method=program;…"."""
+    found = []
+    for part in (text or "").split(";"):
+        methods, equals, program = part.partition("=")
+        if equals and program.strip():
+            names = frozenset(method.lower() for method in split_list(methods))
+            found.append((names, program.strip()))
+    return found
+
+
+def choose_plugin(plugins: Iterable[Plugin], url: str) -> Plugin | None:
+    """Return the first plug-in that serves a URL's method."""
+    scheme = scheme_of(url)
+    return next((plugin for plugin in plugins if scheme in plugin.methods), None)
+
+
+def plan_runs(
+    plugins: Sequence[Plugin], wanted: Sequence[tuple[str, str]]
+) -> tuple[list[tuple[Plugin, list[tuple[str, str]]]], list[UrlResult]]:
+    """Return which plug-in is run for which (url, path) pairs, and the pairs nobody serves.
+
+    A plug-in that takes many files is run once for all of its, the others once for each file.
+    """
+    runs: list[tuple[Plugin, list[tuple[str, str]]]] = []
+    together: dict[Plugin, list[tuple[str, str]]] = {}
+    failed: list[UrlResult] = []
+    for url, path in wanted:
+        plugin = choose_plugin(plugins, url)
+        if plugin is None:
+            text = f"FILETRANSFER: plugin for type {scheme_of(url)} not found!"
+            failed.append(UrlResult(url, path, error=text))
+        elif plugin.many and plugin in together:
+            together[plugin].append((url, path))
+        else:
+            pairs = [(url, path)]
+            runs.append((plugin, pairs))
+            if plugin.many:
+                together[plugin] = pairs
+    return runs, failed
+
+
+def single_argv(plugin: Plugin, url: str, path: str, *, upload: bool = False) -> list[str]:
+    """Return the command that moves one file."""
+    return [*plugin.argv, path, url] if upload else [*plugin.argv, url, path]
+
+
+def many_argv(plugin: Plugin, requests: str, results: str, *, upload: bool = False) -> list[str]:
+    """Return the command that moves several files, described in the file `requests`."""
+    argv = [*plugin.argv, "-infile", requests, "-outfile", results]
+    return [*argv, "-upload"] if upload else argv
+
+
+def render_requests(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return the text of a request file: one ad for each file."""
+    ads = (ClassAd({"Url": url, "LocalFileName": path}) for url, path in pairs)
+    return "".join(f"{unparse(ad)}\n" for ad in ads)
+
+
+def read_results(
+    plugin: Plugin, pairs: Sequence[tuple[str, str]], text: str, exit_status: int
+) -> list[UrlResult]:
+    """Return how each file fared, from the result file and the exit status of the plug-in.
+
+    A file without a result has failed, whatever the exit status says.
+    """
+    try:
+        ads = list(parse_ads(text[:MAX_OUTPUT])) if text.strip() else []
+    except ClassAdSyntaxError:
+        ads = []
+    by_url: dict[str, ClassAd] = {}
+    for ad in ads:
+        url = ad.string("TransferUrl") or ad.string("Url")
+        if url is not None:
+            by_url[url] = ad
+    how = describe_exit(exit_status)
+    results = []
+    for url, path in pairs:
+        found = by_url.get(url)
+        if found is None and len(ads) == len(pairs) == 1:
+            found = ads[0]
+        if found is None:
+            text = f"file transfer plugin {plugin.name} exited ({how}), no valid classads"
+            results.append(UrlResult(url, path, error=text, exit_code=exit_status or 1))
+        elif found.boolean("TransferSuccess") is True:
+            size = found.integer("TransferFileBytes") or found.integer("TransferTotalBytes") or 0
+            results.append(UrlResult(url, path, max(0, size)))
+        else:
+            said = found.string("TransferError") or f"plugin {plugin.name} gave no reason"
+            results.append(UrlResult(url, path, error=said, exit_code=exit_status or 1))
+    return results
+
+
+def single_result(
+    plugin: Plugin, pair: tuple[str, str], exit_status: int, errors: str, size: int
+) -> UrlResult:
+    """Return how a single file fared, from the exit status and what was printed."""
+    if exit_status == 0:
+        return UrlResult(*pair, size)
+    said = errors.strip().splitlines()[-1:] or [f"exited ({describe_exit(exit_status)})"]
+    text = f"file transfer plugin {plugin.name} failed for {pair[0]}: {said[0][:500]}"
+    return UrlResult(*pair, error=text, exit_code=exit_status)
+
+
+def describe_exit(status: int) -> str:
+    """Return an exit status in words; negative means a signal."""
+    return f"signal {-status}" if status < 0 else f"exit code {status}"
+
+
+def plugin_environment(base: Mapping[str, str], job_ad: str, machine_ad: str) -> dict[str, str]:
+    """Return the environment of a plug-in: where it finds the ads of job and machine."""
+    return {**base, "_CONDOR_JOB_AD": job_ad, "_CONDOR_MACHINE_AD": machine_ad}
