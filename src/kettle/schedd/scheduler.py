@@ -77,6 +77,9 @@ class Hands(Protocol):
     def record_history(self, job: Job) -> None:
         """Append a finished job to the history files."""
 
+    def was_recorded(self, job: Job) -> bool:
+        """Tell whether the history has a job that a crash left in the queue."""
+
     def clean_up(self, job: Job) -> None:
         """Remove what a finished job left in the spool; mail its owner if that is wanted."""
 
@@ -459,9 +462,17 @@ class Scheduler:
             if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED} and (
                 job.id not in self.claims.by_job
             ):
-                self.plan_departure(job, leaving)
+                self._recover_departure(job, leaving)
         if leaving:
             self.queue.commit(leaving)
+
+    def _recover_departure(self, job: Job, leaving: Transaction) -> None:
+        """Finish a departure: a job that the crash found recorded is not recorded again."""
+        if departures.may_leave(job) and self.hands.was_recorded(job):
+            self.hands.clean_up(job)
+            departures.plan_departure(leaving, self.queue, job)
+        else:
+            self.plan_departure(job, leaving)
 
     def _recover_run(self, job: Job) -> None:
         ad, now = job.ad, self.now()

@@ -232,6 +232,10 @@ class ScheddService:
         """Append a finished job to the history."""
         self.history.append(job, self.now())
 
+    def was_recorded(self, job: Job) -> bool:
+        """Tell whether the history has a job that a crash left in the queue."""
+        return self.history.has(job)
+
     def clean_up(self, job: Job) -> None:
         """Remove what a finished job left in the spool."""
         self.spool.remove_job(job.id)

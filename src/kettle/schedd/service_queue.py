@@ -15,8 +15,11 @@ from kettle.schedd import actions, history_query, queries
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_queue import Job
 from kettle.schedd.qmgmt import Connection
+from kettle.schedd.selection import holds
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
+from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
 
 if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
@@ -44,6 +47,9 @@ class QueueCommands:
         network.register(Command.QUERY_JOB_ADS_WITH_AUTH, self.on_query, again=True)
         network.register(Command.QUERY_SCHEDD_HISTORY, self.on_history, again=True)
         network.register(Command.ACT_ON_JOBS, self.on_action)
+        network.register(Command.QUERY_SCHEDD_ADS, self.on_query_ads, again=True)
+        network.register(Command.QUERY_SUBMITTOR_ADS, self.on_query_ads, again=True)
+        network.register(Command.CLEAR_DIRTY_JOB_ATTRS, self.on_clear_dirty, again=True)
 
     def actor(self, stream: Stream) -> Actor:
         """Return who is at the other end, as far as the queue is concerned."""
@@ -146,6 +152,22 @@ class QueueCommands:
             writer.ad(ad, projection=query.projection)
         writer.ad(history_query.last_ad(progress))
         await stream.send(writer)
+
+    async def on_query_ads(self, stream: Stream) -> None:
+        """Answer with our own ads what a collector would be asked: schedd or submitters."""
+        query = Query.read(await stream.receive()).query
+        found = (
+            [self._service.ads.own_ad()]
+            if stream.command == Command.QUERY_SCHEDD_ADS
+            else self._service.ads.submitter_ads()
+        )
+        constraint = query.lookup("Requirements")
+        shown = [ad for ad in found if constraint is None or holds(query, constraint, ad)]
+        await stream.send(QueryReply(shown))
+
+    async def on_clear_dirty(self, stream: Stream) -> None:
+        """Take note that changed attributes were seen; which ones changed is not kept."""
+        ClearDirtyJobAttributes.read(await stream.receive())
 
     # -- actions ----------------------------------------------------------------------------
 

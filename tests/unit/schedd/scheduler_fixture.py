@@ -24,6 +24,8 @@ class Hands:
         self.requested: list[Claim] = []
         self.queue: JobQueue | None = None
         self.recorded: list[list[str]] = []
+        # Jobs that the history has from before a crash.
+        self.known: set[str] = set()
 
     def take(self) -> list[tuple[str, ...]]:
         """Return what was done since the last call."""
@@ -61,6 +63,9 @@ class Hands:
     def record_history(self, job: Job) -> None:
         self.recorded.append(list(job.ad.lines()))
         self.done.append(("history", str(job.id), str(job.status)))
+
+    def was_recorded(self, job: Job) -> bool:
+        return str(job.id) in self.known
 
     def clean_up(self, job: Job) -> None:
         pass

@@ -279,13 +279,14 @@ def test_periodic_policy_holds_and_removes_idle_jobs() -> None:
     assert gone.id not in world.queue.jobs
 
 
-def restart(world: World) -> World:
-    """Return the world that a new schedd makes of the journal."""
+def restart(world: World, *, known: str = "") -> World:
+    """Return the world that a new schedd makes of the journal; `known` is in the history."""
     again = World()
     again.now = world.now
     again.journal.data[:] = world.journal.data
     again.queue = again.replayed()
     again.hands = type(world.hands)()
+    again.hands.known = {known}
     again.idle = IdleJobs(again.queue, AutoClusters())
     again.scheduler = again.make_scheduler(again.queue, again.idle)
     again.scheduler.recover()
@@ -325,6 +326,15 @@ def test_a_restart_finishes_what_was_on_its_way_out() -> None:
     assert again.hands.take() == [
         ("release", "<c>#1#1#key"), ("009", "1.0"), ("history", "1.0", "3"),
     ]  # fmt: skip
+    assert not again.queue.jobs
+
+
+def test_a_job_that_a_crash_found_in_the_history_is_not_recorded_again() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.queue.update(job.id, {"JobStatus": "4"})
+    again = restart(world, known="1.0")
+    assert again.hands.take() == []
     assert not again.queue.jobs
 
 
