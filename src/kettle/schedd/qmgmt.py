@@ -17,12 +17,13 @@ from typing import Any, Protocol
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError
-from kettle.schedd import attribute_rules, submission
+from kettle.schedd import attribute_rules, submission, user_records
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.selection import parse_constraint, select_jobs
 from kettle.schedd.settings import QueueSettings
+from kettle.schedd.transaction import Transaction
 from kettle.wire.codec import Reader, Writer, is_private_attribute, split_names
 from kettle.wire.dialog import Message
 from kettle.wire.messages import qmgmt as calls
@@ -166,6 +167,9 @@ class Connection:
         submitted = sum(self._new_clusters.values()) + more
         if 0 < limits.most_jobs < len(self._queue.jobs) + submitted:
             return -2, f"the queue has its {limits.most_jobs} jobs (MAX_JOBS_SUBMITTED)"
+        disabled = user_records.disabled_reason(self._queue, actor.user)
+        if disabled is not None:
+            return -5, disabled
         own = len(self._queue.by_user.get(actor.user, ()))
         if 0 < limits.most_jobs_of_owner < own + submitted:
             return -3, f"{actor.user} has {limits.most_jobs_of_owner} jobs (MAX_JOBS_PER_OWNER)"
@@ -443,11 +447,18 @@ class Connection:
             details = ClassAd({"ErrorCode": code, "ErrorReason": failure.message})
             return Answer(call.answer(-1, errno=code, details=details))
         submission.complete(transaction, clusters.items(), self._settings, self._now())
+        for user in {self._user_of(transaction, cluster) for cluster in clusters}:
+            user_records.plan_record(transaction, self._queue, user)
         self._forget_transaction()
         self._queue.commit(transaction)
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
         # first whether the message has bytes left (test_qmgmt: a commit answers one number).
         return Answer(call.answer(0), durable=not flags & SetAttributeFlags.NON_DURABLE)
+
+    @staticmethod
+    def _user_of(transaction: Transaction, cluster: int) -> str:
+        text = transaction.text(cluster, CLUSTER_PROC, "User")
+        return (text or transaction.text(cluster, 0, "User") or "").strip('"')
 
     def _refuse_commit(self, clusters: dict[int, int]) -> RefusedError | None:
         for cluster in clusters:

@@ -31,6 +31,7 @@ from kettle.schedd.service_queue import QueueCommands
 from kettle.schedd.service_shadows import ShadowHosts
 from kettle.schedd.service_spool import SpoolFolder
 from kettle.schedd.service_spooling import SpoolCommands
+from kettle.schedd.service_users import UserCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
 from kettle.schedd.spooling import is_waiting_for_files
 from kettle.schedd.statistics import Statistics
@@ -62,6 +63,7 @@ class ScheddService:
         self.commands = QueueCommands(self)
         self.factories = Factories(self)
         self.spooling = SpoolCommands(self)
+        self.users = UserCommands(self)
 
     @property
     def name(self) -> str:
@@ -95,6 +97,7 @@ class ScheddService:
         self.commands.register()
         self.claims.register()
         self.spooling.register()
+        self.users.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)

@@ -1,0 +1,71 @@
+"""The commands about user records: query, enable, disable, edit, reset, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, RefusedError
+from kettle.schedd import user_records
+from kettle.wire.commands import Command
+from kettle.wire.messages.queue_queries import (
+    ActOnUserRecords,
+    ActOnUserRecordsReply,
+    QueryUserRecords,
+    QueryUserRecordsReply,
+)
+
+if TYPE_CHECKING:
+    from kettle.runtime.stream import Stream
+    from kettle.schedd.service import ScheddService
+
+_ACTIONS = (
+    Command.ENABLE_USERREC,
+    Command.DISABLE_USERREC,
+    Command.EDIT_USERREC,
+    Command.RESET_USERREC,
+    Command.DELETE_USERREC,
+)
+
+
+class UserCommands:
+    """Handlers of user records."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+
+    def register(self) -> None:
+        """Answer the commands."""
+        network = self._service.runtime.network
+        network.register(Command.QUERY_USERREC_ADS, self.on_query)
+        for command in _ACTIONS:
+            network.register(command, self.on_act)
+
+    async def on_query(self, stream: Stream) -> None:
+        """Answer with all records that are meant, and a summary, in one message."""
+        query = QueryUserRecords.read(await stream.receive()).query
+        found = user_records.select(self._service.queue, query)
+        summary = ClassAd({"MyType": "Summary", "TotalUserAds": len(found), "TotalProjectAds": 0})
+        await stream.send(QueryUserRecordsReply([*found, summary]))
+
+    async def on_act(self, stream: Stream) -> None:
+        """Change records, all or none."""
+        service = self._service
+        requests = ActOnUserRecords.read(await stream.receive()).records
+        transaction = service.queue.transaction()
+        count, attributes = 0, 0
+        try:
+            for request in requests:
+                more, changed = user_records.plan_act(
+                    transaction, service.queue, stream.command, request
+                )
+                count, attributes = count + more, attributes + changed
+        except KettleError as error:
+            code = error.code if isinstance(error, RefusedError) else 2
+            refused = {"Result": code or 22, "NumAds": 0, "ErrorString": error.message}
+            await stream.send(ActOnUserRecordsReply(ClassAd(refused)))
+            return
+        service.queue.commit(transaction)
+        await service.journal.flush()
+        done = ClassAd({"Result": 0, "NumAds": count, "NumAttributesSet": attributes})
+        await stream.send(ActOnUserRecordsReply(done))

@@ -1,0 +1,73 @@
+"""User records: made by the first submission, disabled and enabled, counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import NotFoundError, RefusedError
+from kettle.schedd import user_records
+from kettle.wire.commands import Command
+from kettle.wire.messages import qmgmt as calls
+from unit.schedd.queue_fixture import ALICE, BOB, Schedd
+
+
+def act(schedd: Schedd, command: Command, **request: object) -> tuple[int, int]:
+    transaction = schedd.queue.transaction()
+    result = user_records.plan_act(transaction, schedd.queue, command, ClassAd(request))
+    schedd.queue.commit(transaction)
+    return result
+
+
+def test_the_first_submission_makes_a_record_and_the_next_does_not() -> None:
+    schedd = Schedd()
+    schedd.submit(actor=ALICE)
+    schedd.submit(actor=ALICE)
+    schedd.submit(actor=BOB)
+    found = [(key, ad.string("User")) for key, ad in user_records.records(schedd.queue)]
+    assert found == [("0.2", "alice@vm"), ("0.3", "bob@vm")]
+    again = schedd.replayed()
+    assert [key for key, _ in user_records.records(again)] == ["0.2", "0.3"]
+
+
+def test_a_record_counts_its_users_jobs() -> None:
+    schedd = Schedd()
+    schedd.submit(3, ALICE)
+    schedd.submit(1, BOB)
+    query = ClassAd()
+    query.insert_text("Requirements", 'User == "alice@vm"')
+    (shown,) = user_records.select(schedd.queue, query)
+    assert (shown.integer("NumJobs"), shown.integer("NumIdle")) == (3, 3)
+
+
+def test_a_disabled_user_cannot_submit_until_enabled() -> None:
+    schedd = Schedd()
+    schedd.submit(actor=ALICE)
+    assert act(schedd, Command.DISABLE_USERREC, User="alice@vm", DisableReason="away") == (1, 0)
+    reply = schedd.client(ALICE).call(calls.NewCluster())
+    assert reply.value == -5
+    assert reply.details is not None
+    assert reply.details.string("ErrorReason") == "away"
+    act(schedd, Command.ENABLE_USERREC, User="alice@vm")
+    assert schedd.client(ALICE).call(calls.NewCluster()).value > 0
+
+
+def test_editing_sets_attributes_but_not_whose_record_it_is() -> None:
+    schedd = Schedd()
+    schedd.submit(actor=ALICE)
+    assert act(schedd, Command.EDIT_USERREC, User="alice@vm", MaxJobsRunning=5) == (1, 1)
+    found = user_records.find(schedd.queue, "alice@vm")
+    assert found is not None
+    assert found[1].integer("MaxJobsRunning") == 5
+
+
+def test_a_user_with_jobs_is_not_deleted_and_an_unknown_one_not_found() -> None:
+    schedd = Schedd()
+    schedd.submit(actor=ALICE)
+    with pytest.raises(RefusedError):
+        act(schedd, Command.DELETE_USERREC, User="alice@vm")
+    with pytest.raises(NotFoundError):
+        act(schedd, Command.DISABLE_USERREC, User="carol@vm")
+    act(schedd, Command.ENABLE_USERREC, User="carol@vm", _userrec_opt_create=True)
+    act(schedd, Command.DELETE_USERREC, User="carol@vm")
+    assert user_records.find(schedd.queue, "carol@vm") is None
