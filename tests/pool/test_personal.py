@@ -12,8 +12,10 @@ import pytest
 from kettle.errors import KettleError, UsageError
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, processes_of, wait_until_gone
+from kettle.wire.sinful import Sinful
 
 CORE = "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR\n"
+ONE_PORT = "USE_SHARED_PORT = true\nSHARED_PORT_PORT = 0\n"
 
 
 def test_a_pool_comes_up_quickly_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -84,3 +86,14 @@ def test_a_bad_configuration_is_told_with_file_and_line(tmp_path: Path) -> None:
 def _title(pid: int) -> str:
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         return file.read().replace(b"\0", b" ").decode(errors="replace")
+
+
+def test_all_daemons_can_live_behind_one_port(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, CORE + ONE_PORT) as pool:
+        addresses = {}
+        for name in ("collector", "negotiator"):
+            with open(os.path.join(pool.log_folder, f".{name}_address")) as file:
+                addresses[name] = Sinful.parse(file.readline())
+        assert addresses["collector"].shared_port_id == "collector"
+        assert addresses["collector"].port == addresses["negotiator"].port
+        assert (addresses["negotiator"].shared_port_id or "").startswith("negotiator_")

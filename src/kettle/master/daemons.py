@@ -55,6 +55,10 @@ def plan_daemons(config: Config) -> list[DaemonPlan]:
         name = word.strip("+").upper()
         if name and name != "MASTER" and name not in names:
             names.append(name)
+    automatic = config.boolean("AUTO_INCLUDE_SHARED_PORT_IN_DAEMON_LIST")
+    if config.boolean("USE_SHARED_PORT") and automatic is not False and names:
+        names = [name for name in names if name != "SHARED_PORT"]
+        names.insert(0, "SHARED_PORT")
     names.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     return [_plan(config, name) for name in names]
 
@@ -82,8 +86,10 @@ def _plan(config: Config, name: str) -> DaemonPlan:
     if module and program and config.find_set(name) is not None:
         module = ""
     folder = config.get("LOG") or ""
-    address_file = config.get(f"{name}_ADDRESS_FILE") or (
-        f"{folder}/.{name.lower()}_address" if module and folder else ""
+    address_file = (
+        config.get(f"{name}_ADDRESS_FILE")
+        or (config.get("SHARED_PORT_DAEMON_AD_FILE") if name == "SHARED_PORT" else "")
+        or (f"{folder}/.{name.lower()}_address" if module and folder else "")
     )
     return DaemonPlan(
         name=name,

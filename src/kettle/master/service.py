@@ -224,7 +224,7 @@ class MasterService:
             return
         try:
             async with asyncio.timeout(_COLLECTOR_SECONDS):
-                while read_address_file(path, self._runtime.files) is None:  # noqa: ASYNC110
+                while not self._runtime.files.exists(path):  # noqa: ASYNC110
                     await asyncio.sleep(_ADDRESS_CHECK_SECONDS)
         except TimeoutError:
             self._runtime.log.problem(

@@ -261,7 +261,9 @@ async def _live(
     try:
         if inheritance.family:
             network.add_family(inheritance.family)
-        await network.listen(int(arguments.port) if arguments.port else None)
+        await network.listen(
+            int(arguments.port) if arguments.port else None, socket_name=arguments.socket_name
+        )
         await network.register_with_brokers(files, _BROKER_SECONDS)
         GenericCommands(daemon).register()
         TokenCommands(runtime).register()

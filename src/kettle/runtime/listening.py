@@ -98,6 +98,10 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
     if config.subsystem == "COLLECTOR":
         yield collector_port(config)
         return
+    if config.subsystem == "SHARED_PORT":
+        named = config.integer("SHARED_PORT_PORT")
+        yield collector_port(config) if named is None else named
+        return
     low = config.integer("IN_LOWPORT") or config.integer("LOWPORT") or 0
     high = config.integer("IN_HIGHPORT") or config.integer("HIGHPORT") or 0
     if 0 < low <= high < 65536:

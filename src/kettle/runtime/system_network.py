@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kettle.runtime import tasks
+from kettle.runtime.files import Files
 from kettle.runtime.listening import (
     make_address,
     open_listeners,
@@ -17,6 +19,13 @@ from kettle.runtime.listening import (
     raise_descriptor_limit,
 )
 from kettle.runtime.network import CommandNetwork
+from kettle.runtime.shared_port import (
+    Endpoint,
+    endpoint_folder,
+    is_behind_shared_port,
+    make_id,
+    read_public_address,
+)
 from kettle.runtime.transport import SocketTransport, Transport, connect_socket
 
 if TYPE_CHECKING:
@@ -30,6 +39,9 @@ if TYPE_CHECKING:
 _SHARE_OF_DESCRIPTORS = 0.8
 _ACCEPTED_AT_ONCE = 64
 _EXPIRE_SESSIONS_SECONDS = 600.0
+# How long a daemon waits for the shared port before it takes a port of its own.
+_SHARED_PORT_SECONDS = 10.0
+_SHARED_PORT_CHECK_SECONDS = 0.01
 
 
 class SystemNetwork(CommandNetwork):
@@ -39,21 +51,57 @@ class SystemNetwork(CommandNetwork):
         super().__init__(config, identity, clock, log)
         self._listeners: list[socket.socket] = []
         self._listening = False
+        self._endpoint: Endpoint | None = None
+        # Set by whoever wants connections raw: the shared port.
+        self.intercept: Callable[[socket.socket], None] | None = None
         self._served = 0
         self._most = max(16, int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS))
 
-    async def listen(self, port: int | None = None) -> None:
+    async def listen(self, port: int | None = None, *, socket_name: str = "") -> None:
         """Open the command port; `port` None means what the configuration says.
+
+        `socket_name` is the wanted id behind the shared port.
 
         Whoever connects waits until `begin_accepting`, so that no command comes too early.
         """
+        if (
+            port is None
+            and is_behind_shared_port(self._config)
+            and await self._listen_behind(socket_name)
+        ):
+            return
         plan = plan_listening(self._config, port)
         self._listeners = open_listeners(plan)
         self._address = make_address(plan, self._listeners)
         self._setup = self._client = None
 
+    async def _listen_behind(self, wanted: str) -> bool:
+        """Take a place behind the shared port; False if no shared port is there in time."""
+        files = Files()
+        try:
+            async with asyncio.timeout(_SHARED_PORT_SECONDS):
+                while True:
+                    public = read_public_address(self._config, files)
+                    if public is not None:
+                        break
+                    await asyncio.sleep(_SHARED_PORT_CHECK_SECONDS)
+        except TimeoutError:
+            self._log.problem("No shared port is running here; listening on a port of our own")
+            return False
+        name = make_id(self._config, wanted)
+        self._endpoint = Endpoint(endpoint_folder(self._config), name, self.serve_socket)
+        self._address = public.with_parameter("sock", name)
+        self._setup = self._client = None
+        return True
+
+    def serve_socket(self, sock: socket.socket) -> None:
+        """Answer a connection that was accepted elsewhere."""
+        self._begin(SocketTransport(sock))
+
     def begin_accepting(self) -> None:
         """Answer commands from here on."""
+        if self._endpoint is not None:
+            self._endpoint.open()
         self._start_accepting()
         tasks.spawn(self._expire_sessions(), "expire sessions")
 
@@ -83,7 +131,10 @@ class SystemNetwork(CommandNetwork):
                 self._log.problem(f"Cannot accept a connection: {error}")
                 self._pause()
                 return
-            self._begin(SocketTransport(sock))
+            if self.intercept is not None:
+                self.intercept(sock)
+            else:
+                self._begin(SocketTransport(sock))
 
     def _begin(self, transport: Transport) -> None:
         self._served += 1
@@ -116,6 +167,8 @@ class SystemNetwork(CommandNetwork):
     async def close(self) -> None:
         """Stop listening and end every connection that is being served."""
         self._stop_accepting()
+        if self._endpoint is not None:
+            self._endpoint.close()
         listeners, self._listeners = self._listeners, []
         for sock in listeners:
             sock.close()

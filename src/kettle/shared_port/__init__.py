@@ -1,0 +1,1 @@
+"""The daemon that listens for all others on one port."""

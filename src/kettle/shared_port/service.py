@@ -1,0 +1,121 @@
+"""One port for all daemons of a host: looks at how a connection begins and hands it on.
+
+A connection that begins with SHARED_PORT_CONNECT goes to the daemon it names; one for `self` is
+answered here; any other goes, untouched, to SHARED_PORT_DEFAULT_ID (the collector). An id that
+nobody has costs the connection, and nothing is said. How a connection is handed over is
+`kettle.runtime.shared_port`'s. Source: wire reference, Shared-port forwarding.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import RemoteProtocolError
+from kettle.runtime import tasks
+from kettle.runtime.shared_port import (
+    endpoint_folder,
+    pass_on,
+    receive_exactly,
+    receive_word,
+)
+from kettle.runtime.system_network import SystemNetwork
+from kettle.wire.codec import Reader
+from kettle.wire.commands import Command
+from kettle.wire.frames import HEADER_SIZE, decode_header
+from kettle.wire.shared_port import FIRST_BYTES, SELF, peek_command, read_connect
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.context import Runtime
+
+_FIRST_MESSAGE_SECONDS = 20.0
+# Limit: the word that names a daemon is one short packet.
+_LONGEST_WORD = 64 * 1024
+
+
+class SharedPortService:
+    """One condor_shared_port."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._folder = endpoint_folder(runtime.config)
+        self._default = self._read_default(runtime.config)
+        self._ad_file: str | None = None
+        self.forwarded = 0
+        self.refused = 0
+
+    async def start(self) -> None:
+        """Take every connection before anybody reads it, and tell the others where we are."""
+        network = self._runtime.network
+        assert isinstance(network, SystemNetwork)
+        network.intercept = self._on_socket
+        self._write_ad()
+
+    async def reconfigure(self, config: Config) -> None:
+        """The default may be another daemon now."""
+        self._default = self._read_default(config)
+        self._write_ad()
+
+    async def shut_down(self, how: str) -> None:
+        """Nobody shall look for us here any more."""
+        del how
+        if self._ad_file is not None:
+            self._runtime.files.remove(self._ad_file)
+
+    @staticmethod
+    def _read_default(config: Config) -> str:
+        return config.get("SHARED_PORT_DEFAULT_ID") or "collector"
+
+    def _write_ad(self) -> None:
+        runtime = self._runtime
+        self._ad_file = runtime.config.get("SHARED_PORT_DAEMON_AD_FILE")
+        if self._ad_file is None:
+            return
+        address = str(runtime.network.address)
+        ad = ClassAd(
+            {
+                "MyType": "SharedPort",
+                "MyAddress": address,
+                "SharedPortCommandSinfuls": address,
+                "RequestsSucceeded": self.forwarded,
+                "RequestsFailed": self.refused,
+                **runtime.identity.attributes(address, runtime.clock.now()),
+            }
+        )
+        runtime.files.write_atomically(self._ad_file, "\n".join(ad.lines()) + "\n")
+
+    def _on_socket(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        tasks.spawn(self._forward(sock), "shared port connection")
+
+    async def _forward(self, sock: socket.socket) -> None:
+        """Find out who is meant and hand the connection over."""
+        network = self._runtime.network
+        assert isinstance(network, SystemNetwork)
+        try:
+            async with asyncio.timeout(_FIRST_MESSAGE_SECONDS):
+                wanted = await self._read_target(sock)
+            if wanted == SELF:
+                network.serve_socket(sock)
+                return
+            await pass_on(os.path.join(self._folder, wanted), sock.fileno())
+            self.forwarded += 1
+        except (TimeoutError, OSError, RemoteProtocolError) as error:
+            self.refused += 1
+            self._runtime.log.debug("D_NETWORK", f"A connection is not handed on: {error}")
+        sock.close()
+
+    async def _read_target(self, sock: socket.socket) -> str:
+        """Return the id that a connection asks for; take its word off, and nothing else."""
+        first = await receive_word(sock, FIRST_BYTES)
+        if peek_command(first) != Command.SHARED_PORT_CONNECT:
+            return self._default
+        last, length = decode_header(first, 0)
+        if not last or length > _LONGEST_WORD:
+            raise RemoteProtocolError("the word that names a daemon is too long")
+        packet = await receive_exactly(sock, HEADER_SIZE + length)
+        return read_connect(Reader(packet[HEADER_SIZE:])).shared_port_id
