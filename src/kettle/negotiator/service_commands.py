@@ -57,12 +57,12 @@ class AccountingCommands:
             Command.SET_CEILING: lambda r: self._set(_name(r), "ceiling", r.integer()),
             Command.SET_FLOOR: lambda r: self._set(_name(r), "floor", r.integer()),
             Command.RESET_USAGE: lambda r: books().reset_usage(_name(r), self._now()),
-            Command.RESET_ALL_USAGE: lambda _: books().reset_all_usage(self._now()),
             Command.DELETE_USER: lambda r: books().delete(_name(r)),
         }
         for command, change in changes.items():
             network.register(command, self._changing(change))
         network.register(Command.SET_PRIORITYFACTOR, self._on_set_factor)
+        network.register(Command.RESET_ALL_USAGE, self._on_reset_all)
 
     def _books(self) -> Accountant:
         return self._service.accountant
@@ -76,6 +76,12 @@ class AccountingCommands:
             await self._service.save()
 
         return on_change
+
+    async def _on_reset_all(self, stream: Stream) -> None:
+        # A command without arguments comes without a message of its own.
+        del stream
+        self._service.accountant.reset_all_usage(self._now())
+        await self._service.save()
 
     async def _on_set_factor(self, stream: Stream) -> None:
         """Set a factor, for administrators only; a peer that told its version gets an answer."""
@@ -101,14 +107,12 @@ class AccountingCommands:
 
     async def _on_get_priority(self, stream: Stream) -> None:
         service = self._service
-        await stream.receive()
         self._refresh()
         ad = numbered_ad(service.accountant, service.facts, service.groups)
         await stream.send(stream.writer().ad(ad, types=False))
 
     async def _on_get_rollup(self, stream: Stream) -> None:
         service = self._service
-        await stream.receive()
         self._refresh()
         ad = rollup_ad(service.accountant, service.facts, service.groups)
         await stream.send(stream.writer().ad(ad, types=False))
