@@ -266,7 +266,8 @@ def show(reach: Reach, wish: Wish) -> str:
 
     if wish.user:
         address = reach.locate(NEGOTIATOR).address
-        return render_resources(accounting.read_resources(reach.connector, address, wish.user))
+        held = accounting.read_resources(reach.connector, address, wish.user)
+        return render_resources(held, time.time())
     if wish.long and wish.legacy:
         address = reach.locate(NEGOTIATOR).address
         ad = accounting.read_priorities(reach.connector, address, rollup=wish.rollup)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
-from kettle.tools.printing.times import format_moment, format_moment_with_year
+from kettle.tools.printing.times import format_moment, format_moment_with_year, format_span
 
 NAME_WIDTH = 18
 ROOT = "<none>"
@@ -180,7 +180,7 @@ def _priority(ad: ClassAd) -> tuple[float, str]:
     return (ad.real("Priority") or 0.0, _name(ad))
 
 
-def render_resources(ad: ClassAd) -> str:
+def render_resources(ad: ClassAd, now: float) -> str:
     """Return the slots a user holds and since when."""
     rows = []
     number = 1
@@ -191,10 +191,10 @@ def render_resources(ad: ClassAd) -> str:
         f"{'Resource Name':<33}{'Start Time':<13}{'Match Time'}",
         f"{'-------------':<33}{'----------':<13}{'----------'}",
     ]
-    now = ad.integer("LastUpdate")
     for name, since in rows:
-        held = _short_span((now or since) - since)
-        lines.append(f"{name:<30}  {format_moment(since):>12}  {held:>12}")
+        # The startd's address behind the name says nothing to a reader.
+        slot = name.partition("@<")[0]
+        lines.append(f"{slot:<30}  {format_moment(since)} {format_span(max(0.0, now - since))}")
     lines.append(f"{'-------------':<32}{'------------':<14}{'------------'}")
     lines.append(f"Number of Resources Used: {len(rows)}")
     return "".join(f"{line}\n" for line in lines)

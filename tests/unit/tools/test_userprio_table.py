@@ -76,7 +76,7 @@ def test_members_follow_their_group() -> None:
 
 def test_the_slots_of_a_user_are_counted() -> None:
     ad = ClassAd({"Name1": "slot1@h@<1>", "StartTime1": 1795265203})
-    lines = render_resources(ad).split("\n")
+    lines = render_resources(ad, 1795265206).split("\n")
     assert lines[0] == "Resource Name                    Start Time   Match Time"
-    assert lines[2].startswith("slot1@h@<1>")
+    assert lines[2] == "slot1@h                         11/21 12:46   0+00:00:03"
     assert lines[-2] == "Number of Resources Used: 1"

@@ -1,0 +1,122 @@
+"""condor_advertise, condor_findhost and condor_who up to the point where a daemon is asked."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, UsageError
+from kettle.tools import condor_advertise, condor_findhost, condor_status, condor_who
+from kettle.tools.programs import Streams
+
+
+def streams(text: str = "") -> Streams:
+    return Streams(io.StringIO(text), io.StringIO(), io.StringIO())
+
+
+def advertised(path: Path, *, multiple: bool = False) -> list[ClassAd]:
+    wish = condor_advertise.Wish("UPDATE_AD_GENERIC", str(path), multiple=multiple)
+    return condor_advertise.read_ads(wish, streams())
+
+
+def test_several_ads_of_a_file_are_sent_only_with_multiple(tmp_path: Path) -> None:
+    path = tmp_path / "ads"
+    path.write_text('Name = "a"\nX = 1\n\nName = "b"\n')
+    assert [ad.string("Name") for ad in advertised(path, multiple=True)] == ["a", "b"]
+    (ad,) = advertised(path)
+    assert ad.string("Name") == "b"
+    assert ad.integer("X") == 1
+
+
+def test_a_file_that_is_empty_or_no_ad_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "ads"
+    path.write_text("\n")
+    with pytest.raises(KettleError, match="ads is empty"):
+        advertised(path)
+    path.write_text("Nonsense\n")
+    with pytest.raises(KettleError, match="couldn't parse ClassAd in"):
+        advertised(path)
+
+
+def test_a_misspelt_command_names_the_nearest_and_exits_with_1() -> None:
+    where = streams()
+    assert condor_advertise.main(["condor_advertise", "UPDATE_STARTED_AD", "x"], {}, where) == 1
+    message = where.stderr.getvalue()  # type: ignore[attr-defined]
+    assert "Unknown command name UPDATE_STARTED_AD (did you mean UPDATE_STARTD_AD?)" in message
+
+
+def test_the_best_hosts_come_first_and_machines_count_once() -> None:
+    ads = [
+        ClassAd(
+            {"Name": f"slot{number}@m{number % 2}", "Machine": f"m{number % 2}", "Memory": number}
+        )
+        for number in range(4)
+    ]
+    wish = condor_findhost.Wish(number=2, rank="Memory")
+    assert condor_findhost.choose(wish, ads) == ["slot3@m1", "slot2@m0"]
+    wish = condor_findhost.Wish(number=9, rank="Memory", machines=True)
+    assert condor_findhost.choose(wish, ads) == ["m1", "m0"]
+
+
+def test_findhost_refuses_a_number_of_nothing() -> None:
+    with pytest.raises(UsageError, match="greater than zero"):
+        condor_findhost.read_wish(["-n", "0"])
+
+
+def test_who_shows_owner_client_slot_job_runtime_and_process() -> None:
+    # R073
+    ad = ClassAd(
+        {
+            "Machine": "vm",
+            "Name": "slot1_5@vm",
+            "JobId": "2.0",
+            "RemoteOwner": "tester@vm",
+            "ClientMachine": "127.0.0.1",
+            "TotalJobRunTime": 8,
+            "JobPid": 4194304,
+        }
+    )
+    assert condor_who.render(condor_who.Wish(), [ad]).split("\n") == [
+        "",
+        "--Startd : vm has 1 job(s) running:",
+        "OWNER     CLIENT    SLOT JOB   RUNTIME    PID     JOB_DIR",
+        "tester@vm 127.0.0.1 1_5  2.0   0+00:00:08 4194304        ",
+        "",
+        "",
+    ]
+
+
+def test_startds_are_found_by_their_address_files(tmp_path: Path) -> None:
+    (tmp_path / ".startd_address").write_text("<127.0.0.1:9>\n$CondorVersion$\n")
+    (tmp_path / ".schedd_address").write_text("<127.0.0.1:8>\n")
+    assert condor_who.find_startds(tmp_path) == ["<127.0.0.1:9>"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["-help"], ["-h"]],
+)
+def test_every_tool_explains_itself(words: list[str]) -> None:
+    for tool in (condor_advertise, condor_findhost, condor_who, condor_status):
+        where = streams()
+        assert tool.main(["tool", *words], {}, where) == 0
+        assert where.stdout.getvalue().startswith("Usage: condor_")  # type: ignore[attr-defined]
+
+
+def test_status_asks_only_for_the_attributes_it_shows() -> None:
+    wish = condor_status.read_wish(["-af", "Memory/Cpus", "-sort", "Disk", "-pool", "p"])
+    assert condor_status.projection(wish) == ["Cpus", "Disk", "Machine", "Memory", "Name", "OCU"]
+    assert condor_status.projection(condor_status.read_wish(["-l"])) == []
+    assert "State" in condor_status.projection(condor_status.read_wish([]))
+
+
+def test_status_names_and_constraints_must_all_hold() -> None:
+    wish = condor_status.read_wish(["-claimed", "-constraint", "A", "host"])
+    assert condor_status.conditions(wish) == [
+        '(State == "Claimed")',
+        "(A)",
+        'Name == "host" || Machine == "host"',
+    ]
