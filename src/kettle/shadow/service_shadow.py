@@ -66,6 +66,8 @@ LEAVING_FAST_SECONDS = 60.0
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
 _SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAVING})
+# What a startd says that has no such claim or job any more; anything else may pass.
+_FORGOTTEN = frozenset({"Failure", "NotAuthenticated", "InvalidState"})
 _LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
 _RESTART_REASON = "Local schedd and job shadow died, schedd now running again"
 
@@ -441,8 +443,12 @@ class RunningShadow(JobRecord):
         stream.close()
         if self.state.phase is not Phase.LOST:
             return False
-        if reply.string("Result") != "Success":
-            said = reply.string("ErrorString") or reply.string("Result") or "no answer"
+        result = reply.string("Result") or "no answer"
+        if result != "Success":
+            said = reply.string("ErrorString") or result
+            if result not in _FORGOTTEN:
+                self.log(f"The starter could not be located: {said}")
+                return False
             self._reason = f"The startd no longer knows the job: {said}"
             await self.happen(Event.GONE)
             return False

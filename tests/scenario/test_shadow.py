@@ -1,0 +1,530 @@
+"""Whole lives of running jobs: a shadow host, a scripted execution point, virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
+from kettle.runtime.transfer_files import LocalFiles
+from kettle.testing.world import World, run_in_world
+from kettle.transfer.items import SendFile
+from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.wire.commands import Command
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
+from kettle.wire.messages.shadow_host import ShadowExited
+from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
+
+Scenario = Callable[[World, ExecutionPoint, ScheddEnd], Awaitable[Any]]
+
+
+def play(folder: Path, scenario: Scenario, text: str = "", **place: Any) -> Any:
+    """Run a scenario with an execution point and a shadow host."""
+
+    async def main(world: World) -> Any:
+        there = ExecutionPoint(world, **place)
+        await there.start()
+        here = ScheddEnd(world, folder)
+        await here.start(text)
+        try:
+            return await scenario(world, there, here)
+        finally:
+            await here.close()
+            await there.network.close()
+
+    return run_in_world(folder, main)
+
+
+def exit_of(message: ShadowExited) -> tuple[int | None, bool | None]:
+    return message.content.integer("ExitReason"), message.content.boolean("ClaimReusable")
+
+
+def test_an_ordinary_job_is_started_logged_and_reported(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (100, True)
+        assert there.story == ["activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
+        assert here.numbers() == ["001", "005"]
+        assert here.updates["NumJobStarts"] == "1"
+        assert here.updates["ExitCode"] == "0"
+        text = here.log.read_text()
+        assert "\tSlotName: slot1_1@ep\n" in text
+        assert "\t   TimeExecute (s)      :       10                    \n" in text
+        assert here.host.shadows == {}
+
+    play(tmp_path, scenario)
+
+
+def test_the_starter_gets_the_job_with_the_shadows_additions(tmp_path: Path) -> None:
+    seen: list[ClassAd] = []
+
+    async def script(starter: StarterEnd, given: ClassAd) -> None:
+        seen.append(await starter.register())
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.ended()
+        [job] = seen
+        assert job.string("ShadowIpAddr") == str(here.host.address)
+        assert job.string("TransferSocket") == str(here.host.address)
+        assert job.string("TransferKey")
+        assert job.string("ClaimId") == there.claim.text
+        assert job.string("UidDomain") == "here"
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_startd_that_is_still_cleaning_up_is_asked_again(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (100, True)
+        assert there.story[:3] == ["activate 2", "activate 2", "activate 1"]
+
+    play(tmp_path, scenario, codes=[2, 2])
+
+
+def test_a_refused_activation_is_no_start_and_says_why(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (108, False)
+        assert here.updates["VacateReason"] == '"The slot is broken."'
+        assert "NumJobStarts" not in here.updates
+        assert here.numbers() == []
+
+    play(tmp_path, scenario, codes=[0], failure=ClassAd({"VacateReason": "The slot is broken."}))
+
+
+def test_a_startd_that_is_gone_is_no_start(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await there.network.close()
+        await here.run(there)
+        assert exit_of(await here.ended()) == (108, False)
+
+    play(tmp_path, scenario)
+
+
+async def obey(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose job runs until the claim is deactivated."""
+    await starter.register()
+    await starter.begin()
+    await starter.place.deactivated.wait()
+    await starter.exit(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
+
+
+@pytest.mark.parametrize(
+    ("signal", "command", "exit_reason", "numbers"),
+    [
+        ("Hold", "DEACTIVATE_CLAIM", 112, ["001", "004", "012"]),
+        ("Remove", "DEACTIVATE_CLAIM_FORCIBLY", 102, ["001", "004"]),
+        ("Vacate", "DEACTIVATE_CLAIM", 107, ["001", "004"]),
+        ("VacateFast", "DEACTIVATE_CLAIM_FORCIBLY", 107, ["001", "004"]),
+    ],
+)
+def test_a_request_takes_the_job_off_its_machine(
+    tmp_path: Path, signal: str, command: str, exit_reason: int, numbers: list[str]
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(5)
+        await here.signal(signal, "said so", 1 if signal == "Hold" else 0)
+        assert exit_of(await here.ended()) == (exit_reason, True)
+        assert there.story == ["activate 1", command]
+        assert here.numbers() == numbers
+        assert "\tReason: said so\n" in here.log.read_text()
+
+    play(tmp_path, scenario, script=obey)
+
+
+async def hang(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter that runs its job and never says anything again."""
+    await starter.register()
+    await starter.begin()
+    await asyncio.sleep(1_000_000)
+
+
+def test_a_starter_that_does_not_end_the_job_is_given_up(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(5)
+        await here.signal("Remove", "no more")
+        assert (await here.ended()).content.integer("ExitReason") == 102
+        assert there.story[1:] == ["DEACTIVATE_CLAIM_FORCIBLY"] * 2
+
+    play(tmp_path, scenario, script=hang)
+
+
+def test_a_request_before_the_activation_ends_the_run_at_its_beginning(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.signal("Hold", "at once", 1)
+        assert (await here.ended()).content.integer("ExitReason") == 112
+
+    play(tmp_path, scenario, script=obey)
+
+
+def test_suspending_stops_the_job_and_both_are_logged(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        for state in ("Suspended", "Running"):
+            await starter.place.suspended.get()
+            report = ClassAd({"JobState": state, "NumPids": 2})
+            await starter.call(calls.RegisterJobInfo(report))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(5)
+        await here.signal("Suspend")
+        await asyncio.sleep(30)
+        assert here.updates["JobStatus"] == "7"
+        await here.signal("Continue")
+        await here.ended()
+        assert there.story[1:3] == ["SUSPEND_CLAIM", "CONTINUE_CLAIM"]
+        assert here.numbers() == ["001", "010", "011", "005"]
+        assert here.updates["CumulativeSuspensionTime"] == "30"
+        assert here.updates["TotalSuspensions"] == "1"
+
+    play(tmp_path, scenario, script=script)
+
+
+async def break_off(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose connection breaks while the job runs."""
+    await starter.register()
+    await starter.begin()
+    await asyncio.sleep(5)
+    starter.stream.close()
+
+
+async def come_back(starter: StarterEnd, _: ClassAd) -> None:
+    """The same starter after it was found again."""
+    await asyncio.sleep(20)
+    await starter.exit(768, ExitCode=3, ExitBySignal=False)
+
+
+def test_a_lost_starter_is_found_again_and_the_job_is_not_started_twice(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (100, True)
+        assert here.numbers() == ["001", "022", "023", "005"]
+        assert there.story[:3] == ["activate 1", "CA_LOCATE_STARTER", "CA_RECONNECT_JOB"]
+        assert here.updates["NumJobStarts"] == "1"
+        assert here.updates["NumJobReconnects"] == "1"
+
+    play(tmp_path, scenario, script=break_off, reconnected=come_back)
+
+
+def test_a_job_that_the_startd_has_forgotten_goes_back_into_the_queue(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (116, False)
+        assert here.numbers() == ["001", "022", "024"]
+
+    play(tmp_path, scenario, script=break_off, locate="Failure")
+
+
+def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
+    tmp_path: Path,
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(4)
+        await there.network.close()
+        assert exit_of(await here.ended()) == (116, False)
+        assert here.numbers() == ["001", "022", "024"]
+        assert "JobLeaseDuration (600 seconds) expired" in here.log.read_text()
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off)
+    assert 600 <= waited <= 640
+
+
+def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, reconnect=True, NumJobStarts=1)
+        assert exit_of(await here.ended()) == (100, True)
+        assert here.numbers() == ["022", "023", "005"]
+        assert "Local schedd and job shadow died" in here.log.read_text()
+        assert "NumJobStarts" not in here.updates
+
+    play(tmp_path, scenario, reconnected=come_back)
+
+
+def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        await here.run(there)
+        await asyncio.sleep(6)
+        await there.network.close()
+        asked_at = world.clock.now()
+        await here.signal("Remove", "no more")
+        assert (await here.ended()).content.integer("ExitReason") == 102
+        return world.clock.now() - asked_at
+
+    waited: float = play(tmp_path, scenario, script=break_off, locate="UnknownError")
+    assert waited < 120
+
+
+def test_a_malformed_call_costs_the_connection_and_not_the_job(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        writer = starter.stream.writer()
+        writer.integer(-9999)
+        await starter.stream.send(writer)
+        with pytest.raises(ConnectionLost):
+            await starter.stream.receive(10)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (100, True)
+        assert here.numbers() == ["001", "022", "023", "005"]
+
+    play(tmp_path, scenario, script=script, reconnected=come_back)
+
+
+def test_a_periodic_expression_holds_a_running_job(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, PeriodicHold="=time() - JobCurrentStartExecutingDate > 100")
+        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert here.numbers() == ["001", "012"]
+        assert here.updates["HoldReasonCode"] == "3"
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=obey)
+    assert 100 < waited <= 160
+
+
+def test_an_allowed_duration_ends_to_the_second(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, AllowedJobDuration=90)
+        await here.ended()
+        assert here.updates["HoldReasonCode"] == "46"
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=obey)
+    assert 90 <= waited <= 92
+
+
+def test_a_critical_error_of_the_starter_holds_the_job_with_its_code(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        error = {"MyType": "RemoteErrorEvent", "Daemon": "starter", "ErrorMsg": "Failed to execute"}
+        error |= {"ExecuteHost": "slot1_1@ep", "HoldReasonCode": 6, "HoldReasonSubCode": 13}
+        await starter.call(calls.UserLog(ClassAd(error)))
+        await starter.place.deactivated.wait()
+        await starter.exit(0, 108)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert here.numbers() == ["021", "004", "012"]
+        assert here.updates["HoldReasonSubCode"] == "13"
+        assert here.updates["HoldReason"] == '"Error from slot1_1@ep: Failed to execute"'
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_an_unresolvable_expansion_holds_the_job_before_it_starts(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, Args="$$(Nope)")
+        assert exit_of(await here.ended()) == (112, True)
+        assert there.story == []
+        assert "\tCannot expand $$ expression (Nope).\n" in here.log.read_text()
+
+    play(tmp_path, scenario)
+
+
+def test_an_expansion_is_filled_in_for_the_starter(tmp_path: Path) -> None:
+    seen: list[str | None] = []
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        seen.append((await starter.register()).string("Args"))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, Args="$$(Memory)")
+        await here.ended()
+        assert seen == ["128"]
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_log_that_cannot_be_written_holds_the_job(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, UserLog="/no/such/folder/job.log")
+        assert exit_of(await here.ended()) == (112, True)
+        assert here.updates["HoldReasonCode"] == "22"
+        assert there.story == []
+
+    play(tmp_path, scenario)
+
+
+def test_a_job_may_read_and_set_attributes_of_its_own_ad_but_not_all(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        assert (await starter.call(calls.SetJobAttr("40 + 2", "ChirpX"))).value == 0
+        assert (await starter.call(calls.GetJobAttr("ChirpX"))).result == "40 + 2"
+        assert (await starter.call(calls.GetJobAttr("Nothing"))).result == "UNDEFINED"
+        assert (await starter.call(calls.GetJobAttr("ClaimId"))).result == "UNDEFINED"
+        assert (await starter.call(calls.SetJobAttr('"root"', "Owner"))).value == -1
+        assert (await starter.call(calls.SetJobAttr("1 +", "ChirpX"))).errno == 22
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.ended()
+        assert here.updates["ChirpX"] == "40 + 2"
+        assert "Owner" not in here.updates
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_updates_wait_for_each_other_and_the_lease_is_renewed(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        for second in range(1000):
+            await asyncio.sleep(1)
+            await starter.call(calls.RegisterJobInfo(ClassAd({"RemoteUserCpu": float(second)})))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        began = int(world.clock.now())
+        await here.run(there)
+        await here.ended()
+        assert len(here.update_times) < 600
+        assert int(here.updates["LastJobLeaseRenewal"]) > began + 300
+
+    play(tmp_path, scenario, script=script)
+
+
+async def transfer(
+    starter: StarterEnd, job: ClassAd, key: str, outputs: dict[str, bytes] | None, box: Path
+) -> Outcome:
+    """Move files as a starter does: input into `box`, or `outputs` from it."""
+    network = starter.place.network
+    command = Command.FILETRANS_UPLOAD if outputs is None else Command.FILETRANS_DOWNLOAD
+    word = FileTransferUpload if outputs is None else FileTransferDownload
+    stream = await network.connect(
+        job.string("TransferSocket") or "", command, session=starter.place.claim
+    )
+    try:
+        await stream.send(word(key))
+        terms = Terms("STARTER", peer="<x>", code=13)
+        if outputs is None:
+            return await stream.run(download(lambda name: str(box / name), LocalFiles(), terms))
+        for name, data in outputs.items():
+            (box / name).write_bytes(data)
+        items = [SendFile(str(box / name), name) for name in outputs]
+        return await stream.run(upload(items, LocalFiles(), terms, final=True))
+    finally:
+        stream.close()
+
+
+def test_files_travel_both_ways_with_their_events_and_counts(tmp_path: Path) -> None:
+    box = tmp_path / "box"
+    box.mkdir()
+    (tmp_path / "in.txt").write_text("input")
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        key = job.string("TransferKey") or ""
+        assert (await transfer(starter, job, key, None, box)).success
+        guidance = await starter.call(
+            calls.RequestGuidance(ClassAd({"RequestType": "JobEnvironment"}))
+        )
+        assert guidance.result.string("Command") == "StartJob"
+        await starter.begin()
+        outputs = {"_condor_stdout": b"out", "res": b"12345"}
+        assert (await transfer(starter, job, key, outputs, box)).success
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(
+            there,
+            TransferInput="in.txt",
+            TransferExecutable=False,
+            Out="stdout.txt",
+            StreamOut=False,
+            TransferOutputRemaps="res=result.txt",
+        )
+        assert exit_of(await here.ended()) == (100, True)
+        assert (box / "in.txt").read_text() == "input"
+        assert (tmp_path / "stdout.txt").read_bytes() == b"out"
+        assert (tmp_path / "result.txt").read_bytes() == b"12345"
+        assert here.numbers() == ["040", "040", "001", "040", "040", "005"]
+        assert "\t8  -  Run Bytes Sent By Job\n" in here.log.read_text()
+        assert "\t5  -  Run Bytes Received By Job\n" in here.log.read_text()
+        assert here.updates["NumInputTransferStarts"] == "1"
+        assert here.updates["TransferringOutput"] == "false"
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_missing_input_file_holds_the_job_by_name(tmp_path: Path) -> None:
+    box = tmp_path / "box"
+    box.mkdir()
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        outcome = await transfer(starter, job, job.string("TransferKey") or "", None, box)
+        assert outcome.failure is not None
+        guidance = await starter.call(
+            calls.RequestGuidance(ClassAd({"RequestType": "JobEnvironment"}))
+        )
+        assert guidance.result.string("Command") == "Abort"
+        error = {"MyType": "RemoteErrorEvent", "Daemon": "starter", "HoldReasonCode": 13}
+        error |= {"ErrorMsg": f"Failed to transfer files: {outcome.failure.reason}"}
+        await starter.call(calls.UserLog(ClassAd(error)))
+        await starter.place.deactivated.wait()
+        await starter.exit(0, 108)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, TransferInput="nope.txt", TransferExecutable=False)
+        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert here.numbers() == ["040", "040", "021", "004", "012"]
+        assert here.updates["HoldReasonCode"] == "13"
+        assert here.updates["HoldReasonSubCode"] == "2"
+        assert here.updates["HoldReason"].startswith(
+            '"Transfer input files failure at access point here while sending files to execution'
+        )
+        assert "nope.txt" in here.updates["HoldReason"]
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_wrong_transfer_key_moves_nothing(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        with pytest.raises((ConnectionLost, Exception)):
+            await transfer(starter, job, "1#guess", None, tmp_path)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, TransferInput="in.txt")
+        await here.ended()
+        assert "040" not in here.numbers()
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_two_hundred_jobs_live_side_by_side(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        for proc in range(200):
+            await here.run(there, proc=proc)
+        for _ in range(200):
+            assert exit_of(await here.ended()) == (100, True)
+        assert here.log.read_text().count("\n...\n") == 400
+
+    play(tmp_path, scenario)

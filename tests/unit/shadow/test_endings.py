@@ -1,0 +1,172 @@
+"""How runs are judged: exit reason, last events, attributes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.policy.job_policy import SystemPolicy
+from kettle.shadow.endings import (
+    Ending,
+    ExitReport,
+    Last,
+    Request,
+    Wish,
+    decide_ending,
+    exit_attributes,
+    known_reason,
+    transfer_reason,
+)
+
+
+def judge(
+    report: ExitReport | None = None, request: Request | None = None, **expressions: str
+) -> Ending:
+    job = ClassAd({"JobStatus": 2})
+    if report is not None:
+        for name, value in exit_attributes(report).items():
+            job[name] = value
+    for name, text in expressions.items():
+        job.insert_text(name, text)
+    return decide_ending(job, report, request, 1000.0, SystemPolicy())
+
+
+def exited(status: int = 0, reason: int = 100, **info: object) -> ExitReport:
+    return ExitReport(status, reason, ClassAd(info))
+
+
+def test_an_ended_job_gets_its_termination_event() -> None:
+    ending = judge(exited(768))
+    assert ending.exit is ShadowExit.EXITED
+    assert ending.events == (Last.TERMINATED,)
+    assert ending.attributes == {"TerminationPending": True}
+
+
+def test_a_core_dump_keeps_its_exit_reason() -> None:
+    assert judge(exited(139, 103)).exit is ShadowExit.CORED
+
+
+@pytest.mark.parametrize(
+    ("status", "info", "expected"),
+    [
+        (768, {}, {"ExitBySignal": False, "ExitCode": 3}),
+        (9, {}, {"ExitBySignal": True, "ExitSignal": 9}),
+        (139, {}, {"ExitBySignal": True, "ExitSignal": 11, "JobCoreDumped": True}),
+        (0, {"ExitBySignal": True, "ExitSignal": 6}, {"ExitBySignal": True, "ExitSignal": 6}),
+        (0, {"ExitCode": 4}, {"ExitBySignal": False, "ExitCode": 4}),
+    ],
+)
+def test_the_wait_status_says_what_the_final_ad_does_not(
+    status: int, info: dict[str, object], expected: dict[str, object]
+) -> None:
+    assert exit_attributes(ExitReport(status, 100, ClassAd(info))) == expected
+
+
+def test_an_exit_expression_may_hold_or_requeue() -> None:
+    held = judge(exited(), OnExitHold="true")
+    assert (held.exit, held.events) == (ShadowExit.SHOULD_HOLD, (Last.HELD,))
+    assert held.attributes["HoldReasonCode"] == 3
+    back = judge(exited(), OnExitRemove="false")
+    assert (back.exit, back.events) == (ShadowExit.SHOULD_REQUEUE, (Last.REQUEUED,))
+    assert not back.has_code
+    assert back.attributes["VacateReasonCode"] == VacateReasonCode.JobShouldRequeue
+    removed = judge(exited(), PeriodicRemove="true")
+    assert (removed.exit, removed.events) == (ShadowExit.SHOULD_REMOVE, ())
+    assert removed.attributes["RemoveReason"] == removed.reason
+
+
+HOLD = Request(Wish.HOLD, "via condor_hold (by user u)", 1)
+
+
+def test_a_users_hold_takes_the_job_off_its_machine_and_holds_it() -> None:
+    ending = judge(exited(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009), HOLD)
+    assert ending.exit is ShadowExit.SHOULD_HOLD
+    assert ending.events == (Last.EVICTED, Last.HELD)
+    assert (ending.reason, ending.code) == ("via condor_hold (by user u)", 1)
+
+
+def test_a_policy_hold_writes_no_eviction() -> None:
+    ending = judge(exited(9, 107), Request(Wish.POLICY_HOLD, "peri", 3, 7))
+    assert ending.events == (Last.HELD,)
+    assert ending.attributes["HoldReasonSubCode"] == 7
+
+
+def test_a_removal_is_an_eviction_with_its_own_code() -> None:
+    ending = judge(exited(9, 107), Request(Wish.REMOVE, "no more"))
+    assert (ending.exit, ending.code) == (ShadowExit.KILLED, VacateReasonCode.JobRemoved)
+    assert ending.events == (Last.EVICTED,)
+
+
+def test_a_vacated_job_goes_back_with_the_schedds_reason() -> None:
+    ending = judge(exited(9, 107), Request(Wish.VACATE))
+    assert ending.exit is ShadowExit.SHOULD_REQUEUE
+    assert (ending.reason, ending.code) == ("Job vacated by schedd", 1022)
+
+
+def test_a_program_that_ended_by_itself_has_ended_whatever_was_wished() -> None:
+    assert judge(exited(0), HOLD).events == (Last.TERMINATED,)
+
+
+def test_the_machines_reason_is_kept_where_nobody_here_asked() -> None:
+    info = {"VacateReason": "PREEMPT", "VacateReasonCode": 1011, "VacateReasonSubCode": 2}
+    ending = judge(exited(9, 107, **info))
+    assert (ending.reason, ending.code, ending.subcode) == ("PREEMPT", 1011, 2)
+    assert ending.attributes["VacateReasonCode"] == 1011
+
+
+def test_a_checkpointed_job_is_evicted_as_such() -> None:
+    ending = judge(exited(0, 101))
+    assert ending.checkpointed
+    assert ending.exit is ShadowExit.SHOULD_REQUEUE
+
+
+@pytest.mark.parametrize("reason", [108, 110])
+def test_a_job_that_could_not_be_started_goes_back(reason: int) -> None:
+    ending = judge(exited(0, reason))
+    assert ending.code == VacateReasonCode.JobNotStarted
+
+
+def test_a_machines_hold_has_its_code() -> None:
+    ending = judge(exited(9, 112, HoldReason="too big", HoldReasonCode=34))
+    assert (ending.reason, ending.code) == ("too big", 34)
+    assert judge(exited(9, 112)).code == HoldReasonCode.StartdHeldJob
+
+
+def test_a_missed_deferral_holds_the_job() -> None:
+    assert judge(exited(0, 114)).code == HoldReasonCode.MissedDeferredExecutionTime
+
+
+def test_an_error_with_a_hold_code_holds_and_any_other_requeues() -> None:
+    held = judge(None, Request(Wish.ERROR, "Failed to execute", 6, 13))
+    assert held.events == (Last.EVICTED, Last.HELD)
+    assert (held.code, held.subcode) == (6, 13)
+    back = judge(None, Request(Wish.ERROR, "starter broke"))
+    assert back.exit is ShadowExit.SHOULD_REQUEUE
+    assert back.code == VacateReasonCode.StarterError
+
+
+def test_without_a_report_or_a_wish_the_job_goes_back() -> None:
+    assert judge().exit is ShadowExit.SHOULD_REQUEUE
+
+
+def test_old_exit_reasons_are_known_and_unknown_ones_are_exceptions() -> None:
+    assert known_reason(0) is ShadowExit.EXITED
+    assert known_reason(7) is ShadowExit.SHOULD_REQUEUE
+    assert known_reason(999) is ShadowExit.EXCEPTION
+
+
+@pytest.mark.parametrize(
+    ("direction", "here", "expected"),
+    [
+        ("input", True, "at access point ap while sending files to execution point slot1@ep"),
+        ("input", False, "at execution point slot1@ep while receiving files from access point ap"),
+        ("output", False, "at execution point slot1@ep while sending files to access point ap"),
+        ("output", True, "at access point ap while receiving files from execution point slot1@ep"),
+    ],
+)
+def test_a_failed_transfer_is_worded_as_the_reference_does(
+    direction: str, here: bool, expected: str
+) -> None:
+    text = transfer_reason(direction, "ap", "slot1@ep", here_failed=here, detail="why")
+    assert text == f"Transfer {direction} files failure {expected}. Details: why"

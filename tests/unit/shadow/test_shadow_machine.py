@@ -1,0 +1,131 @@
+"""One shadow's life, row by row and as whole stories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kettle.shadow.shadow_machine import (
+    TRANSITIONS,
+    Effect,
+    Event,
+    Phase,
+    Row,
+    Shadow,
+    begin,
+    step,
+)
+
+
+def live(*events: Event, start: Shadow | None = None) -> tuple[Shadow, list[Effect]]:
+    shadow = start or Shadow()
+    effects: list[Effect] = []
+    for event in events:
+        shadow, more = step(shadow, event)
+        effects += more
+    return shadow, effects
+
+
+def test_an_ordinary_job_is_activated_executed_and_reported() -> None:
+    shadow, effects = live(Event.ACCEPTED, Event.EXECUTING, Event.EXITED, Event.CLAIM_TOLD)
+    assert shadow.phase is Phase.DONE
+    assert effects == [Effect.TAKE_CALLS, Effect.LOG_EXECUTE, Effect.TELL_CLAIM, Effect.REPORT]
+
+
+def test_a_refused_activation_is_reported_at_once() -> None:
+    shadow, effects = live(Event.REFUSED)
+    assert (shadow.phase, effects) == (Phase.DONE, [Effect.REPORT])
+
+
+def test_a_job_that_is_wanted_gone_before_its_start_is_started_and_asked_to_leave() -> None:
+    shadow, effects = live(Event.ASKED, Event.ACCEPTED)
+    assert shadow.phase is Phase.LEAVING
+    assert effects == [Effect.ASK_TO_LEAVE, Effect.TAKE_CALLS]
+
+
+def test_suspension_is_logged_and_undone() -> None:
+    shadow, effects = live(
+        Event.ACCEPTED, Event.EXECUTING, Event.SUSPENDED, Event.CONTINUED, Event.EXITED
+    )
+    assert shadow.phase is Phase.CLOSING
+    assert effects[2:] == [Effect.LOG_SUSPENDED, Effect.LOG_CONTINUED, Effect.TELL_CLAIM]
+
+
+def test_a_lost_starter_is_looked_for_and_found() -> None:
+    shadow, effects = live(Event.ACCEPTED, Event.EXECUTING, Event.CONNECTION_LOST, Event.FOUND)
+    assert shadow.phase is Phase.RUNNING
+    assert effects[2:] == [
+        Effect.LOG_DISCONNECTED,
+        Effect.LOOK_FOR_STARTER,
+        Effect.LOG_RECONNECTED,
+        Effect.TAKE_CALLS,
+    ]
+
+
+@pytest.mark.parametrize("end", [Event.GONE, Event.LEASE_OVER])
+def test_a_starter_that_is_not_found_sends_the_job_back(end: Event) -> None:
+    shadow, effects = live(Event.ACCEPTED, Event.EXECUTING, Event.CONNECTION_LOST, end)
+    assert shadow.phase is Phase.DONE
+    assert effects[-2:] == [Effect.LOG_RECONNECT_FAILED, Effect.REPORT]
+
+
+def test_a_wish_while_the_starter_is_lost_is_carried_out_when_it_is_found() -> None:
+    shadow, effects = live(
+        Event.ACCEPTED, Event.EXECUTING, Event.CONNECTION_LOST, Event.ASKED, Event.FOUND
+    )
+    assert shadow.phase is Phase.LEAVING
+    assert effects.count(Effect.ASK_TO_LEAVE) == 2
+
+
+@pytest.mark.parametrize("end", [Event.EXITED, Event.CONNECTION_LOST, Event.OVERDUE])
+def test_a_leaving_job_is_gone_when_its_starter_reports_breaks_or_hangs(end: Event) -> None:
+    shadow, _ = live(Event.ACCEPTED, Event.EXECUTING, Event.ASKED, end)
+    assert shadow.phase is Phase.CLOSING
+
+
+def test_a_shadow_for_a_running_job_begins_by_looking_for_it() -> None:
+    shadow, effects = begin(reconnect=True)
+    assert shadow.phase is Phase.LOST
+    assert shadow.executed
+    assert effects == (Effect.LOG_DISCONNECTED, Effect.LOOK_FOR_STARTER)
+    assert live(Event.FOUND, start=shadow)[0].phase is Phase.RUNNING
+
+
+def reaching(row: Row) -> Shadow:
+    """A shadow for which exactly this row is the first that fits."""
+    for asked in (False, True):
+        for executed in (False, True):
+            shadow = Shadow(row.source, executed=executed, asked=asked)
+            _, effects = step(shadow, row.event)
+            if effects == row.effects and step(shadow, row.event)[0].phase is row.target:
+                return shadow
+    raise AssertionError(f"no shadow reaches {row}")
+
+
+@pytest.mark.parametrize("row", TRANSITIONS, ids=[f"{r.source.name}-{r.event.name}-{i}" for i, r in enumerate(TRANSITIONS)])  # fmt: skip  # noqa: E501
+def test_every_row_can_be_reached(row: Row) -> None:
+    shadow = reaching(row)
+    assert step(shadow, row.event)[0].phase is row.target
+
+
+@given(st.lists(st.sampled_from(list(Event)), max_size=40))
+def test_no_story_leaves_done_or_reports_twice(events: list[Event]) -> None:
+    shadow = Shadow()
+    reports = 0
+    for event in events:
+        was_done = shadow.phase is Phase.DONE
+        shadow, effects = step(shadow, event)
+        reports += effects.count(Effect.REPORT)
+        assert not was_done or shadow.phase is Phase.DONE
+        assert not was_done or effects == ()
+    assert reports == int(shadow.phase is Phase.DONE)
+
+
+@given(st.lists(st.sampled_from(list(Event)), max_size=40))
+def test_from_everywhere_there_is_a_way_to_the_end(events: list[Event]) -> None:
+    shadow, _ = live(*events)
+    finish = (Event.REFUSED, Event.ASKED, Event.OVERDUE, Event.LEASE_OVER, Event.CLAIM_TOLD)
+    assert live(*finish, start=replace(shadow))[0].phase is Phase.DONE
