@@ -78,8 +78,10 @@ class SystemNetwork(CommandNetwork):
     async def _listen_behind(self, wanted: str) -> bool:
         """Take a place behind the shared port; False if no shared port is there in time."""
         files = Files()
+        # Only a master starts a shared port; without one there is nothing to wait for.
+        inherited = "CONDOR_INHERIT" in self._config.environment
         try:
-            async with asyncio.timeout(_SHARED_PORT_SECONDS):
+            async with asyncio.timeout(_SHARED_PORT_SECONDS if inherited else 0):
                 while True:
                     public = read_public_address(self._config, files)
                     if public is not None:
