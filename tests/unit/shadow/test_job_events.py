@@ -1,0 +1,168 @@
+"""Events and updates made from a job's ad and a starter's reports."""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import ShadowExit
+from kettle.classad import ClassAd
+from kettle.records.event_log import render_event
+from kettle.shadow.endings import Ending
+from kettle.shadow.job_events import (
+    evicted_event,
+    execute_event,
+    image_size_event,
+    information_event,
+    remote_error_event,
+    stamp,
+    terminated_event,
+    usage_table,
+)
+from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts, transfer_stats
+
+
+def job(**expressions: str) -> ClassAd:
+    ad = ClassAd()
+    for name, text in expressions.items():
+        ad.insert_text(name, text)
+    return ad
+
+
+def test_the_execute_event_shows_the_slots_resources_and_the_scratch_directory() -> None:
+    info = job(
+        Name='"slot1_1@h"',
+        CondorScratchDir='"/x"',
+        MachineResources='"Cpus Memory Disk Swap GPUs Foo"',
+        Cpus="1",
+        Memory="128",
+        Disk="10",
+        GPUs="0",
+        Foo="2",
+        AvailableFoo="{ Foo_a,Foo_b }",
+        HasReconnect="true",
+    )
+    event = execute_event("<1.2.3.4:5>", info)
+    assert event.slot_name == "slot1_1@h"
+    assert list(event.properties) == [
+        "CondorScratchDir", "Cpus", "Memory", "Disk", "GPUs", "Foo", "AvailableFoo",
+    ]  # fmt: skip
+
+
+JOB = job(
+    ProvisionedResources='"Cpus Memory Disk Swap GPUs"',
+    CpusProvisioned="1",
+    MemoryProvisioned="128",
+    DiskProvisioned="10240",
+    GPUsProvisioned="0",
+    RequestCpus="1",
+    RequestMemory="64",
+    RequestDisk="10240.0",
+    CpusUsage="0.0",
+    ResidentSetSize="3620",
+    MemoryUsage="((ResidentSetSize + 1023) / 1024)",
+    JobCurrentStartDate="100",
+    JobCurrentStartExecutingDate="105",
+    BytesSent="5.0",
+    CumulativeRemoteUserCpu="60.0",
+    RemoteUserCpu="2.0",
+    ExitBySignal="false",
+    ExitCode="3",
+)
+
+
+def test_the_table_of_resources_has_what_was_given_asked_and_used() -> None:
+    assert usage_table(JOB, 114.0) == {
+        "Cpus": 1,
+        "RequestCpus": 1,
+        "CpusUsage": 0.0,
+        "Memory": 128,
+        "RequestMemory": 64,
+        "MemoryUsage": 4,
+        "Disk": 10240,
+        "RequestDisk": 10240.0,
+        "GPUs": 0,
+        "TimeExecuteUsage": 9,
+        "TimeSlotBusyUsage": 14,
+    }
+
+
+def test_the_terminated_event_adds_this_run_to_the_totals() -> None:
+    text = render_event(terminated_event(JOB, 10, 20, 114.0)).decode()
+    assert "\t(1) Normal termination (return value 3)\n" in text
+    assert "\t\tUsr 0 00:01:02, Sys 0 00:00:00  -  Total Remote Usage\n" in text
+    assert "\t10  -  Run Bytes Sent By Job\n" in text
+    assert "\t15  -  Total Bytes Sent By Job\n" in text
+    assert "\t   Memory (MB)          :        4       64       128 \n" in text
+
+
+def test_an_eviction_with_a_requeue_shows_the_exit_and_no_table() -> None:
+    ending = Ending(ShadowExit.SHOULD_REQUEUE, reason="because")
+    event = evicted_event(JOB, ending, 0, 0, 114.0, requeued=True)
+    text = render_event(event).decode()
+    assert "Job was evicted.\n\t(0) Job terminated and was requeued\n" in text
+    assert "\t(1) Normal termination (return value 3)\n\tbecause\n...\n" in text
+
+
+def test_the_image_size_event_leaves_unknown_sizes_out() -> None:
+    event = image_size_event(job(ImageSize="150", MemoryUsage="5", ResidentSetSize="5092"))
+    assert (event.size_kb, event.memory_mb, event.proportional_kb) == (150, 5, None)
+
+
+def test_a_remote_error_is_critical_unless_it_says_otherwise() -> None:
+    assert remote_error_event(job(ErrorMsg='"x"')).critical
+    assert not remote_error_event(job(ErrorMsg='"x"', CriticalError="false")).critical
+
+
+def test_the_information_event_joins_the_trigger_and_the_jobs_attributes() -> None:
+    trigger = job(MyType='"SubmitEvent"', EventTypeNumber="0", Cluster="1")
+    event = information_event(trigger, job(Owner='"u"', Other="1"), ["Owner", "Nope"], 0, "SUBMIT")
+    assert event.attributes["Owner"] == '"u"'
+    assert event.attributes["TriggerEventTypeName"] == '"ULOG_SUBMIT"'
+    assert event.attributes["EventTypeNumber"] == "28"
+    assert "Nope" not in event.attributes
+    assert stamp(event, 1, 2, 3.0).proc == 2
+
+
+def test_a_report_changes_only_what_a_machine_may_measure() -> None:
+    report = job(
+        CpusUsage="0.5",
+        GPUsProvisioned="1",
+        AssignedGPUs='"GPU-1"',
+        StatsLifetime="7",
+        MemoryUsage="((ResidentSetSize + 1023) / 1024)",
+        JobPid="5",
+        Owner='"root"',
+        Requirements="true",
+        _condor_JOBINFO_MAXINTERVAL="3000",
+    )
+    assert from_report(report) == {
+        "CpusUsage": "0.5",
+        "GPUsProvisioned": "1",
+        "AssignedGPUs": '"GPU-1"',
+        "StatsLifetimeStarter": "7",
+        "MemoryUsage": "((ResidentSetSize + 1023) / 1024)",
+    }
+
+
+def test_delayed_chirp_attributes_need_their_prefix() -> None:
+    report = job(ChirpDelayedAttrs='[ ChirpX = 1; Owner = "root" ]')
+    assert delayed_chirp(report) == {"ChirpX": "1"}
+    assert delayed_chirp(job(Other="1")) == {}
+
+
+def test_a_job_may_not_rename_its_owner() -> None:
+    assert may_set("ChirpX")
+    assert not may_set("OWNER")
+    assert not may_set("bad name")
+
+
+def test_transfer_statistics_add_up_over_the_runs() -> None:
+    first = transfer_stats("Input", None, 10, 2)
+    before = job(Stats=first).evaluate("Stats")
+    assert isinstance(before, ClassAd)
+    assert transfer_stats("Input", before, 5, 1) == (
+        "[ CedarSizeBytesTotal = 15; CedarFilesCountTotal = 3; CedarSizeBytesLastRun = 5; "
+        "CedarFilesCountLastRun = 1 ]"
+    )
+
+
+def test_values_become_the_texts_that_the_queue_stores() -> None:
+    assert texts({"A": 1, "B": "x", "C": True}) == {"A": "1", "B": '"x"', "C": "true"}

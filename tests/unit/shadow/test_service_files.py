@@ -1,0 +1,107 @@
+"""Calls on files of the access point, as chirp and streams make them."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from kettle.shadow.service_files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import Call, Reply
+
+WRITE_NEW = 0x0001 | 0x0100 | 0x0200
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> RemoteFiles:
+    return RemoteFiles(str(tmp_path))
+
+
+def do(files: RemoteFiles, call: Call, data: bytes = b"") -> Reply:
+    return FILE_CALLS[type(call)](files, call, data)
+
+
+def test_flags_have_a_numbering_of_their_own_on_the_wire() -> None:
+    assert decode_open_flags(0) == os.O_RDONLY
+    assert decode_open_flags(0x0001 | 0x0100 | 0x1000) == os.O_WRONLY | os.O_CREAT | os.O_APPEND
+
+
+def test_a_file_is_written_read_and_measured(files: RemoteFiles, tmp_path: Path) -> None:
+    number = do(files, calls.Open(WRITE_NEW, 0o600, "f")).value
+    assert do(files, calls.Write(number, b"hello")).value == 5
+    assert do(files, calls.Pwrite(number, 1, b"E")).value == 1
+    assert do(files, calls.Fsync(number)).value == 0
+    assert do(files, calls.Close(number)).value == 0
+    assert (tmp_path / "f").read_bytes() == b"hEllo"
+    number = do(files, calls.Open(0, 0, "f")).value
+    assert do(files, calls.Read(number, 2)).result == b"hE"
+    assert do(files, calls.Lseek(number, -1, os.SEEK_END)).value == 4
+    assert do(files, calls.Pread(number, 3, 1)).result == b"Ell"
+    line = do(files, calls.Fstat(number)).result
+    assert len(line.split()) == 13
+    assert line.split()[7] == "5"
+    files.close()
+
+
+def test_strides_take_every_so_many_bytes(files: RemoteFiles, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"0123456789")
+    number = do(files, calls.Open(0x0002, 0, "f")).value
+    assert do(files, calls.Sread(number, 6, 1, 2, 4)).result == b"12569"
+    assert do(files, calls.Swrite(number, 0, 1, 3, b"abc")).value == 3
+    assert (tmp_path / "f").read_bytes() == b"a12b45c789"
+    files.close()
+
+
+def test_names_are_made_changed_and_removed(files: RemoteFiles, tmp_path: Path) -> None:
+    assert do(files, calls.Mkdir("d", 0o755)).value == 0
+    assert do(files, calls.PutFile("d/f", 0o644, 3), b"abc").value == 3
+    assert do(files, calls.GetFile("d/f")).result == b"abc"
+    assert do(files, calls.Rename("d/f", "d/g")).value == 0
+    assert do(files, calls.Symlink("g", "d/l")).value == 0
+    assert do(files, calls.Readlink("d/l", 100)).result == b"g"
+    assert do(files, calls.Link("d/g", "d/h")).value == 0
+    assert do(files, calls.GetDir("d")).result == "g\nh\nl\n"
+    assert do(files, calls.GetLongDir("d")).result.count("\n") == 6
+    assert do(files, calls.Truncate("d/g", 1)).value == 0
+    assert do(files, calls.Chmod("d/g", 0o600)).value == 0
+    assert do(files, calls.Utime("d/g", 10, 20)).value == 0
+    facts = do(files, calls.Stat("d/g")).result.split()
+    assert (facts[7], facts[10], facts[11]) == ("1", "10", "20")
+    assert do(files, calls.Lstat("d/l")).value == 0
+    assert do(files, calls.Statfs("d")).value == 0
+    assert do(files, calls.Unlink("d/h")).value == 0
+    assert do(files, calls.Rmdir("d")).errno == errno.ENOTEMPTY
+    assert do(files, calls.Rmall("d")).value == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_failures_are_answers_with_their_errno(files: RemoteFiles) -> None:
+    assert do(files, calls.Open(0, 0, "nope")).errno == errno.ENOENT
+    assert do(files, calls.Open(0, 0, "")).errno == errno.ENOENT
+    assert do(files, calls.Read(99, 10)).errno == errno.EBADF
+    assert do(files, calls.Access("nope", 0)).errno == errno.ENOENT
+    assert do(files, calls.Stat("a\0b")).errno == errno.ENOENT
+
+
+def test_a_read_beyond_all_bounds_is_refused(files: RemoteFiles, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    number = do(files, calls.Open(0, 0, "f")).value
+    assert do(files, calls.Read(number, 1 << 40)).errno == errno.EINVAL
+    assert do(files, calls.Read(number, -1)).errno == errno.EINVAL
+    files.close()
+
+
+def test_open_files_are_bounded_and_closed_with_the_job(files: RemoteFiles, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"x")
+    for _ in range(MAX_OPEN):
+        assert do(files, calls.Open(0, 0, "f")).value >= 3
+    assert do(files, calls.Open(0, 0, "f")).errno == errno.EMFILE
+    files.close()
+    assert do(files, calls.Close(3)).errno == errno.EBADF
+
+
+def test_the_user_is_named(files: RemoteFiles) -> None:
+    assert do(files, calls.WhoAmI(100)).result
