@@ -25,6 +25,7 @@ from kettle.collector.ad_kinds import (
 from kettle.collector.ad_store import AdStore, Sender, StoredAd, StoreSettings
 from kettle.collector.own_ad import QueryCounts, make_own_ad
 from kettle.collector.service_broker import BrokerService
+from kettle.collector.service_nudge import NegotiatorNudge
 from kettle.collector.service_persistent import PersistentAds
 from kettle.config import Config
 from kettle.config.knobs.collector import CollectorKnobs as Knobs
@@ -65,6 +66,7 @@ class CollectorService:
         self.queries = QueryCounts()
         self.broker = BrokerService(runtime)
         self.persistent = PersistentAds(runtime, self.store)
+        self.nudge = NegotiatorNudge(runtime, self.store)
         self._sweeper: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -95,6 +97,7 @@ class CollectorService:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._sweeper
         self.broker.stop()
+        self.nudge.stop()
 
     # --- commands -----------------------------------------------------------------------------
 
@@ -114,6 +117,7 @@ class CollectorService:
             await stream.send(UpdateAcknowledged())
         if entry is not None and entry.kind is SLOT:
             self.persistent.note(entry)
+            self.nudge.note(entry)
 
     async def _on_invalidate(self, stream: Stream) -> None:
         query = Invalidate.read(await stream.receive()).query

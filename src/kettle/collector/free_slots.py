@@ -1,0 +1,66 @@
+"""Which slot updates are news for the negotiator: a slot that has become free, or has grown.
+
+A slot that comes up while jobs wait must not wait for the next NEGOTIATOR_INTERVAL, whoever's
+startd it belongs to, so the collector, which sees every slot, says so. Telling it is
+`service_nudge.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import NamedTuple
+
+from kettle.classad import ClassAd
+
+# Limit: slots remembered; a pool with more forgets all and may start a cycle too many.
+MOST_SLOTS = 500_000
+
+
+class Offer(NamedTuple):
+    """What a slot offers: nothing unless it is unclaimed."""
+
+    free: bool
+    cpus: float
+    memory: float
+    started_at: int
+
+
+NOTHING = Offer(free=False, cpus=0.0, memory=0.0, started_at=0)
+
+
+def read_offer(slot: ClassAd) -> Offer:
+    """Return what a slot's ad offers to a job that waits."""
+    if slot.string("State") != "Unclaimed" or slot.boolean("Offline"):
+        return NOTHING
+    return Offer(
+        free=True,
+        cpus=slot.real("Cpus") or 0.0,
+        memory=slot.real("Memory") or 0.0,
+        started_at=slot.integer("DaemonStartTime") or 0,
+    )
+
+
+class FreeSlots:
+    """Remembers what each slot offered last."""
+
+    def __init__(self) -> None:
+        self._offers: dict[Hashable, Offer] = {}
+
+    def is_news(self, key: Hashable, slot: ClassAd) -> bool:
+        """Note an update; tell whether the slot offers what it did not offer before."""
+        offer = read_offer(slot)
+        before = self._offers.get(key, NOTHING)
+        if len(self._offers) >= MOST_SLOTS:
+            self._offers.clear()
+        self._offers[key] = offer
+        return offer.free and (
+            not before.free
+            or offer.started_at != before.started_at
+            or offer.cpus > before.cpus
+            or offer.memory > before.memory
+        )
+
+
+def jobs_wait(submitters: Iterable[ClassAd]) -> bool:
+    """Tell whether any submitter has idle jobs."""
+    return any((ad.integer("IdleJobs") or 0) > 0 for ad in submitters)
