@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import time
 from pathlib import Path
 
@@ -16,6 +17,15 @@ from kettle.wire.sinful import Sinful
 
 CORE = "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR\n"
 ONE_PORT = "USE_SHARED_PORT = true\nSHARED_PORT_PORT = 0\n"
+
+
+def _has_ipv6_loopback() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 def test_a_pool_comes_up_quickly_and_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -97,3 +107,11 @@ def test_all_daemons_can_live_behind_one_port(tmp_path: Path) -> None:
         assert addresses["collector"].shared_port_id == "collector"
         assert addresses["collector"].port == addresses["negotiator"].port
         assert (addresses["negotiator"].shared_port_id or "").startswith("negotiator_")
+
+
+@pytest.mark.skipif(not _has_ipv6_loopback(), reason="this machine has no IPv6 loopback")
+def test_a_pool_lives_on_ipv6_alone(tmp_path: Path) -> None:
+    ipv6 = "NETWORK_INTERFACE = ::1\nCONDOR_HOST = ::1\nCOLLECTOR_HOST = [::1]:0\n"
+    with personal_pool(tmp_path, CORE + ipv6) as pool:
+        with open(os.path.join(pool.log_folder, ".collector_address")) as file:
+            assert file.readline().startswith("<[::1]:")
