@@ -113,5 +113,5 @@ def test_all_daemons_can_live_behind_one_port(tmp_path: Path) -> None:
 def test_a_pool_lives_on_ipv6_alone(tmp_path: Path) -> None:
     ipv6 = "NETWORK_INTERFACE = ::1\nCONDOR_HOST = ::1\nCOLLECTOR_HOST = [::1]:0\n"
     with personal_pool(tmp_path, CORE + ipv6) as pool:
-        with open(os.path.join(pool.log_folder, ".collector_address")) as file:
-            assert file.readline().startswith("<[::1]:")
+        path = Path(pool.log_folder, ".collector_address")
+        assert path.read_text().startswith("<[::1]:")
