@@ -25,6 +25,8 @@ _OF_THE_RUN = (
     "TransferQueued",
     "ShadowBday",
     "WallClockCheckpoint",
+    "KettleJobPid",
+    "KettleJobPidBirth",
 )
 
 

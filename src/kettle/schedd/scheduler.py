@@ -59,8 +59,11 @@ class Hands(Protocol):
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         """Tell a running job's shadow: Remove, Hold, Vacate, VacateFast, Suspend or Continue."""
 
-    def start_beside(self, job: Job) -> None:
-        """Start a job of the local or scheduler universe under the schedd itself."""
+    def runs_beside(self, job: Job) -> bool:
+        """Tell whether a job of the local or scheduler universe has a process."""
+
+    def end_leftover(self, job: Job) -> None:
+        """End the process that an earlier schedd left of a job beside it."""
 
     def log_submitted(self, job: Job) -> None:
         """Write the event of a job that came into the queue."""
@@ -381,7 +384,7 @@ class Scheduler:
 
     def _on_done(self, done: Done, plan: Plan, leaving: Transaction) -> None:
         job, action = done.job, done.action
-        runs = self._has_shadow(job.id)
+        runs = self._has_shadow(job.id) or self.hands.runs_beside(job)
         match action:
             case JobAction.HOLD:
                 code, subcode = int(HoldReasonCode.UserRequest), plan.request.subcode
@@ -448,6 +451,18 @@ class Scheduler:
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
         self.hands.log_held(job, reason, code, subcode)
 
+    def hold_running(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        """Put a running job on hold; its shadow, or what runs it, is told."""
+        event = job_machine.Held(reason, code, subcode)
+        self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
+        self.hands.signal_shadow(job, "Hold", reason, code, subcode)
+
+    def remove_running(self, job: Job, reason: str) -> None:
+        """Remove a running job; its shadow, or what runs it, is told."""
+        event = job_machine.Removed(reason)
+        self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
+        self.hands.signal_shadow(job, "Remove", reason, int(VacateReasonCode.JobRemoved), 0)
+
     # -- after a restart --------------------------------------------------------------------
 
     def recover(self) -> None:
@@ -490,6 +505,7 @@ class Scheduler:
             self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
             self.hands.start_shadow(job, claim, reconnect=True)
             return
+        self.hands.end_leftover(job)
         changes = job_runs.end_attributes(ad, now)
         changes |= job_machine.step(ad, job_machine.Requeued(), now)
         self.queue.update(job.id, changes)

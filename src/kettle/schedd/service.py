@@ -22,6 +22,7 @@ from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_queue import Changes, Job, JobQueue
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.service_ads import ScheddAds
+from kettle.schedd.service_beside import BesideJobs, end_leftover
 from kettle.schedd.service_claims import ClaimCommands
 from kettle.schedd.service_events import ScheddEvents
 from kettle.schedd.service_factories import Factories
@@ -64,6 +65,7 @@ class ScheddService:
         self.factories = Factories(self)
         self.spooling = SpoolCommands(self)
         self.users = UserCommands(self)
+        self.beside = BesideJobs(self)
 
     @property
     def name(self) -> str:
@@ -102,6 +104,8 @@ class ScheddService:
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
         self.factories.start()
+        self.queue.observe(self.beside.on_changes)
+        self.beside.start()
         self.ads.start()
         self.ads.want_matches()
         tasks.spawn(self._serve_policy(), "periodic policy")
@@ -118,6 +122,7 @@ class ScheddService:
 
     async def shut_down(self, how: str) -> None:
         """Stop the shadows and withdraw the ads; the queue is on disk as it is."""
+        await self.beside.stop(how)
         await self.shadows.stop(how)
         await self.ads.stop()
         await self.journal.flush()
@@ -210,10 +215,16 @@ class ScheddService:
 
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         """Tell a running job's shadow."""
-        self.shadows.signal_shadow(job, signal, reason, code, subcode)
+        if not self.beside.signal(job, signal, reason, code, subcode):
+            self.shadows.signal_shadow(job, signal, reason, code, subcode)
 
-    def start_beside(self, job: Job) -> None:
-        """Start a job of the local or scheduler universe."""
+    def runs_beside(self, job: Job) -> bool:
+        """Tell whether a job of the local or scheduler universe has a process."""
+        return job.id in self.beside.runs
+
+    def end_leftover(self, job: Job) -> None:
+        """End the process that an earlier schedd left of a job beside it."""
+        end_leftover(job.ad)
 
     def log_submitted(self, job: Job) -> None:
         """Write event 000."""

@@ -42,19 +42,19 @@ class ScheddEvents:
             log_notes=ad.string("SubmitEventNotes"),
             user_notes=ad.string("SubmitEventUserNotes"),
         )
-        self._write(job, event)
+        self.write(job, event)
 
     def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         """Write event 012."""
-        self._write(job, JobHeldEvent(reason=reason, code=code, subcode=subcode))
+        self.write(job, JobHeldEvent(reason=reason, code=code, subcode=subcode))
 
     def released(self, job: Job, reason: str) -> None:
         """Write event 013."""
-        self._write(job, JobReleasedEvent(reason=reason))
+        self.write(job, JobReleasedEvent(reason=reason))
 
     def aborted(self, job: Job, reason: str) -> None:
         """Write event 009."""
-        self._write(job, JobAbortedEvent(reason=reason))
+        self.write(job, JobAbortedEvent(reason=reason))
 
     def cluster_submitted(self, cluster: Cluster) -> None:
         """Write event 035 of a cluster that makes its jobs later."""
@@ -63,7 +63,7 @@ class ScheddEvents:
             log_notes=cluster.ad.string("SubmitEventNotes"),
             user_notes=cluster.ad.string("SubmitEventUserNotes"),
         )
-        self._write_cluster(cluster, event)
+        self.write_cluster(cluster, event)
 
     def cluster_removed(self, cluster: Cluster, completion: int) -> None:
         """Write event 036; `completion` is 2 complete, 1 paused, 0 incomplete."""
@@ -72,13 +72,10 @@ class ScheddEvents:
             items=cluster.ad.integer("JobMaterializeNextRow") or 0,
             completion=completion,
         )
-        self._write_cluster(cluster, event)
+        self.write_cluster(cluster, event)
 
-    def write_cluster(self, cluster: Cluster, event: Event) -> None:
-        """Write an event of a cluster."""
-        self._write_cluster(cluster, event)
-
-    def _write(self, job: Job, event: Event) -> None:
+    def write(self, job: Job, event: Event) -> None:
+        """Write an event of a job; a log that cannot be written is a line in ours."""
         event.cluster, event.proc = job.id.cluster, job.id.proc
         event.time = self._runtime.clock.now()
         try:
@@ -87,7 +84,8 @@ class ScheddEvents:
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Job {job.id}: {error}")
 
-    def _write_cluster(self, cluster: Cluster, event: Event) -> None:
+    def write_cluster(self, cluster: Cluster, event: Event) -> None:
+        """Write an event of a cluster."""
         event.cluster, event.proc = cluster.id, -1
         event.time = self._runtime.clock.now()
         try:

@@ -45,8 +45,11 @@ class Hands:
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         self.done.append(("signal", signal, str(job.id), str(code)))
 
-    def start_beside(self, job: Job) -> None:
-        self.done.append(("beside", str(job.id)))
+    def runs_beside(self, job: Job) -> bool:
+        return False
+
+    def end_leftover(self, job: Job) -> None:
+        pass
 
     def log_submitted(self, job: Job) -> None:
         self.done.append(("000", str(job.id)))

@@ -1,0 +1,169 @@
+"""Jobs that run beside the schedd: local and scheduler universe, without negotiation and shadow.
+
+Pure: which may start now, what a start and an end change, and what becomes of the job. The
+processes are `service_beside`'s (scheduler) and `service_local`'s (local, under a starter).
+Source: seed rows S007, S008.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
+from kettle.classad import ClassAd, Expr
+from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
+from kettle.schedd import job_machine
+from kettle.schedd.job_machine import Attributes
+from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.selection import holds
+from kettle.submit.arguments import parse_environment, split_arguments
+
+UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
+_ON_A_MACHINE = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
+
+# Attributes by which a later schedd finds the process that a crash left running.
+PID = "KettleJobPid"
+BIRTH = "KettleJobPidBirth"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What to start for a job of the scheduler universe."""
+
+    argv: tuple[str, ...]
+    environment: dict[str, str]
+    cwd: str
+    stdin: str
+    stdout: str
+    stderr: str
+
+
+@dataclass(slots=True)
+class Run:
+    """One running job beside the schedd."""
+
+    job: Job
+    began: int
+    # Why it is to leave, once somebody wants that: a signal of the shadow's vocabulary.
+    wish: str = ""
+    reason: str = ""
+    code: int = 0
+    subcode: int = 0
+    attributes: dict[str, object] = field(default_factory=dict)
+
+
+def startable(queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None]) -> Iterator[Job]:
+    """Yield the jobs that may start now.
+
+    `schedd` has the counts that START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE look at; it is
+    the caller's to count a started job in before the next is asked for.
+    """
+    for job in list(queue.by_status[JobStatus.IDLE].values()):
+        if job.universe not in UNIVERSES:
+            continue
+        expression = allowed.get(job.universe)
+        if expression is None or holds(schedd, expression, job.ad):
+            yield job
+
+
+def counts(queue: JobQueue) -> dict[str, int]:
+    """Return the counts that the start expressions look at."""
+    found = {}
+    for universe, word in ((JobUniverse.LOCAL, "Local"), (JobUniverse.SCHEDULER, "Scheduler")):
+        running = sum(queue.count(status, universes=(universe,)) for status in _ON_A_MACHINE)
+        found[f"Total{word}JobsRunning"] = running
+        found[f"Total{word}JobsIdle"] = queue.count(JobStatus.IDLE, universes=(universe,))
+    return found
+
+
+def has_idle(queue: JobQueue) -> bool:
+    """Tell whether any such job waits, without looking at the jobs."""
+    return bool(queue.count(JobStatus.IDLE, universes=UNIVERSES))
+
+
+def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
+    """Return what the start changes in a job."""
+    changes: Attributes = {
+        **job_machine.step(ad, job_machine.Started(), now),
+        "ShadowBday": str(now),
+        "JobCurrentStartDate": str(now),
+        "JobCurrentStartExecutingDate": str(now),
+        "NumJobStarts": str((ad.integer("NumJobStarts") or 0) + 1),
+        "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
+        "RemoteHost": job_machine.quote(host),
+    }
+    if "JobStartDate" not in ad:
+        changes["JobStartDate"] = str(now)
+    return changes
+
+
+def plan_program(ad: ClassAd, inherited: dict[str, str]) -> Program:
+    """Return what a scheduler-universe job runs; relative names are meant from its Iwd."""
+    cwd = ad.string("Iwd") or "/"
+
+    def path(name: str, default: str) -> str:
+        value = ad.string(name) or default
+        return os.path.join(cwd, value)
+
+    words = split_arguments(ad.string("Arguments"), ad.string("Args"))
+    environment = dict(inherited)
+    environment.update(parse_environment(ad.string("Environment") or ""))
+    return Program(
+        argv=(os.path.join(cwd, ad.string("Cmd") or ""), *words),
+        environment=environment,
+        cwd=cwd,
+        stdin=path("In", os.devnull),
+        stdout=path("Out", os.devnull),
+        stderr=path("Err", os.devnull),
+    )
+
+
+def exit_attributes(status: int) -> dict[str, object]:
+    """Return what a wait status says in a job's ad."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return {
+            "ExitBySignal": True,
+            "ExitSignal": number,
+            "ExitReason": f"died on signal {number}",
+            "JobCoreDumped": os.WCOREDUMP(status),
+        }
+    return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
+
+
+def kill_signal(ad: ClassAd, wish: str) -> int:
+    """Return the signal that asks a scheduler-universe job to leave."""
+    names = {"Remove": "RemoveKillSig", "Hold": "HoldKillSig"}
+    for name in (names.get(wish, "KillSig"), "KillSig"):
+        value = ad.evaluate(name)
+        if isinstance(value, int) and 0 < value < signal.NSIG:
+            return int(value)
+        if isinstance(value, str):
+            found = getattr(signal, value, None) or getattr(signal, f"SIG{value}", None)
+            if isinstance(found, int):
+                return int(found)
+    return int(signal.SIGTERM)
+
+
+def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[str, object]]:
+    """Return how a run ended in the words of a shadow's exit, with what goes into the ad."""
+    if run.wish in {"Remove", "Hold"}:
+        # The queue knows already; it waited for the process.
+        return int(ShadowExit.KILLED), {}
+    if run.wish:
+        return int(ShadowExit.SHOULD_REQUEUE), {}
+    ad = ClassAd(run.attributes, parent=run.job.ad)
+    decision: Decision = decide_exit(ad, now, system)
+    if decision.verdict is Verdict.HOLD:
+        return int(ShadowExit.SHOULD_HOLD), {
+            "HoldReason": decision.reason,
+            "HoldReasonCode": decision.code,
+            "HoldReasonSubCode": decision.subcode,
+        }
+    if decision.verdict is Verdict.REQUEUE:
+        return int(ShadowExit.SHOULD_REQUEUE), {}
+    completions = (run.job.ad.integer("NumJobCompletions") or 0) + 1
+    return int(ShadowExit.EXITED), {"NumJobCompletions": completions}
