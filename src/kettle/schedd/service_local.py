@@ -79,6 +79,8 @@ class LocalRun:
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
             await self._answer(syscalls)
+            # As a shadow would: with the connection closed the starter has nothing to wait for.
+            syscalls.close()
             await child.wait()
         finally:
             listening.cancel()
@@ -144,8 +146,8 @@ class LocalRun:
             reply.write(writer)
             if writer.getvalue():
                 stream.post(writer)
-            if isinstance(call, calls.JobExit):
-                self._leave_claim()
+            if isinstance(call, calls.JobExit) or self._failure:
+                return
 
     def _reply(self, call: Call) -> Reply:
         match call:
@@ -180,10 +182,6 @@ class LocalRun:
             if text is not None:
                 value: Any = info.lookup(name)
                 self._run.attributes[name] = value
-
-    def _leave_claim(self) -> None:
-        """Tell the starter what a shadow's startd would: that nobody needs it any more."""
-        self.leave("the job has ended", 0, graceful=False)
 
     def leave(self, reason: str, code: int, *, graceful: bool) -> None:
         """Ask the starter to end the job."""
