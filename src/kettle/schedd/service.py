@@ -24,10 +24,12 @@ from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.service_ads import ScheddAds
 from kettle.schedd.service_beside import BesideJobs, end_leftover
 from kettle.schedd.service_claims import ClaimCommands
+from kettle.schedd.service_connect import ConnectCommands
 from kettle.schedd.service_events import ScheddEvents
 from kettle.schedd.service_factories import Factories
 from kettle.schedd.service_history import HistoryFiles
 from kettle.schedd.service_journal import QueueJournal
+from kettle.schedd.service_mail import Mailer
 from kettle.schedd.service_queue import QueueCommands
 from kettle.schedd.service_shadows import ShadowHosts
 from kettle.schedd.service_spool import SpoolFolder
@@ -66,6 +68,8 @@ class ScheddService:
         self.spooling = SpoolCommands(self)
         self.users = UserCommands(self)
         self.beside = BesideJobs(self)
+        self.connecting = ConnectCommands(self)
+        self.mailer = Mailer(self)
 
     @property
     def name(self) -> str:
@@ -100,6 +104,7 @@ class ScheddService:
         self.claims.register()
         self.spooling.register()
         self.users.register()
+        self.connecting.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
@@ -232,6 +237,7 @@ class ScheddService:
 
     def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         """Write event 012."""
+        self.mailer.notify(job)
         self.events.held(job, reason, code, subcode)
 
     def log_released(self, job: Job, reason: str) -> None:
@@ -251,7 +257,8 @@ class ScheddService:
         return self.history.has(job)
 
     def clean_up(self, job: Job) -> None:
-        """Remove what a finished job left in the spool."""
+        """Remove what a finished job left in the spool; mail its owner."""
+        self.mailer.notify(job)
         self.spool.remove_job(job.id)
 
     def want_matches(self) -> None:

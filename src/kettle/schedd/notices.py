@@ -1,0 +1,90 @@
+"""Mail about a job: to whom, when, and what it says.
+
+Pure; the mailer is run by the service. Source: seed row R062 (JobNotification Never, Always,
+Complete, Error).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus, Notification
+from kettle.schedd.job_queue import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One message."""
+
+    recipient: str
+    subject: str
+    body: str
+
+
+def is_wanted(job: Job) -> bool:
+    """Tell whether a job's owner wants mail about its present state."""
+    ad = job.ad
+    wanted = ad.integer("JobNotification") or 0
+    if wanted == Notification.NEVER:
+        return False
+    failed = bool(ad.boolean("ExitBySignal"))
+    if job.status == JobStatus.HELD:
+        return (
+            wanted in {Notification.ALWAYS, Notification.ERROR}
+            and ad.integer("HoldReasonCode") not in _WISHED
+        )
+    if job.status == JobStatus.COMPLETED:
+        return wanted in {Notification.ALWAYS, Notification.COMPLETE} or failed
+    return wanted == Notification.ALWAYS and job.status == JobStatus.REMOVED
+
+
+# Holds that nobody needs to be told of: the owner asked for them.
+_WISHED = frozenset(
+    (
+        int(HoldReasonCode.UserRequest),
+        int(HoldReasonCode.SubmittedOnHold),
+        int(HoldReasonCode.SpoolingInput),
+    )
+)
+
+
+def compose(job: Job, *, machine: str, uid_domain: str) -> Mail:
+    """Return the mail about a job's present state."""
+    ad = job.ad
+    recipient = ad.string("NotifyUser") or job.owner
+    if "@" not in recipient:
+        recipient = f"{recipient}@{uid_domain}"
+    lines = [
+        f"This is an automated message from the access point {machine}.",
+        "",
+        f"Your job {job.id}",
+        f"    {_command_line(job)}",
+        _outcome(job),
+        "",
+    ]
+    for label, name in (("Submitted", "QDate"), ("Completed", "CompletionDate")):
+        moment = ad.integer(name)
+        if moment:
+            shown = datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+            lines.append(f"{label + ' at:':<16}{shown}")
+    seconds = ad.real("RemoteWallClockTime")
+    if seconds is not None:
+        lines.append(f"{'Run time:':<16}{int(seconds)} s")
+    return Mail(recipient, f"[HTCondor] HTCondor Job {job.id}", "\n".join(lines) + "\n")
+
+
+def _command_line(job: Job) -> str:
+    arguments = job.ad.string("Args") or job.ad.string("Arguments") or ""
+    return f"{job.ad.string('Cmd') or ''} {arguments}".rstrip()
+
+
+def _outcome(job: Job) -> str:
+    ad = job.ad
+    if job.status == JobStatus.HELD:
+        return f"was put on hold: {ad.string('HoldReason') or 'no reason given'}"
+    if job.status == JobStatus.REMOVED:
+        return f"was removed: {ad.string('RemoveReason') or 'no reason given'}"
+    if ad.boolean("ExitBySignal"):
+        return f"was ended by signal {ad.integer('ExitSignal') or 0}"
+    return f"exited with status {ad.integer('ExitCode') or 0}"
