@@ -100,9 +100,10 @@ class PeerCredentials(SystemClientCredentials):
 class RealPool:
     """A running pool of the real HTCondor."""
 
-    def __init__(self, root: Path, name: str) -> None:
+    def __init__(self, root: Path, name: str, extra: str = "") -> None:
         self.root = root
         self.name = name
+        self.extra = extra
         self.folder = root / "tmp" / name
 
     @property
@@ -141,14 +142,14 @@ class RealPool:
     def start(self) -> None:
         for folder in ("log", "spool", "execute", "lock", "run"):
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
-        (self.folder / "condor_config").write_text(CONFIG.format(name=self.name))
+        (self.folder / "condor_config").write_text(CONFIG.format(name=self.name) + self.extra)
         inside = ["chroot", str(self.root)]
         subprocess.run([*inside, "chown", "-R", "condor", f"/tmp/{self.name}"], check=True)
         (self.folder / "execute").chmod(0o1777)
         master = ["condor_master", "-pidfile", f"/tmp/{self.name}/master.pid"]
         subprocess.run([*inside, "env", self._setting, *master], check=True, timeout=30)
         deadline = time.monotonic() + START_SECONDS
-        while not self._has_slot():
+        while not (self._has_slot() if "DAEMON_LIST" not in self.extra else self._has_schedd()):
             assert time.monotonic() < deadline, f"no slot appeared; see {self.folder}/log"
             time.sleep(0.25)
 
@@ -156,6 +157,18 @@ class RealPool:
         with suppress(subprocess.CalledProcessError):
             return bool(self.run("condor_status", "-af", "Name").strip())
         return False
+
+    def _has_schedd(self) -> bool:
+        with suppress(subprocess.CalledProcessError):
+            return bool(self.run("condor_status", "-schedd", "-af", "Name").strip())
+        return False
+
+    def run_as_tester(self, *command: str) -> str:
+        """Run a real tool as the user who submits jobs."""
+        line = " ".join(command)
+        return self.run(
+            "su", "tester", "-s", "/bin/bash", "-c", f"cd /tmp/{self.name}/user; {line}"
+        )
 
     def stop(self) -> None:
         pid = int((self.folder / "master.pid").read_text())
@@ -168,9 +181,12 @@ class RealPool:
 
 
 @contextmanager
-def real_pool(name: str) -> Iterator[RealPool]:
-    """Start a pool of the real HTCondor and stop it afterwards; skips where there is none."""
-    pool = RealPool(peer_root(), name)
+def real_pool(name: str, extra: str = "") -> Iterator[RealPool]:
+    """Start a pool of the real HTCondor and stop it afterwards; skips where there is none.
+
+    `extra` is appended to its configuration; with a DAEMON_LIST there, no slot is waited for.
+    """
+    pool = RealPool(peer_root(), name, extra)
     pool.start()
     try:
         yield pool
