@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from interop.real_pool import RealPool, real_pool
 
 pytestmark = pytest.mark.interop

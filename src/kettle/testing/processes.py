@@ -8,6 +8,7 @@ the test registers for the entry.
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -84,7 +85,8 @@ class FakeZygote:
             raise KettleError(f"cannot fork {title or entry}: no behaviour is registered for it")
         child = self.owner.make_child(title or entry)
         child.arguments = arguments
-        child.fds = list(fds)
+        # As the real one does: the copies are the child's to close.
+        child.fds = [os.dup(fd) for fd in fds]
         child.environment = dict(environment or {})
         self.owner.live(child, behaviour)
         return child

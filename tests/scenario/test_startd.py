@@ -1,0 +1,444 @@
+"""An execution point's whole conversation with its submit side, on a virtual clock."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from kettle.classad import ClassAd
+from kettle.collector.service import CollectorService
+from kettle.runtime.context import Runtime
+from kettle.runtime.stream import Stream
+from kettle.startd.service import StartdService
+from kettle.startd.slot_machine import Phase
+from kettle.testing.processes import FakeChild
+from kettle.testing.world import World, WorldDaemon, run_in_world
+from kettle.wire.codec import Reader
+from kettle.wire.commands import Command
+from kettle.wire.messages import claims
+from kettle.wire.messages import starter_control as words
+from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
+
+ENTRY = "kettle.starter.service_entry:run"
+SMALL = "NUM_CPUS = 4\nMEMORY = 4096\nPOLLING_INTERVAL = 1\n"
+
+
+def job(**attributes: object) -> ClassAd:
+    return ClassAd(
+        {
+            "MyType": "Job",
+            "User": "alice@here",
+            "Owner": "alice",
+            "ClusterId": 1,
+            "ProcId": 0,
+            "JobUniverse": 5,
+            "RequestCpus": 1,
+            "RequestMemory": 100,
+            "RequestDisk": 1,
+            "Requirements": True,
+            "_condor_SEND_LEFTOVERS": True,
+            "_condor_SEND_CLAIMED_AD": True,
+            "JobLeaseDuration": 90,
+            **attributes,
+        }
+    )
+
+
+class FakeStarter:
+    """Plays a starter: remembers orders, leaves when told, unless it is stubborn."""
+
+    def __init__(self, *, stubborn: bool = False) -> None:
+        self.orders: list[words.ControlMessage] = []
+        self.activations: list[words.StarterActivation] = []
+        self.stubborn = stubborn
+        self.finish = asyncio.Event()
+        self.die = asyncio.Event()
+
+    async def __call__(self, child: FakeChild) -> int:
+        self.finish.clear()
+        connection, control = child.fds
+        self.activations.append(words.StarterActivation.read(Reader(child.arguments)))
+        os.close(connection)
+        stream = Stream.over(control)
+        listening = asyncio.ensure_future(self._listen(stream))
+        ended = asyncio.ensure_future(self.finish.wait())
+        died = asyncio.ensure_future(self.die.wait())
+        await asyncio.wait((ended, died), return_when=asyncio.FIRST_COMPLETED)
+        if not died.done():
+            await stream.send(words.StarterDone(ClassAd({"ExitCode": 0})))
+        for task in (listening, ended, died):
+            task.cancel()
+        stream.close()
+        return 0
+
+    async def _listen(self, stream: Stream) -> None:
+        while True:
+            order = words.read_control_message(await stream.receive_forever())
+            self.orders.append(order)
+            leave = isinstance(order, words.KillJob | words.VacateJob)
+            if leave and not (self.stubborn and isinstance(order, words.VacateJob)):
+                self.finish.set()
+
+
+class ExecutionPoint:
+    """A startd with a collector beside it, and a submit side that talks to it."""
+
+    def __init__(self, world: World, startd: WorldDaemon[StartdService], schedd: Runtime) -> None:
+        self.world = world
+        self.startd = startd
+        self.schedd = schedd
+        self.service = startd.service
+        self.alives = 0
+        self.knows_claim = True
+        self.released: list[str] = []
+
+    def phase(self, name: str = "slot1_1") -> Phase | None:
+        record = self.service.machine.find(name)
+        return record.slot.phase if record is not None else None
+
+    def offered(self, name: str = "slot1") -> str:
+        record = self.service.machine.find(name)
+        assert record is not None
+        assert record.claim is not None
+        return record.claim.claim_id
+
+    async def open(self, command: Command, claim_id: str) -> Stream:
+        return await self.schedd.network.connect(
+            self.startd.network.address, command, session=ClaimId(claim_id)
+        )
+
+    async def claim(self, ad: ClassAd, slot: str = "slot1") -> claims.RequestClaimReply:
+        claim_id = self.offered(slot)
+        self.schedd.network.add_session(
+            ClaimId(claim_id), user="execute-side@matchsession", lifetime=None
+        )
+        stream = await self.open(Command.REQUEST_CLAIM, claim_id)
+        address = str(self.schedd.network.address)
+        await stream.send(claims.RequestClaim(claim_id, ad, address, 300, []))
+        reply = claims.RequestClaimReply.read(await stream.receive(600))
+        stream.close()
+        self.service.machine.check()
+        return reply
+
+    async def activate(self, claim_id: str, ad: ClassAd) -> tuple[int, ClassAd | None]:
+        stream = await self.open(Command.ACTIVATE_CLAIM, claim_id)
+        await stream.send(claims.ActivateClaim(claim_id, 2, ad))
+        reply = claims.ActivateClaimReply.read(await stream.receive())
+        stream.close()
+        await asyncio.sleep(0.1)
+        self.service.machine.check()
+        return reply.code, reply.failure
+
+    async def deactivate(self, claim_id: str, command: Command) -> ClassAd:
+        stream = await self.open(command, claim_id)
+        await stream.send(claims.DeactivateClaim(claim_id))
+        reply = claims.DeactivateClaimReply.read(await stream.receive(60)).response
+        stream.close()
+        await asyncio.sleep(0.1)
+        return reply
+
+    async def tell(self, command: Command, claim_id: str) -> None:
+        stream = await self.open(command, claim_id)
+        await stream.send(claims.ReleaseClaim(claim_id))
+        stream.close()
+        await asyncio.sleep(0.1)
+
+    async def on_alive(self, stream: Stream) -> None:
+        claims.Alive.read(await stream.receive())
+        self.alives += 1
+        await stream.send(claims.AliveReply(300 if self.knows_claim else -1))
+
+    async def on_release(self, stream: Stream) -> None:
+        self.released.append(claims.ReleaseClaim.read(await stream.receive()).claim_id)
+
+
+Scenario = Callable[[ExecutionPoint], Awaitable[None]]
+
+
+def play(
+    folder: Path, scenario: Scenario, text: str = "", starter: FakeStarter | None = None
+) -> None:
+    async def run(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        startd = await world.start("STARTD", StartdService, SMALL + text)
+        if starter is not None:
+            startd.processes.zygote.entries[ENTRY] = starter
+        schedd, network, _ = world.runtime("SCHEDD")
+        await network.listen(0)
+        point = ExecutionPoint(world, startd, schedd)
+        network.register(Command.ALIVE, point.on_alive)
+        network.register(Command.RELEASE_CLAIM, point.on_release)
+        network.begin_accepting()
+        await scenario(point)
+        point.service.machine.check()
+        await startd.stop("fast")
+        await network.close()
+        assert not world.failures
+
+    run_in_world(folder, run)
+
+
+def test_a_job_is_cut_a_slot_and_the_rest_is_offered_again(tmp_path: Path) -> None:
+    # A010, A053, A087; wire reference, REQUEST_CLAIM
+    async def scenario(point: ExecutionPoint) -> None:
+        first = point.offered()
+        reply = await point.claim(job(RequestCpus=3))
+        assert reply.accepted
+        [(claim_id, slot)] = reply.claimed
+        assert claim_id == first
+        assert (slot.string("Name"), slot.integer("Memory")) == ("slot1_1@here", 128)
+        assert reply.leftover is not None
+        assert reply.leftover[0] == point.offered() != first
+        assert reply.leftover[1].integer("Cpus") == 1
+        assert point.phase() is Phase.CLAIMED_IDLE
+        assert (await point.claim(job())).accepted
+        assert not (await point.claim(job())).accepted
+
+    play(tmp_path, scenario)
+
+
+def test_a_released_slot_gives_its_resources_back(tmp_path: Path) -> None:
+    # A012
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job(RequestCpus=4))).claimed[0][0]
+        await point.tell(Command.RELEASE_CLAIM, claim_id)
+        assert point.phase() is None
+        parent = point.service.machine.find("slot1")
+        assert parent is not None
+        assert parent.available.amount("Cpus") == 4
+        assert point.released == []
+
+    play(tmp_path, scenario)
+
+
+def test_a_slot_refuses_what_its_start_does_not_want(tmp_path: Path) -> None:
+    # B001, B071
+    async def scenario(point: ExecutionPoint) -> None:
+        assert not (await point.claim(job(Owner="bob"))).accepted
+        assert (await point.claim(job())).accepted
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+
+    play(tmp_path, scenario, 'START = TARGET.Owner == "alice"\n')
+
+
+def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path: Path) -> None:
+    # A011, B077, B078, B138
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        for _ in range(2):
+            assert await point.activate(claim_id, job()) == (1, None)
+            assert point.phase() is Phase.CLAIMED_BUSY
+            starter.finish.set()
+            answer = await point.deactivate(claim_id, Command.DEACTIVATE_CLAIM_JOB_DONE)
+            assert answer.boolean("Start") is True
+            assert point.phase() is Phase.CLAIMED_IDLE
+        await asyncio.sleep(80)
+        assert await point.activate(claim_id, job()) == (1, None)
+        await asyncio.sleep(200)
+        starter.finish.set()
+        answer = await point.deactivate(claim_id, Command.DEACTIVATE_CLAIM_JOB_DONE)
+        assert answer.boolean("Start") is False
+        code, why = await point.activate(claim_id, job(_condor_send_activation_failure_ad=True))
+        assert code == 0
+        assert why is not None
+        assert why.integer("VacateReasonCode") == 1029
+
+    play(tmp_path, scenario, "CLAIM_WORKLIFE = 200\n", starter)
+    assert [activation.slot_name for activation in starter.activations] == ["slot1_1@here"] * 3
+
+
+def test_a_silent_schedd_loses_its_idle_claim_and_a_living_one_keeps_it(tmp_path: Path) -> None:
+    # B141, B143
+    async def scenario(point: ExecutionPoint) -> None:
+        await point.claim(job())
+        await asyncio.sleep(300)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        assert point.alives in {9, 10}
+        await point.schedd.network.close()  # type: ignore[attr-defined]
+        await asyncio.sleep(100)
+        assert point.phase() is None
+
+    play(tmp_path, scenario)
+
+
+def test_a_schedd_that_forgot_the_claim_loses_it_at_once(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        await point.claim(job())
+        point.knows_claim = False
+        await asyncio.sleep(40)
+        assert point.phase() is None
+
+    play(tmp_path, scenario)
+
+
+def test_preempt_vacates_and_a_stubborn_job_is_killed_when_its_time_is_over(
+    tmp_path: Path,
+) -> None:
+    # B053, B131, B135
+    starter = FakeStarter(stubborn=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(25)
+        assert point.phase() is Phase.PREEMPTING_VACATING
+        assert [type(order) for order in starter.orders] == [words.VacateJob]
+        assert starter.orders[0].content.integer("ReasonCode") == 1011
+        await asyncio.sleep(10)
+        assert [type(order) for order in starter.orders] == [words.VacateJob, words.KillJob]
+        assert point.phase() is None
+        assert point.released == [claim_id]
+
+    text = "PREEMPT = time() - JobStart > 20\nMachineMaxVacateTime = 8\n"
+    play(tmp_path, scenario, text, starter)
+
+
+def test_retirement_lets_a_job_finish(tmp_path: Path) -> None:
+    # B084
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(30)
+        assert point.phase() is Phase.CLAIMED_RETIRING
+        assert starter.orders == []
+        starter.finish.set()
+        await asyncio.sleep(1)
+        assert point.phase() is None
+
+    text = "PREEMPT = time() - JobStart > 20\nMAXJOBRETIREMENTTIME = 3600\n"
+    play(tmp_path, scenario, text, starter)
+
+
+def test_suspension_by_policy_and_by_command(tmp_path: Path) -> None:
+    # B080, B081
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(8)
+        assert point.phase() is Phase.CLAIMED_SUSPENDED
+        await asyncio.sleep(8)
+        assert point.phase() is Phase.CLAIMED_BUSY
+        kinds = [type(order) for order in starter.orders]
+        assert kinds == [words.SuspendJob, words.ContinueJob]
+        await point.tell(Command.SUSPEND_CLAIM, claim_id)
+        await asyncio.sleep(60)
+        assert point.phase() is Phase.CLAIMED_SUSPENDED
+        await point.tell(Command.CONTINUE_CLAIM, claim_id)
+        assert point.phase() is Phase.CLAIMED_BUSY
+        starter.finish.set()
+        await asyncio.sleep(1)
+
+    text = (
+        "WANT_SUSPEND = True\nSUSPEND = time() - JobStart > 5 && time() - JobStart < 10\n"
+        "CONTINUE = time() - EnteredCurrentActivity > 5\n"
+    )
+    play(tmp_path, scenario, text, starter)
+
+
+def test_a_starter_that_dies_frees_its_slot(tmp_path: Path) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        starter.die.set()
+        await asyncio.sleep(1)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        answer = await point.deactivate(claim_id, Command.DEACTIVATE_CLAIM_FORCIBLY)
+        assert answer.boolean("Start") is True
+
+    play(tmp_path, scenario, starter=starter)
+
+
+async def command(point: ExecutionPoint, number: Command, ad: ClassAd) -> ClassAd:
+    tool = point.world.client("condor@here")
+    stream = await tool.network.connect(point.startd.network.address, number)
+    await stream.send(claims.DrainJobs(ad))
+    reply = claims.DrainJobsReply.read(await stream.receive()).response
+    stream.close()
+    return reply
+
+
+def test_draining_waits_for_the_jobs_and_is_cancelled(tmp_path: Path) -> None:
+    # C001, C003, C006, C010
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        begun = await command(point, Command.DRAIN_JOBS, ClassAd({"HowFast": 0}))
+        assert begun.boolean("Result") is True
+        assert point.phase() is Phase.CLAIMED_RETIRING
+        again = await command(point, Command.DRAIN_JOBS, ClassAd({"HowFast": 0}))
+        assert again.integer("ErrorCode") == 10001
+        starter.finish.set()
+        await asyncio.sleep(1)
+        assert point.phase("slot1") is Phase.DRAINED_IDLE
+        assert not (await point.claim(job())).accepted
+        wrong = await command(point, Command.CANCEL_DRAIN_JOBS, ClassAd({"RequestID": "x"}))
+        assert wrong.boolean("Result") is False
+        await command(point, Command.CANCEL_DRAIN_JOBS, ClassAd())
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+        assert (await point.claim(job())).accepted
+
+    play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 3600\n", starter)
+
+
+def test_draining_resumes_by_itself_when_asked_to(tmp_path: Path) -> None:
+    # C005, C007
+    async def scenario(point: ExecutionPoint) -> None:
+        ad = ClassAd({"HowFast": 10, "ResumeOnCompletion": 1})
+        assert (await command(point, Command.DRAIN_JOBS, ad)).boolean("Result") is True
+        await asyncio.sleep(1)
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+
+    play(tmp_path, scenario)
+
+
+def test_a_drain_whose_check_fails_is_refused(tmp_path: Path) -> None:
+    # C011
+    async def scenario(point: ExecutionPoint) -> None:
+        ad = ClassAd({"HowFast": 0})
+        ad.insert_text("CheckExpr", "Cpus > 100")
+        assert (await command(point, Command.DRAIN_JOBS, ad)).boolean("Result") is False
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+
+    play(tmp_path, scenario)
+
+
+def test_a_fast_shutdown_kills_and_a_peaceful_one_waits(tmp_path: Path) -> None:
+    # B121
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        stopping = asyncio.ensure_future(point.service.shut_down("peaceful"))
+        await asyncio.sleep(500)
+        assert starter.orders == []
+        assert (await point.activate(claim_id, job()))[0] == 0
+        starter.finish.set()
+        await stopping
+
+    play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 60\n", starter)
+
+
+def test_is_owner_keeps_a_slot_from_service(tmp_path: Path) -> None:
+    # B016, B101
+    async def scenario(point: ExecutionPoint) -> None:
+        assert point.phase("slot1") is Phase.OWNER_IDLE
+        assert not (await point.claim(job())).accepted
+
+    play(tmp_path, scenario, "IS_OWNER = True\n")
+
+
+def test_the_submit_side_of_a_claim_is_known_by_its_session() -> None:
+    assert SUBMIT_SIDE == "submit-side@matchsession"
