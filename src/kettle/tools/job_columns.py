@@ -1,0 +1,286 @@
+"""How job ads are shown: one function for each named way (PRINTAS) of the queue's tables.
+
+Shared by `condor_q`, `condor_history` and their print-format files. Each function takes an ad and
+returns the text, or None where the ad has nothing to show. Texts and widths are the reference's
+(vectors `output/cases.json`, recordings in tests/data/cli).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os.path import basename
+
+from kettle.attributes.codes import JobStatus, JobUniverse
+from kettle.classad import ClassAd
+from kettle.tools.printing.masks import Shown
+from kettle.tools.printing.times import format_moment, format_span
+
+RUNNING = frozenset({JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED})
+_LETTERS = {1: "I ", 2: "R ", 3: "X ", 4: "C ", 5: "H ", 6: " >", 7: "S "}
+_STATUS_WORDS = {
+    1: "Idle   ",
+    2: "Running",
+    3: "Removed",
+    4: "Complet",
+    5: "Held   ",
+    6: "XFerOut",
+    7: "Suspend",
+}
+_GRID_STATUS_WORDS = {1: "IDLE", 2: "RUNNING", 4: "COMPLETED", 5: "HELD"}
+_UNIVERSES = {
+    JobUniverse.VANILLA: "Vanilla",
+    JobUniverse.SCHEDULER: "Scheduler",
+    JobUniverse.GRID: "Grid",
+    JobUniverse.JAVA: "Java",
+    JobUniverse.PARALLEL: "Parallel",
+    JobUniverse.LOCAL: "Local",
+    JobUniverse.VM: "VM",
+}
+
+
+def show_job_id(ad: ClassAd) -> str | None:
+    """Return `cluster.proc`."""
+    return f"{ad.integer('ClusterId') or 0}.{ad.integer('ProcId') or 0}"
+
+
+def show_owner(ad: ClassAd) -> str | None:
+    """Return who the job belongs to."""
+    return ad.string("Owner") or "???"
+
+
+def show_node_name(ad: ClassAd) -> str | None:
+    """Return the owner, or the node's name under its DAG."""
+    node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
+    return show_owner(ad) if node is None else f" |-{node}"
+
+
+def show_universe(ad: ClassAd) -> str | None:
+    """Return the universe in words."""
+    number = ad.integer("JobUniverse")
+    if number is None:
+        return None
+    if ad.string("ContainerImage") or ad.boolean("WantContainer"):
+        return "Container"
+    return _UNIVERSES.get(JobUniverse(number), "Unknown") if number in set(JobUniverse) else "???"
+
+
+def show_status(ad: ClassAd) -> str | None:
+    """Return the two letters of the status; arrows show files on their way, q that they wait."""
+    status = ad.integer("JobStatus")
+    if status is None:
+        return None
+    queued = ad.boolean("TransferQueued") or False
+    if status == JobStatus.TRANSFERRING_OUTPUT or ad.boolean("TransferringOutput"):
+        return "q>" if queued else " >"
+    if ad.boolean("TransferringInput"):
+        return "<q" if queued else "< "
+    return _LETTERS.get(status, "  ")
+
+
+def show_status_word(ad: ClassAd) -> str | None:
+    """Return the status as a word of seven letters."""
+    return _STATUS_WORDS.get(ad.integer("JobStatus") or 0, "Unk    ")
+
+
+def show_submitted(ad: ClassAd) -> str | None:
+    """Return when the job was submitted."""
+    return show_date("QDate")(ad)
+
+
+def show_cpu_time(ad: ClassAd) -> str | None:
+    """Return the processor time of the user's program."""
+    seconds = ad.real("RemoteUserCpu")
+    return None if seconds is None else format_span(seconds)
+
+
+def show_run_time(ad: ClassAd) -> str | None:
+    """Return how long the job has run: this time, or before it was put back or held.
+
+    Compat: nothing for a job whose processor time is not known; shown by test_queue_recordings.
+    """
+    if ad.real("RemoteUserCpu") is None:
+        return None
+    status = ad.integer("JobStatus")
+    seconds = 0.0
+    if status in RUNNING:
+        began, now = ad.integer("ShadowBday"), ad.integer("ServerTime")
+        if began and now:
+            seconds = max(0, now - began)
+    elif status in {JobStatus.IDLE, JobStatus.HELD}:
+        seconds = ad.real("LastRemoteWallClockTime") or 0.0
+    return format_span(seconds)
+
+
+def show_memory(ad: ClassAd) -> str | None:
+    """Return the memory in use, in MB; before it is known, the size of the executable."""
+    used = ad.integer("MemoryUsage")
+    if used is not None:
+        return f"{used:.1f}"
+    size = ad.real("ImageSize")
+    return None if size is None else f"{size / 1024:.1f}"
+
+
+def show_description(ad: ClassAd) -> str | None:
+    """Return the job's description in parentheses, or its command without the path."""
+    described = ad.string("JobDescription")
+    if described:
+        return f"({described})"
+    command = ad.string("Cmd")
+    if command is None:
+        return None
+    return _with_arguments(basename(command), ad)
+
+
+def show_command(ad: ClassAd) -> str | None:
+    """Return the command and its arguments."""
+    command = ad.string("Cmd")
+    return None if command is None else _with_arguments(command, ad, old=True)
+
+
+def _with_arguments(command: str, ad: ClassAd, *, old: bool = False) -> str:
+    arguments = ad.string("Arguments")
+    if arguments is None or (old and not arguments):
+        arguments = ad.string("Args")
+    return f"{command} {arguments}" if arguments else command
+
+
+def show_batch_name(ad: ClassAd) -> str | None:
+    """Return the name that the batch was given."""
+    return ad.string("JobBatchName")
+
+
+def show_host(ad: ClassAd) -> str | None:
+    """Return where the job runs; for a grid job, where it was sent."""
+    if ad.integer("JobUniverse") == JobUniverse.GRID:
+        return ad.string("EC2RemoteVirtualMachineName") or ad.string("GridResource")
+    return ad.string("RemoteHost")
+
+
+def show_hold_code(ad: ClassAd) -> str | None:
+    """Return code and subcode of the hold."""
+    code = ad.integer("HoldReasonCode")
+    if code is None:
+        return "?       "
+    subcode = ad.integer("HoldReasonSubCode")
+    return f"{code:4d}    " if subcode is None else f"{code:4d}/{subcode:<3d}"
+
+
+def show_grid_resource(ad: ClassAd) -> str | None:
+    """Return `type->manager host` of a grid job."""
+    resource = ad.string("GridResource")
+    if not resource:
+        return None
+    words = resource.split()
+    if words[0] == "ec2":
+        return f"ec2 {ad.string('EC2RemoteVirtualMachineName') or ' '.join(words[1:])}"
+    manager = words[2] if len(words) > 2 else "[?]"
+    return f"{words[0]}->{manager} {words[1] if len(words) > 1 else ''}"
+
+
+def show_grid_id(ad: ClassAd) -> str | None:
+    """Return the job's name at the place it was sent to."""
+    text = ad.string("GridJobId")
+    if not text:
+        return None
+    last = text.split()[-1]
+    return last[last.index("/") :] if "/" in last else last
+
+
+def show_grid_status(ad: ClassAd) -> str | None:
+    """Return what the remote system says of the job."""
+    text = ad.string("GridJobStatus")
+    if text is not None:
+        return text
+    number = ad.integer("GridJobStatus")
+    return None if number is None else _GRID_STATUS_WORDS.get(number, str(number))
+
+
+def show_date(attribute: str) -> Shown:
+    """Return the way to show a moment that is in `attribute`."""
+
+    def show(ad: ClassAd) -> str | None:
+        moment = ad.real(attribute)
+        return None if moment is None else format_moment(moment)
+
+    return show
+
+
+def show_span(attribute: str) -> Shown:
+    """Return the way to show a span of seconds that is in `attribute`."""
+
+    def show(ad: ClassAd) -> str | None:
+        seconds = ad.real(attribute)
+        return None if seconds is None else format_span(seconds)
+
+    return show
+
+
+def show_number(attribute: str) -> Shown:
+    """Return the way to show a number that is in `attribute`."""
+
+    def show(ad: ClassAd) -> str | None:
+        number = ad.integer(attribute)
+        return None if number is None else str(number)
+
+    return show
+
+
+def show_text(attribute: str) -> Shown:
+    """Return the way to show a string that is in `attribute`; `undefined` if it is not there."""
+
+    def show(ad: ClassAd) -> str | None:
+        return ad.string(attribute) or "undefined"
+
+    return show
+
+
+def _readable(units: float) -> Callable[[str], Shown]:
+    """Return ways to show an amount of `units` bytes in the unit that fits it."""
+
+    def choose(attribute: str) -> Shown:
+        def show(ad: ClassAd) -> str | None:
+            amount = ad.real(attribute)
+            if amount is None:
+                return None
+            amount *= units
+            for unit in ("B ", "KB", "MB", "GB"):
+                if amount < 1024:
+                    return f"{amount:.1f} {unit}"
+                amount /= 1024
+            return f"{amount:.1f} TB"
+
+        return show
+
+    return choose
+
+
+# PRINTAS names that need no attribute of their own.
+RENDERERS: dict[str, Shown] = {
+    "BATCH_NAME": show_batch_name,
+    "CPU_TIME": show_run_time,
+    "DAG_OWNER": show_node_name,
+    "GRID_JOB_ID": show_grid_id,
+    "GRID_RESOURCE": show_grid_resource,
+    "GRID_STATUS": show_grid_status,
+    "JOB_COMMAND": show_command,
+    "JOB_DESCRIPTION": show_description,
+    "JOB_ID": show_job_id,
+    "JOB_STATUS": show_status,
+    "JOB_STATUS_RAW": show_status_word,
+    "JOB_UNIVERSE": show_universe,
+    "MEMORY_USAGE": show_memory,
+    "OWNER": show_owner,
+    "QDATE": show_submitted,
+    "REMOTE_HOST": show_host,
+}
+
+# PRINTAS names that show the attribute of their column.
+ATTRIBUTE_RENDERERS: dict[str, Callable[[str], Shown]] = {
+    "DATE": show_date,
+    "ELAPSED_TIME": show_span,
+    "READABLE_BYTES": _readable(1),
+    "READABLE_KB": _readable(1024),
+    "READABLE_MB": _readable(1024 * 1024),
+    "RUNTIME": show_span,
+    "TIME": show_span,
+}

@@ -1,0 +1,156 @@
+"""Print masks: rows of columns with widths, alignment and named ways to show a value.
+
+The default tables of `condor_q` and `condor_history` and whatever a print-format file asks for are
+the same thing: a list of `Column` and a `Mask` that lays them out. What a named way (PRINTAS) does
+with an ad is in the tools' own tables of functions; reading print-format files is in
+`print_format.py`. Rules from recorded output (vectors `output/cases.json`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableSequence
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd, Expr
+from kettle.tools.printing.columns import FormatColumn, parse_column, parse_format, show_value
+from kettle.tools.printing.widths import length, measured_width
+
+# How a named way shows an ad: the text, or None where there is nothing to show.
+Shown = Callable[[ClassAd], str | None]
+Renderers = Mapping[str, Shown]
+
+
+@dataclass(slots=True)
+class Column:
+    """One column. `width` None: as wide as heading and content need; `left`: filled at the right.
+
+    Exactly one of `shown`, `printf` and the bare `expression` makes the text.
+    """
+
+    heading: str
+    shown: Shown | None = None
+    expression: Expr | None = None
+    printf: FormatColumn | None = None
+    text: str = ""
+    width: int | None = None
+    left: bool = True
+    truncate: bool = True
+    prefix: bool = True
+    suffix: bool = True
+    missing: str = ""
+    # The width that an automatic column has at least, where it is not the heading's.
+    least: int | None = None
+    # The text before the value, in masks that label their columns.
+    label: str = ""
+
+    def value(self, ad: ClassAd) -> str:
+        """Return the text for an ad, not yet cut or filled up."""
+        if self.shown is not None:
+            found = self.shown(ad)
+            return self.missing if found is None else found
+        if self.printf is not None:
+            return self.printf.render(ad)
+        assert self.expression is not None
+        return show_value(ad.evaluate_expression(self.expression))
+
+    def wanted_width(self, ad: ClassAd) -> int:
+        """Return the width that an ad asks of an automatic column."""
+        if self.shown is not None:
+            return length(self.value(ad))
+        expression = self.printf.expression if self.printf is not None else self.expression
+        assert expression is not None
+        if self.printf is not None and not isinstance(ad.evaluate_expression(expression), str):
+            return length(self.value(ad))
+        return measured_width(ad.evaluate_expression(expression))
+
+
+@dataclass(slots=True)
+class Mask:
+    """Columns and what stands around them. Automatic widths grow as rows are measured."""
+
+    columns: MutableSequence[Column]
+    field_prefix: str = " "
+    field_suffix: str = ""
+    row_prefix: str = ""
+    row_suffix: str = "\n"
+    # Whether blanks at the end of a row stay.
+    fill_last: bool = True
+    fill_heading: bool = False
+    # Rows and headings are cut at this many characters; 0: never.
+    most: int = 0
+    _widths: list[int] | None = None
+
+    def append(self, added: Iterable[tuple[str, str]]) -> None:
+        """Add columns at the end: qualifiers, one of V, r, T, Y or none, and what to show."""
+        self.columns[-1].width = None
+        self.fill_heading = True
+        for qualifiers, text in added:
+            form = parse_format(f"%{qualifiers[:1] or 'v'}")
+            expression = parse_column(text)
+            printf = FormatColumn(form, text, expression)
+            self.columns.append(Column(text, expression=expression, printf=printf, text=text))
+
+    def _fitted(self) -> list[int]:
+        if self._widths is None:
+            self._widths = [
+                column.width
+                if column.width is not None
+                else max(length(column.heading), column.least or 0)
+                for column in self.columns
+            ]
+        return self._widths
+
+    def measure(self, ads: Iterable[ClassAd]) -> None:
+        """Widen the automatic columns for rows to come."""
+        widths = self._fitted()
+        automatic = [i for i, column in enumerate(self.columns) if column.width is None]
+        for ad in ads:
+            for i in automatic:
+                widths[i] = max(widths[i], self.columns[i].wanted_width(ad))
+
+    def render_headings(self) -> str:
+        """Return the row of headings; they stand at the left, whatever their columns do."""
+        widths = self._fitted()
+        cells = [
+            self._cell(column.heading, width, column, left=True)
+            for column, width in zip(self.columns, widths, strict=True)
+        ]
+        return self._row(cells, fill=self.fill_heading or self.fill_last)
+
+    def render(self, ad: ClassAd) -> str:
+        """Return the row of an ad."""
+        widths = self._fitted()
+        cells = []
+        for i, column in enumerate(self.columns):
+            text = column.value(ad)
+            if column.width is None and column.shown is None:
+                widths[i] = max(widths[i], length(text))
+            if column.label:
+                cells.append(column.label + text)
+                continue
+            cells.append(self._cell(text, widths[i], column, left=column.left))
+        return self._row(cells, fill=self.fill_last)
+
+    def _cell(self, text: str, width: int, column: Column, *, left: bool) -> str:
+        if column.width is not None and column.truncate and length(text) > width > 0:
+            return text[:width]
+        missing = width - length(text)
+        if missing <= 0:
+            return text
+        return text + " " * missing if left else " " * missing + text
+
+    def _row(self, cells: list[str], *, fill: bool) -> str:
+        parts = [self.row_prefix]
+        last = len(cells) - 1
+        for i, (column, cell) in enumerate(zip(self.columns, cells, strict=True)):
+            if i and column.prefix:
+                parts.append(self.field_prefix)
+            parts.append(cell)
+            if i < last and column.suffix:
+                parts.append(self.field_suffix)
+        row = "".join(parts)
+        if not fill:
+            row = row.rstrip(" ")
+        if self.most:
+            row = row[: self.most]
+        return row + self.row_suffix

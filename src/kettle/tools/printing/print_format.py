@@ -1,0 +1,182 @@
+"""Print-format files: the text that `-print-format` names, read into a `Mask`.
+
+Keywords are known in upper case only, at the beginning of a line or after the column they belong
+to. What a PRINTAS name does is the tool's: it brings its tables of renderers. Source: the manual's
+page on print formats; details from recorded output (vectors `output/cases.json`).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Value, parse_expression
+from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.tools.printing.columns import FormatColumn, parse_format, unescape
+from kettle.tools.printing.masks import Column, Mask, Renderers, Shown
+
+_COLUMN_WORDS = frozenset(
+    {
+        "AS",
+        "PRINTF",
+        "PRINTAS",
+        "WIDTH",
+        "OR",
+        "NOPREFIX",
+        "NOSUFFIX",
+        "TRUNCATE",
+        "LEFT",
+        "RIGHT",
+        "FIT",
+        "AUTO",
+    }
+)
+_TAKES_WORD = frozenset({"AS", "PRINTF", "PRINTAS", "WIDTH", "OR"})
+_SELECT_TEXTS = {
+    "RECORDPREFIX": "row_prefix",
+    "RECORDSUFFIX": "row_suffix",
+    "FIELDPREFIX": "field_prefix",
+    "FIELDSUFFIX": "field_suffix",
+}
+AttributeRenderers = Mapping[str, Callable[[str], Shown]]
+
+
+@dataclass(slots=True)
+class PrintFormat:
+    """What a print-format file says."""
+
+    mask: Mask
+    constraint: str = ""
+    group_by: list[str] = field(default_factory=list)
+    headings: bool = True
+    title: bool = True
+    summary: bool = False
+    unique: bool = False
+    # Complaints for stderr; the file is used all the same.
+    warnings: list[str] = field(default_factory=list)
+
+    def sort_key(self, ad: ClassAd) -> list[tuple[int, float, str]]:
+        """Return what rows are ordered by under GROUP BY."""
+        return [_order(ad.evaluate(name)) for name in self.group_by]
+
+
+def _order(value: Value) -> tuple[int, float, str]:
+    if isinstance(value, str):
+        return 1, 0.0, value
+    if isinstance(value, (bool, int, float)):
+        return 0, float(value), ""
+    return 2, 0.0, ""
+
+
+def parse_print_format(
+    text: str, renderers: Renderers, attribute_renderers: AttributeRenderers
+) -> PrintFormat:
+    """Read a print-format file's text; UsageError for one that selects nothing."""
+    columns: list[Column] = []
+    found = PrintFormat(Mask(columns))
+    selecting = grouping = False
+    seen = False
+    for line in text.split("\n"):
+        stripped = line.strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        word = stripped.split(None, 1)[0]
+        rest = stripped[len(word) :].strip()
+        if word == "SELECT":
+            selecting, seen = True, True
+            _read_select(found, rest)
+        elif word == "WHERE":
+            selecting = grouping = False
+            found.constraint = rest
+        elif word == "GROUP" and rest.upper().startswith("BY"):
+            selecting, grouping = False, True
+            if rest[2:].strip():
+                found.group_by.append(rest[2:].split()[0])
+        elif word == "SUMMARY":
+            selecting = grouping = False
+            found.summary = rest.upper() != "NONE"
+        elif grouping:
+            found.group_by.append(word)
+        elif selecting:
+            columns.append(_read_column(found, stripped, renderers, attribute_renderers))
+    if not seen:
+        raise UsageError("the print-format file has no SELECT")
+    return found
+
+
+def _read_select(found: PrintFormat, rest: str) -> None:
+    words = iter(_split(rest))
+    for word in words:
+        if word == "BARE":
+            found.headings = found.title = False
+        elif word == "NOTITLE":
+            found.title = False
+        elif word == "NOHEADER":
+            found.headings = False
+        elif word == "UNIQUE":
+            found.unique = True
+        elif word in _SELECT_TEXTS:
+            setattr(found.mask, _SELECT_TEXTS[word], unescape(next(words, "")))
+
+
+def _split(text: str) -> list[str]:
+    """Split into words; quotes keep spaces together, a backslash stays."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.escape = ""
+    lexer.commenters = ""
+    try:
+        return list(lexer)
+    except ValueError:
+        return text.split()
+
+
+def _read_column(
+    found: PrintFormat, line: str, renderers: Renderers, attribute_renderers: AttributeRenderers
+) -> Column:
+    text, words = _take_expression(line)
+    settings: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        if word in _COLUMN_WORDS:
+            settings[word] = next(rest, "") if word in _TAKES_WORD else ""
+    try:
+        expression = parse_expression(text)
+    except ClassAdSyntaxError as error:
+        raise UsageError(f"{text} is not an attribute or expression: {error}") from None
+    column = Column(settings.get("AS", text), expression=expression, text=text)
+    column.prefix, column.suffix = "NOPREFIX" not in settings, "NOSUFFIX" not in settings
+    name = settings.get("PRINTAS", "")
+    if name in renderers:
+        column.shown = renderers[name]
+    elif name in attribute_renderers:
+        column.shown = attribute_renderers[name](text)
+    elif name:
+        found.warnings.append(f"Unknown argument {name} for PRINTAS")
+    if "PRINTF" in settings:
+        form = parse_format(settings["PRINTF"])
+        column.printf = FormatColumn(form, text, expression)
+        column.left = "-" in form.flags or form.letter not in set("diouxXeEfFgGaA")
+    _set_width(column, settings)
+    return column
+
+
+def _set_width(column: Column, settings: Mapping[str, str]) -> None:
+    width = settings.get("WIDTH", "")
+    if re.fullmatch(r"-?\d+", width):
+        column.width = min(abs(int(width)), 4096)
+        column.left = width.startswith("-")
+    if "LEFT" in settings:
+        column.left = True
+    if "RIGHT" in settings:
+        column.left = False
+
+
+def _take_expression(line: str) -> tuple[str, list[str]]:
+    """Return a column's expression and the words after it: it ends where a keyword begins."""
+    for found in re.finditer(r"\S+", line):
+        if found.start() and found[0] in _COLUMN_WORDS:
+            return line[: found.start()].strip(), _split(line[found.start() :])
+    return line, []

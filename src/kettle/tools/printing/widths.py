@@ -1,0 +1,22 @@
+"""How much room a text or a value takes in a column."""
+
+from __future__ import annotations
+
+from kettle.classad import Value
+
+# What a real takes in a column whose width is measured: the longest form of a real.
+_REAL_WIDTH = 21
+
+
+def length(text: str) -> int:
+    """Return what a text takes in a column: the reference counts bytes."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
+def measured_width(value: Value) -> int:
+    """Return what a value asks of a column measured beforehand: only strings and numbers do."""
+    if isinstance(value, str):
+        return length(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return len(str(value))
+    return _REAL_WIDTH + (value < 0) if isinstance(value, float) else 0

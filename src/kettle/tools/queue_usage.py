@@ -1,0 +1,44 @@
+"""The usage message of `condor_q`."""
+
+from __future__ import annotations
+
+USAGE = """\
+Usage: condor_q [OPTIONS] [CLUSTER | CLUSTER.PROC | OWNER]…
+
+WHERE FROM
+  -name SCHEDD, -addr ADDRESS, -pool HOST   one schedd
+  -global                                   every schedd of the pool
+  -schedd-constraint EXPR                   the schedds whose ads satisfy EXPR
+  -submitter NAME                           the schedds where NAME has jobs
+  -jobads[:FORM] FILE                       a file of ads (auto, long, new, xml, json)
+  -userlog FILE                             an event log
+
+WHICH JOBS
+  CLUSTER, CLUSTER.PROC, OWNER              these
+  -allusers                                 everybody's, not only mine
+  -constraint EXPR                          those for which EXPR is true
+  -limit N                                  N at most
+  -run, -hold, -idle, -io, -grid            those in this state, in a table about it
+  -hold-codes                               the first for each reason to be held
+
+HOW SHOWN
+  -batch, -nobatch                          a row for each batch, or for each job
+  -dag                                      nodes of DAGs under their DAGMan
+  -totals                                   counts alone
+  -cputime, -currentrun                     which time
+  -wide[:N]                                 rows as long as they are, or N
+  -af[:jlhVrTY,tng] ATTR…                   these attributes, a row for each job
+  -aaf[:VrTY] ATTR…                         these attributes after those of the table
+  -format FORMAT ATTR                       an attribute through a printf format
+  -print-format FILE                        the columns that FILE describes
+  -long[:FORM], -xml, -json                 whole ads
+  -attributes LIST                          only these attributes of whole ads
+
+WHY A JOB DOES NOT RUN
+  -better-analyze, -analyze [JOB]           each condition, and how many slots meet it
+  -reverse-analyze                          from the machines' point of view
+  -machine NAME, -mconstraint EXPR          only these machines
+  -slotads[:FORM] FILE                      machines from a file
+
+  -help, -version                           say this, or the version, and end
+"""
