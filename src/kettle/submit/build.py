@@ -111,6 +111,7 @@ class Submission:
     _seen: set[str] = field(default_factory=set)
     _forced_names: set[str] = field(default_factory=set)
     _status: int = 1
+    _first_text: QueueText | None = None
 
     def jobs(self) -> Iterator[JobPlan]:
         """Yield the jobs; the cluster's attributes are complete from the first one on.
@@ -129,11 +130,46 @@ class Submission:
         self.facts = replace(self.facts, cluster=cluster)
         self.macros.defaults["CLUSTER"] = self.macros.defaults["CLUSTERID"] = str(cluster)
 
+    def first_of_later(self) -> QueueStatement:
+        """Make the first job only, for a cluster whose jobs are made later.
+
+        Returns the queue statement; the cluster's attributes are complete then. Raises
+        SubmitError, also where the description has more than one queue statement.
+        """
+        text = self._next_queue(first=True)
+        assert text is not None
+        statement = parse_queue(text, self.reader, self.sources)
+        for row in statement.rows():
+            self._set_row(statement, row)
+            self._build(row)
+            break
+        self.job_count = statement.job_count()
+        if self._next_queue(first=False) is not None:
+            raise SubmitError("ERROR: jobs that are made later have one queue statement")
+        self._warn_unused()
+        return statement
+
+    def wants_factory(self) -> bool:
+        """Tell whether the description asks for its jobs to be made later.
+
+        Reads the description up to its queue statement; SubmitError.
+        """
+        self._first_text = self._next_queue(first=True)
+        job = JobBuilder(self.macros, self.sources, self.config, self.facts)
+        return job.is_set("max_idle") or job.is_set("max_materialize")
+
+    def materialize_limit(self) -> int | None:
+        """Return how many jobs of a cluster made later may be there at a time, None for all."""
+        job = JobBuilder(self.macros, self.sources, self.config, self.facts)
+        return job.integer("max_materialize")
+
     def cluster_ad(self) -> ClassAd:
         """Return the cluster's ad; jobs must have been made before."""
         return self.cluster.to_ad()
 
     def _next_queue(self, *, first: bool) -> QueueText | None:
+        if first and self._first_text is not None:
+            return self._first_text
         if first:
             text = self.reader.next_queue()
             if self.options.queue is not None:

@@ -27,6 +27,8 @@ SEPARATORS = re.compile(r"[\s,]+")
 COUNT_FIRST = re.compile(r"(\d[\d.]*|\([^)]*\))(?:\s+|$)")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 UNIT_SEPARATOR = "\x1f"
+# White space without the separator of units, which Python counts as white space.
+BLANKS = " \t\r\n\v\f"
 
 # Limit: more jobs than any schedd takes; a typing error must not fill the memory.
 MOST_JOBS = 100_000_000
@@ -63,8 +65,8 @@ class QueueStatement:
         for index in range(len(self.items))[self.selected]:
             item = self.items[index]
             # A blank item leaves the variables as they were.
-            if item.strip():
-                values = self._values(item)
+            if item.strip(BLANKS):
+                values = self.values_of(item)
             for step in range(self.count):
                 yield Row(index, step, values)
 
@@ -74,7 +76,8 @@ class QueueStatement:
             return self.count
         return len(range(len(self.items))[self.selected]) * self.count
 
-    def _values(self, item: str) -> tuple[str, ...]:
+    def values_of(self, item: str) -> tuple[str, ...]:
+        """Return the values that an item gives the variables."""
         if len(self.variables) < 2 or self.how != "from":
             return (item, *("",) * (len(self.variables) - 1))
         return split_item(item, len(self.variables))
@@ -185,7 +188,7 @@ def _bracketed(rest: str, queue: QueueText, reader: SubmitReader, *, keep_lines:
         return [inner[:-1].strip()]
     found = [inner] if inner else []
     while (line := reader.lines.next_physical()) is not None:
-        line = line.strip()
+        line = line.strip(BLANKS)
         if line.startswith(")"):
             return found
         if line.startswith("#"):
@@ -213,7 +216,7 @@ def _read_items(rest: str, reader: SubmitReader, sources: SubmitSources) -> list
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
-    return [line.strip() for line in lines]
+    return [line.strip(BLANKS) for line in lines]
 
 
 def _matches(patterns: Sequence[str], kind: str, sources: SubmitSources) -> list[str]:

@@ -203,8 +203,6 @@ def _read_word(word: str, request: Request) -> None:
 def read_description(request: Request, streams: Streams) -> str | None:
     """Return the description's text; None after telling that there is none."""
     if request.file in ("", "-"):
-        if not request.file:
-            request.switches.add("verbose")
         return streams.stdin.read()
     try:
         with open(request.file, encoding="utf-8", errors="surrogateescape") as file:
@@ -281,6 +279,7 @@ class Progress:
         self.done = done
         self.terse = terse
         self.dots = dots and not terse
+        self.verbose = False
         self.count = 0
 
     def begin(self) -> None:
@@ -303,7 +302,9 @@ class Progress:
             name = submission.facts.file_name
             err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
             return
-        if self.terse:
+        if self.verbose:
+            out.write("\n")
+        elif self.terse:
             out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
         else:
             # The procs of a parallel job are the kinds of its nodes, not jobs.

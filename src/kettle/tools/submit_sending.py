@@ -11,6 +11,7 @@ from kettle.tools.condor_submit import Progress
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kettle.client.queue import Queue
     from kettle.submit.build import JobPlan, Submission
     from kettle.tools.condor_submit import Request
     from kettle.tools.programs import Streams
@@ -62,7 +63,35 @@ class Sender:
         if self.verbose:
             out = self.progress.streams.stdout
             out.write(f"\n** Proc {cluster}.{proc}:\n")
-            out.writelines(f"{line}\n" for line in ad.lines())
+            out.writelines(f"{line}\n" for line in sorted(ad.lines(), key=str.lower))
+
+
+def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
+    """Submit a cluster whose jobs the schedd makes later; returns its number and their count."""
+    from kettle.submit.digest import encode_items, render_digest
+    from kettle.wire.messages import qmgmt
+
+    cluster = queue.new_cluster()
+    submission.begin(cluster)
+    statement = submission.first_of_later()
+    count = submission.job_count
+    most = submission.materialize_limit() or count
+    if statement.items is None:
+        digest = render_digest(submission, statement, "")
+        queue.ask(qmgmt.SetJobFactory(cluster, most, "", digest), "Failed to set job factory")
+    else:
+        queue.set_factory(
+            cluster,
+            encode_items(statement),
+            most,
+            lambda name, _rows: render_digest(submission, statement, name),
+        )
+    queue.post_attribute(cluster, -1, "ClusterId", str(cluster))
+    for name, text in submission.cluster:
+        if name.lower() != "clusterid":
+            queue.post_attribute(cluster, -1, name, text)
+    queue.post_attribute(cluster, -1, "TotalSubmitProcs", str(count))
+    return cluster, count
 
 
 def submit_jobs(reach: Reach, submission: Submission, request: Request, streams: Streams) -> int:
@@ -71,6 +100,7 @@ def submit_jobs(reach: Reach, submission: Submission, request: Request, streams:
 
     verbose = "verbose" in request.switches
     progress = Progress(streams, "Submitting", "submitted", terse="terse" in request.switches)
+    progress.verbose, progress.dots = verbose, progress.dots and not verbose
     sender = Sender(submission, progress, verbose=verbose)
     try:
         schedd = reach.schedd()
@@ -79,8 +109,13 @@ def submit_jobs(reach: Reach, submission: Submission, request: Request, streams:
         return 1
     progress.begin()
     try:
+        is_factory = "factory" in request.switches or submission.wants_factory()
         with Queue(reach.connector, schedd.address) as queue:
-            cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+            if is_factory:
+                cluster, count = submit_factory(queue, submission)
+                progress.count = count
+            else:
+                cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
             if count:
                 warning = queue.commit()
                 if warning:

@@ -1,0 +1,81 @@
+"""The submit digest: what of a description a schedd needs to make the jobs later.
+
+Lines whose values are the same for every job are already in the cluster's ad and are left out;
+in the others everything that does not change is replaced. How a schedd makes jobs of it is
+`materialize.py`. Source: wire reference, Late materialization.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.config.expander import find_reference
+from kettle.submit.queue_statement import UNIT_SEPARATOR
+from kettle.submit.registry import known_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.submit.build import Submission
+    from kettle.submit.macros import SubmitMacros
+    from kettle.submit.queue_statement import QueueStatement
+
+# Commands that the schedd looks at although they are the same for all jobs.
+KEPT = frozenset({"initialdir", "initial_dir", "iwd", "max_materialize", "max_idle"})
+
+
+def render_digest(submission: Submission, statement: QueueStatement, items_file: str) -> str:
+    """Return the digest of a description; `items_file` is where the schedd keeps the items."""
+    macros = submission.macros
+    lines = {
+        "FACTORY.Iwd": submission.facts.folder,
+        "FACTORY.Requirements": "MY.Requirements",
+    }
+    commands = known_names()
+    for variable in macros.variables.values():
+        name = variable.name
+        text, is_live = partly_expanded(variable.text, macros)
+        is_command = name.lower() in commands or name[:3].upper() == "MY."
+        if is_live or name.lower() in KEPT or not is_command:
+            lines[name] = text
+    if statement.items is None:
+        lines["Item"] = ""
+    written = [f"{name}={lines[name]}" for name in sorted(lines, key=str.lower)]
+    return "\n".join([*written, "", render_queue(statement, items_file)]) + "\n"
+
+
+def render_queue(statement: QueueStatement, items_file: str) -> str:
+    """Return the queue statement for items that stand in a file of the schedd's."""
+    if statement.items is None:
+        return f"Queue {statement.count} "
+    names = ",".join(statement.variables)
+    chosen = statement.selected
+    part = ""
+    if chosen != slice(None):
+        numbers = (chosen.start, chosen.stop, chosen.step)
+        part = "[" + ":".join("" if n is None else str(n) for n in numbers) + "] "
+    return f"Queue {statement.count} {names} from {part}{items_file}"
+
+
+def encode_items(statement: QueueStatement) -> Iterator[bytes]:
+    """Yield the items as the schedd keeps them: one a line, the fields taken apart."""
+    count = len(statement.variables)
+    for item in statement.items or ():
+        text = item if count < 2 else UNIT_SEPARATOR.join(statement.values_of(item))
+        yield text.encode("utf-8", "surrogateescape") + b"\n"
+
+
+def partly_expanded(text: str, macros: SubmitMacros) -> tuple[str, bool]:
+    """Return a text with what never changes replaced, and whether something is left."""
+    position = 0
+    is_live = False
+    while (found := find_reference(text, position)) is not None:
+        macros.looked_at_live = False
+        value = macros.expand(text[found.start : found.end])
+        if macros.looked_at_live:
+            is_live = True
+            position = found.end
+        else:
+            text = text[: found.start] + value + text[found.end :]
+            position = found.start + len(value)
+    return text, is_live
