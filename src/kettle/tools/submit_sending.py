@@ -124,6 +124,8 @@ def submit_jobs(reach: Reach, submission: Submission, request: Request, streams:
         progress.fail(submission, error)
         return 1
     progress.end(submission, cluster)
+    if count and not verbose and not progress.terse:
+        streams.stderr.write(f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n")
     if sender.spooled:
         from kettle.client.spool import spool_input
 
