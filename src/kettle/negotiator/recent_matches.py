@@ -35,12 +35,13 @@ class RecentMatches:
         """Forget a claim id: the schedd that was to get it could not be told."""
         self._given.pop(claim_id, None)
 
-    def settle(self, claim_ids_on_offer: Iterable[str], now: float) -> None:
-        """Forget what is old, and what has disappeared from the slots on offer."""
-        offered = set(claim_ids_on_offer)
+    def settle(self, claim_ids_on_offer: Iterable[str] | None, now: float) -> None:
+        """Forget what is old, and what is no longer on offer; None: what is on offer is unknown."""
+        offered = None if claim_ids_on_offer is None else set(claim_ids_on_offer)
         for claim_id in list(self._given):
             newest = self._given[claim_id][-1].given_at
-            if claim_id not in offered or now - newest >= REMEMBERED_SECONDS:
+            gone = offered is not None and claim_id not in offered
+            if gone or now - newest >= REMEMBERED_SECONDS:
                 del self._given[claim_id]
 
     def __contains__(self, claim_id: object) -> bool:

@@ -54,6 +54,17 @@ DEBOUNCE_SECONDS = 0.010
 ADVERTISE_SECONDS = 1.0
 # Limit: how long the collector may take to answer.
 QUERY_SECONDS = 60.0
+# While slots are held the books follow the slot ads this often, or seldomer in a pool so large that
+# looking takes more than this part of the time.
+BOOKKEEPING_SECONDS = 2.0
+BOOKKEEPING_SHARE = 0.02
+
+# What the books need of a claimed slot.
+_HOLDING_ATTRIBUTES = (
+    "AccountingGroup ConcurrencyLimits Cpus EnteredCurrentState MyAddress MyType Name RemoteOwner "
+    "RemoteUser SlotWeight StartdIpAddr State"
+)
+_HELD = 'State == "Claimed" || State == "Preempting" || State == "Matched"'
 
 
 @dataclass(slots=True)
@@ -84,15 +95,20 @@ class NegotiatorService:
         self._schedds = Schedds(runtime)
         self._advertiser = Advertiser(runtime)
         self._wake = asyncio.Event()
-        self._loop: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._advertised_at = 0.0
+        self._observed_at = 0.0
+        self._observing = asyncio.Lock()
 
     async def start(self) -> None:
         """Open the books, register the commands, start cycling."""
         self._open_books()
         AccountingCommands(self).register()
         self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
-        self._loop = tasks.spawn(self._cycle_forever(), "negotiation cycles")
+        self._tasks = [
+            tasks.spawn(self._cycle_forever(), "negotiation cycles"),
+            tasks.spawn(self._keep_books(), "bookkeeping"),
+        ]
         self.advertise()
 
     async def reconfigure(self, config: Config) -> None:
@@ -110,10 +126,10 @@ class NegotiatorService:
 
     async def shut_down(self, how: str) -> None:
         """Stop cycling, write the books, withdraw the ad."""
-        if self._loop is not None:
-            self._loop.cancel()
+        for task in self._tasks:
+            task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await self._loop
+                await task
         self._schedds.close()
         await self.save()
         if how != "fast":
@@ -162,9 +178,7 @@ class NegotiatorService:
         fetched_at = clock.now()
         statistics.phases[0] = fetched_at - statistics.started_at
         pool = sort_ads(ads, self.settings)
-        now = int(fetched_at)
-        self.accountant.age(now)
-        self.accountant.observe(pool.slots, now)
+        self._observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)
         if pool.submitters:
@@ -177,20 +191,19 @@ class NegotiatorService:
         self.advertise_soon()
 
     async def _fetch_ads(self) -> list[ClassAd]:
-        """Ask the first collector that answers for slots with their secrets, and submitters."""
-        collectors = find_collectors(self.runtime.config, self.runtime.files)
+        """Ask for slots with their secrets, and for submitters."""
+        query = ClassAd(
+            {"MyType": "Query", "TargetType": "Submitter,Machine", "SendPrivateAttributes": True}
+        )
+        query.insert_text("Requirements", "true")
+        return await self._ask_collector(Command.QUERY_MULTIPLE_PVT_ADS, query)
+
+    async def _ask_collector(self, command: Command, query: ClassAd) -> list[ClassAd]:
+        """Ask the first collector that answers; WireError if none does."""
         problem: Exception = WireError("no collector is configured, or its address is unknown")
-        for address in collectors:
-            query = ClassAd(
-                {
-                    "MyType": "Query",
-                    "TargetType": "Submitter,Machine",
-                    "SendPrivateAttributes": True,
-                }
-            )
-            query.insert_text("Requirements", "true")
+        for address in find_collectors(self.runtime.config, self.runtime.files):
             try:
-                stream = await self.runtime.network.connect(address, Command.QUERY_MULTIPLE_PVT_ADS)
+                stream = await self.runtime.network.connect(address, command)
                 try:
                     await stream.send(Query(query))
                     reader = await stream.receive(QUERY_SECONDS)
@@ -325,6 +338,46 @@ class NegotiatorService:
                 f"{statistics.idle_jobs} idle jobs, "
                 f"{statistics.ended_at - statistics.started_at:.3f} s"
             )
+
+    # --- bookkeeping --------------------------------------------------------------------------
+
+    def _observe(self, slots: list[ClassAd]) -> None:
+        """Charge the time since the last look, then take over who holds what now."""
+        self._observed_at = self.runtime.clock.now()
+        now = int(self._observed_at)
+        self.accountant.age(now)
+        self.accountant.observe(slots, now)
+
+    async def refresh_books(self, *, older_than: float) -> None:
+        """Look at the claimed slots, unless that was done less than so many seconds ago.
+
+        A collector that does not answer leaves the books as they are.
+        """
+        async with self._observing:
+            if self.runtime.clock.now() - self._observed_at < older_than:
+                return
+            query = ClassAd(
+                {"MyType": "Query", "TargetType": "Machine", "Projection": _HOLDING_ATTRIBUTES}
+            )
+            query.insert_text("Requirements", _HELD)
+            try:
+                self._observe(await self._ask_collector(Command.QUERY_STARTD_ADS, query))
+            except (KettleError, OSError) as error:
+                self.runtime.log(f"The books cannot be brought up to date: {error}")
+
+    async def _keep_books(self) -> None:
+        """Follow the slot ads between cycles for as long as anybody holds a slot."""
+        pause = BOOKKEEPING_SECONDS
+        while True:
+            await asyncio.sleep(pause)
+            if not self.accountant.holdings and not len(self.recent):
+                continue
+            began = self.runtime.clock.now()
+            await self.refresh_books(older_than=BOOKKEEPING_SECONDS / 2)
+            self.recent.settle(None, began)
+            await self.save()
+            spent = self.runtime.clock.now() - began
+            pause = max(BOOKKEEPING_SECONDS, spent / BOOKKEEPING_SHARE)
 
     # --- advertising ----------------------------------------------------------------------------
 

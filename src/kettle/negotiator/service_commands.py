@@ -107,25 +107,26 @@ class AccountingCommands:
 
     async def _on_get_priority(self, stream: Stream) -> None:
         service = self._service
-        self._refresh()
+        await self._refresh()
         ad = numbered_ad(service.accountant, service.facts, service.groups)
         await stream.send(stream.writer().ad(ad, types=False))
 
     async def _on_get_rollup(self, stream: Stream) -> None:
         service = self._service
-        self._refresh()
+        await self._refresh()
         ad = rollup_ad(service.accountant, service.facts, service.groups)
         await stream.send(stream.writer().ad(ad, types=False))
 
     async def _on_get_resources(self, stream: Stream) -> None:
         user = _name(await stream.receive())
+        await self._refresh()
         ad = resource_list_ad(self._service.accountant, user)
         await stream.send(stream.writer().ad(ad, types=False))
 
     async def _on_query(self, stream: Stream) -> None:
         service = self._service
         query = (await stream.receive()).ad()
-        self._refresh()
+        await self._refresh()
         await _answer(
             stream, query, accounting_ads(service.accountant, service.facts, service.groups)
         )
@@ -134,8 +135,9 @@ class AccountingCommands:
         query = (await stream.receive()).ad()
         await _answer(stream, query, [self._service.own_ad()])
 
-    def _refresh(self) -> None:
-        """Charge up to now, so that usage shown does not lag behind by an interval."""
+    async def _refresh(self) -> None:
+        """Bring the books up to date, so that what is shown does not lag by an interval."""
+        await self._service.refresh_books(older_than=1.0)
         self._service.accountant.age(self._now())
 
 

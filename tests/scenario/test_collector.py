@@ -1,0 +1,176 @@
+"""The collector over the wire: updates on one connection, secrets, expiry, restarts."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from kettle.classad import ClassAd
+from kettle.collector.service import CollectorService
+from kettle.runtime.context import Runtime
+from kettle.runtime.stream import Stream
+from kettle.testing.world import World
+from kettle.wire.commands import Command
+from kettle.wire.messages.collector import PrivateQueryReply, Query
+from scenario.stage import connect, play
+
+ADDRESS = "<127.0.0.1:9618>"
+
+
+def slot(name: str = "slot1@h", **more: object) -> ClassAd:
+    return ClassAd(
+        {"MyType": "Machine", "Name": name, "Machine": "h", "HasStartDaemonAd": True, **more}
+    )
+
+
+async def query(client: Runtime, command: Command, **attributes: object) -> list[ClassAd]:
+    stream = await connect(client, ADDRESS, command)
+    await stream.send(Query(ClassAd(attributes)))
+    reply = PrivateQueryReply.read(await stream.receive())
+    stream.close()
+    return reply.ads
+
+
+async def names(client: Runtime, command: Command = Command.QUERY_STARTD_ADS) -> list[str]:
+    return [ad.string("Name") or "" for ad in await query(client, command)]
+
+
+async def advertise(client: Runtime, *ads: ClassAd) -> Stream:
+    """Send the first ad with the handshake's command, the others bare on the same connection."""
+    stream = await connect(client, ADDRESS, Command.UPDATE_STARTD_AD)
+    await stream.send(stream.writer().ad(ads[0], private=True))
+    for ad in ads[1:]:
+        await stream.send(stream.writer().integer(Command.UPDATE_STARTD_AD).ad(ad, private=True))
+    return stream
+
+
+async def settled() -> None:
+    await asyncio.sleep(0.1)
+
+
+def test_updates_follow_each_other_on_one_connection(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        await advertise(client, slot("a"), slot("b"), slot("c"))
+        await settled()
+        assert await names(client) == ["a", "b", "c"]
+
+    play(tmp_path, scenario)
+
+
+def test_an_update_that_wants_an_answer_gets_one(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        stream = await connect(client, ADDRESS, Command.UPDATE_STARTD_AD_WITH_ACK)
+        await stream.send(stream.writer().ad(slot("a")))
+        assert (await stream.receive()).integer() == 1
+        (ad,) = await query(client, Command.QUERY_STARTD_ADS)
+        assert ad.string("AuthenticatedIdentity") == "alice@here"
+        assert ad.boolean("Offline") is None
+
+    play(tmp_path, scenario)
+
+
+def test_an_ad_without_a_name_costs_its_connection_and_nothing_else(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        good = await advertise(client, slot("a"))
+        bad = await advertise(client, ClassAd({"MyType": "Machine"}))
+        await settled()
+        assert bad.at_end()
+        assert not good.at_end()
+        assert await names(client) == ["a"]
+
+    play(tmp_path, scenario)
+
+
+def test_claim_ids_are_told_to_the_negotiator_only(tmp_path: Path) -> None:
+    # R080
+    async def scenario(world: World) -> None:
+        text = "ALLOW_NEGOTIATOR = condor@family\nALLOW_ADMINISTRATOR = condor@family\n"
+        await world.start("COLLECTOR", CollectorService, text, port=9618)
+        client = world.client()
+        await advertise(client, slot("a", ClaimId="<1>#2#3#secret"))
+        await settled()
+        (ad,) = await query(
+            client, Command.QUERY_MULTIPLE_ADS, TargetType="Machine", SendPrivateAttributes=True
+        )
+        assert "ClaimId" not in ad
+        negotiator, network, _ = world.runtime("NEGOTIATOR")
+        network.add_family(world._family)
+        (ad,) = await query(
+            negotiator,
+            Command.QUERY_MULTIPLE_PVT_ADS,
+            TargetType="Machine",
+            SendPrivateAttributes=True,
+        )
+        assert ad.string("ClaimId") == "<1>#2#3#secret"
+
+    play(tmp_path, scenario)
+
+
+def test_an_ad_disappears_when_nobody_renews_it(tmp_path: Path) -> None:
+    # R077
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, "CLASSAD_LIFETIME = 100\n", port=9618)
+        client = world.client()
+        await advertise(client, slot("a"))
+        await asyncio.sleep(95)
+        assert await names(client) == ["a"]
+        await asyncio.sleep(30)
+        assert await names(client) == []
+
+    play(tmp_path, scenario)
+
+
+def test_a_withdrawn_ad_disappears_at_once(tmp_path: Path) -> None:
+    # R077
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        await advertise(client, slot("a"), slot("b"))
+        stream = await connect(client, ADDRESS, Command.INVALIDATE_STARTD_ADS)
+        withdrawal = ClassAd({"MyType": "Query", "TargetType": "Machine", "Name": "a"})
+        await stream.send(stream.writer().ad(withdrawal))
+        await settled()
+        assert await names(client) == ["b"]
+
+    play(tmp_path, scenario)
+
+
+def test_an_offline_ad_survives_the_collector(tmp_path: Path) -> None:
+    # J013, J014
+    async def scenario(world: World) -> None:
+        text = f"COLLECTOR_PERSISTENT_AD_LOG = {tmp_path}/ads\n"
+        first = await world.start("COLLECTOR", CollectorService, text, port=9618)
+        client = world.client()
+        stream = await connect(client, ADDRESS, Command.UPDATE_STARTD_AD_WITH_ACK)
+        await stream.send(stream.writer().ad(slot("asleep", Offline=True, State="Owner")))
+        await stream.receive()
+        await advertise(client, slot("awake"))
+        await settled()
+        await first.crash()
+        await world.start("COLLECTOR", CollectorService, text, port=9618)
+        (ad,) = await query(world.client(), Command.QUERY_STARTD_ADS)
+        assert ad.string("Name") == "asleep"
+        assert ad.string("State") == "Unclaimed"
+
+    play(tmp_path, scenario)
+
+
+def test_the_collector_knows_itself(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        await advertise(client, slot("a"), slot("b", State="Claimed"))
+        await settled()
+        (ad,) = await query(client, Command.QUERY_COLLECTOR_ADS)
+        assert ad.integer("HostsTotal") == 2
+        assert ad.integer("HostsClaimed") == 1
+        assert ad.integer("UpdatesTotal_Slot") == 2
+        assert (ad.string("MyAddress") or "").startswith("<127.0.0.1:9618")
+
+    play(tmp_path, scenario)

@@ -1,0 +1,389 @@
+"""The negotiator between a collector and schedds that speak the protocol and nothing more."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kettle.classad import ClassAd
+from kettle.collector.service import CollectorService
+from kettle.config import Config
+from kettle.negotiator.service import NegotiatorService
+from kettle.runtime.collectors import Advertiser
+from kettle.runtime.context import Runtime
+from kettle.runtime.stream import Stream
+from kettle.testing.world import World, WorldDaemon
+from kettle.wire.commands import Command
+from kettle.wire.messages.collector import PrivateQueryReply, Query
+from kettle.wire.messages.negotiate import (
+    FROM_NEGOTIATOR,
+    EndNegotiate,
+    JobInfo,
+    Negotiate,
+    NoMoreJobs,
+    PermissionAndAd,
+    RejectedWithReason,
+    SendResourceRequestList,
+    read_word,
+)
+from scenario.stage import connect, play, stopped_at_the_end
+
+COLLECTOR = "<127.0.0.1:9618>"
+
+
+@dataclass
+class Heard:
+    """What a schedd was told."""
+
+    rounds: list[str] = field(default_factory=list)
+    matches: list[tuple[str, str, str]] = field(default_factory=list)
+    rejections: list[tuple[str, str]] = field(default_factory=list)
+    connections: int = 0
+
+
+class Schedd:
+    """The other side of NEGOTIATE: jobs are numbers, claims are remembered and not made."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.idle: dict[str, int] = {}
+        self.request = ClassAd({"RequestCpus": 1, "RequestMemory": 10, "RequestDisk": 1})
+        self.heard = Heard()
+        self.silent = False
+        self._advertiser = Advertiser(runtime)
+
+    async def start(self) -> None:
+        self.runtime.network.register(Command.NEGOTIATE, self.on_negotiate, again=True)
+
+    async def reconfigure(self, config: Config) -> None: ...
+
+    async def shut_down(self, how: str) -> None:
+        await self._advertiser.close()
+
+    def publish(self, submitter: str, idle: int) -> None:
+        self.idle[submitter] = idle
+        ad = ClassAd({"MyType": "Submitter", "Name": submitter, "IdleJobs": idle})
+        ad["ScheddName"] = self.runtime.identity.name
+        ad["ScheddIpAddr"] = str(self.runtime.network.address)
+        self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
+
+    async def submit(
+        self, negotiator: WorldDaemon[NegotiatorService], submitter: str, jobs: int
+    ) -> None:
+        self.publish(submitter, jobs)
+        await self._advertiser.flush(5.0)
+        stream = await self.runtime.network.connect(negotiator.network.address, Command.RESCHEDULE)
+        stream.close()
+
+    async def on_negotiate(self, stream: Stream) -> None:
+        header = Negotiate.read(await stream.receive()).header
+        submitter = header.string("Owner") or ""
+        self.heard.rounds.append(submitter)
+        if self.silent:
+            await asyncio.sleep(3600)
+        requested = False
+        while True:
+            word = read_word(FROM_NEGOTIATOR, await stream.receive(600.0))
+            if isinstance(word, SendResourceRequestList):
+                if self.idle.get(submitter):
+                    await stream.send(JobInfo(self._request_ad(submitter)))
+                    requested = True
+                await stream.send(NoMoreJobs())
+                if not requested:
+                    return
+            elif isinstance(word, PermissionAndAd):
+                name = word.slot.string("Name") or ""
+                self.heard.matches.append((submitter, name, word.claim_ids))
+                self.idle[submitter] -= 1
+            elif isinstance(word, RejectedWithReason):
+                self.heard.rejections.append((submitter, word.reason))
+            else:
+                assert isinstance(word, EndNegotiate)
+                return
+
+    def _request_ad(self, submitter: str) -> ClassAd:
+        ad = self.request.copy()
+        ad["_condor_RESOURCE_COUNT"] = self.idle[submitter]
+        for name, value in (("AutoClusterId", 1), ("ClusterId", 7), ("ProcId", 0)):
+            ad[name] = value
+        ad["Requirements"] = True
+        ad["WantMatchDiagnostics"] = 3
+        return ad
+
+
+@dataclass
+class Pool:
+    """A small pool of a world."""
+
+    world: World
+    negotiator: WorldDaemon[NegotiatorService]
+    schedd: WorldDaemon[Schedd]
+
+    async def advertise(self, *slots: ClassAd) -> None:
+        client = self.world.client("startd@here")
+        for ad in slots:
+            stream = await connect(client, COLLECTOR, Command.UPDATE_STARTD_AD)
+            await stream.send(stream.writer().ad(ad, private=True))
+            stream.close()
+        await asyncio.sleep(0.05)
+
+    @property
+    def heard(self) -> Heard:
+        return self.schedd.service.heard
+
+
+async def build(world: World, text: str = "") -> Pool:
+    await world.start("COLLECTOR", CollectorService, text, port=9618)
+    negotiator = await world.start("NEGOTIATOR", NegotiatorService, text)
+    schedd = await world.start("SCHEDD", Schedd, name="schedd")
+    stopped_at_the_end(negotiator)
+    stopped_at_the_end(schedd)
+    await asyncio.sleep(1)
+    return Pool(world, negotiator, schedd)
+
+
+def slot(name: str, **more: object) -> ClassAd:
+    ad = ClassAd(
+        {
+            "MyType": "Machine",
+            "Name": name,
+            "Machine": "h",
+            "MyAddress": "<10.0.0.1:1>",
+            "HasStartDaemonAd": True,
+            "State": "Unclaimed",
+            "Cpus": 1,
+            "Memory": 1000,
+            "Disk": 1000,
+            "Rank": 0.0,
+            "CurrentRank": 0.0,
+            "ClaimId": f"claim-{name}",
+            **more,
+        }
+    )
+    ad.insert_text("Requirements", "TARGET.RequestMemory <= Memory")
+    ad.insert_text("SlotWeight", "Cpus")
+    return ad
+
+
+def claimed(name: str, user: str, now: float, **more: object) -> ClassAd:
+    return slot(name, State="Claimed", RemoteUser=user, EnteredCurrentState=int(now), **more)
+
+
+async def ask(pool: Pool, command: Command, *words: object) -> Stream:
+    client = pool.world.client("admin@here")
+    stream = await connect(client, str(pool.negotiator.network.address), command)
+    if words:
+        writer = stream.writer()
+        for word in words:
+            if isinstance(word, str):
+                writer.string(word)
+            elif isinstance(word, float):
+                writer.real(word)
+            elif isinstance(word, int):
+                writer.integer(word)
+        await stream.send(writer)
+    return stream
+
+
+async def priorities(pool: Pool) -> ClassAd:
+    stream = await ask(pool, Command.GET_PRIORITY)
+    return (await stream.receive()).ad(types=False)
+
+
+def of(ad: ClassAd, user: str, attribute: str) -> object:
+    for number in range(1, (ad.integer("NumSubmittors") or 0) + 1):
+        if ad.string(f"Name{number}") == user:
+            return ad.evaluate(f"{attribute}{number}")
+    return None
+
+
+def test_a_submission_is_matched_at_once(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"), slot("b"))
+        before = world.clock.now()
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 2)
+        while len(pool.heard.matches) < 2:  # noqa: ASYNC110 - virtual time
+            await asyncio.sleep(0.01)
+        assert world.clock.now() - before < 0.3
+        assert pool.heard.matches == [("u@here", "a", "claim-a"), ("u@here", "b", "claim-b")]
+
+    play(tmp_path, scenario)
+
+
+def test_without_a_word_from_the_schedd_the_interval_finds_its_jobs(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_INTERVAL = 40\n")
+        await pool.advertise(slot("a"))
+        pool.schedd.service.publish("u@here", 1)
+        await asyncio.sleep(30)
+        assert not pool.heard.matches
+        await asyncio.sleep(15)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def test_who_gets_nothing_is_told_why_with_its_autocluster(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"))
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 3)
+        await asyncio.sleep(1)
+        assert len(pool.heard.matches) == 1
+        assert pool.heard.rejections == [("u@here", "no match found |1|7.0|")]
+
+    play(tmp_path, scenario)
+
+
+def test_a_slot_that_was_just_given_is_not_given_again(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"))
+        for _ in range(5):
+            await pool.schedd.service.submit(pool.negotiator, "u@here", 5)
+            await asyncio.sleep(0.3)
+        assert len(pool.heard.matches) == 1
+        # A schedd that did nothing with it leaves it to the next after a while.
+        await asyncio.sleep(5)
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 5)
+        await asyncio.sleep(0.3)
+        assert len(pool.heard.matches) == 2
+
+    play(tmp_path, scenario)
+
+
+def test_several_submitters_of_one_schedd_share_evenly(tmp_path: Path) -> None:
+    # R079
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(*(slot(f"s{number}") for number in range(4)))
+        pool.schedd.service.publish("a@here", 9)
+        await pool.schedd.service.submit(pool.negotiator, "b@here", 9)
+        await asyncio.sleep(1)
+        users = [user for user, _, _ in pool.heard.matches]
+        assert sorted(users) == ["a@here", "a@here", "b@here", "b@here"]
+        # Each was asked in a round of its own and told in another.
+        assert pool.heard.rounds == ["a@here", "b@here", "a@here", "b@here"]
+
+    play(tmp_path, scenario)
+
+
+def test_one_schedd_that_is_silent_does_not_cost_the_others_their_turn(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_TIMEOUT = 5\n")
+        other = await world.start("SCHEDD", Schedd, name="other")
+        stopped_at_the_end(other)
+        await pool.advertise(slot("a"))
+        other.service.silent = True
+        other.service.publish("v@here", 9)
+        await asyncio.sleep(0.5)
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(8)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
+def test_a_schedd_that_came_back_is_connected_anew(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"))
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(0.5)
+        for stream in list(pool.schedd.network._connections):
+            stream.close()
+        await pool.advertise(slot("b"))
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(0.5)
+        assert [name for _, name, _ in pool.heard.matches] == ["a", "b"]
+
+    play(tmp_path, scenario)
+
+
+def test_usage_follows_the_slot_ads_between_cycles(tmp_path: Path) -> None:
+    # R072
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(claimed("a", "u@here", world.clock.now(), Cpus=4))
+        assert of(await priorities(pool), "u@here", "WeightedResourcesUsed") == 4.0
+        await asyncio.sleep(600)
+        ad = await priorities(pool)
+        usage = of(ad, "u@here", "WeightedAccumulatedUsage")
+        assert isinstance(usage, float)
+        assert abs(usage - 2400) < 20
+        assert of(ad, "u@here", "ResourcesUsed") == 1
+
+    play(tmp_path, scenario)
+
+
+def test_an_administrator_changes_factor_ceiling_and_usage(tmp_path: Path) -> None:
+    # R072
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        stream = await ask(pool, Command.SET_PRIORITYFACTOR, "u@here", 10000.0)
+        assert (await stream.receive()).ad().integer("ErrorCode") == 0
+        await ask(pool, Command.SET_CEILING, "u@here", 3)
+        await asyncio.sleep(0.1)
+        ad = await priorities(pool)
+        assert of(ad, "u@here", "Priority") == 5000.0
+        assert of(ad, "u@here", "Ceiling") == 3
+        await ask(pool, Command.DELETE_USER, "u@here")
+        await asyncio.sleep(0.1)
+        assert of(await priorities(pool), "u@here", "Priority") is None
+
+    play(tmp_path, scenario)
+
+
+def test_only_an_administrator_sets_a_factor(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "ALLOW_ADMINISTRATOR = root@here\n")
+        stream = await ask(pool, Command.SET_PRIORITYFACTOR, "u@here", 10.0)
+        answer = (await stream.receive()).ad()
+        assert answer.integer("ErrorCode") == 1
+        assert "administrator" in (answer.string("ErrorString") or "")
+
+    play(tmp_path, scenario)
+
+
+def test_the_books_survive_a_negotiator_that_is_killed(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(claimed("a", "u@here", world.clock.now()))
+        await ask(pool, Command.SET_PRIORITYFACTOR, "u@here", 77.0)
+        await priorities(pool)
+        await asyncio.sleep(300)
+        await pool.negotiator.crash()
+        again = await world.start("NEGOTIATOR", NegotiatorService)
+        stopped_at_the_end(again)
+        ad = await priorities(Pool(world, again, pool.schedd))
+        assert of(ad, "u@here", "PriorityFactor") == 77.0
+        usage = of(ad, "u@here", "AccumulatedUsage")
+        assert isinstance(usage, float)
+        assert usage > 250
+
+    play(tmp_path, scenario)
+
+
+def test_the_negotiator_and_its_books_are_advertised(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"))
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(3)
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(3)
+        client = world.client()
+        stream = await connect(client, COLLECTOR, Command.QUERY_MULTIPLE_ADS)
+        await stream.send(Query(ClassAd({"TargetType": "Negotiator,Accounting"})))
+        ads = PrivateQueryReply.read(await stream.receive()).ads
+        negotiator = next(ad for ad in ads if ad.string("MyType") == "Negotiator")
+        assert negotiator.integer("LastNegotiationCycleMatches1") == 1
+        assert negotiator.integer("LastNegotiationCycleTotalSlots0") == 1
+        assert {ad.string("Name") for ad in ads if ad.string("MyType") == "Accounting"} == {
+            "<none>",
+            "u@here",
+        }
+
+    play(tmp_path, scenario)
