@@ -126,6 +126,10 @@ def test_the_master_s_death_stops_everything_and_the_next_start_goes_on(
         witness = Witness(pool, work, COUNT, SECONDS)
         witness.jobs.wait_for(1, 30)
         kill(pool, "condor_master")
-        wait_until(lambda: processes_of(pool) == [], 10, lambda: str(processes_of(pool)))
+        wait_until(
+            lambda: processes_of(pool) == [],
+            10,
+            lambda: str([(pid, title_of(pid)) for pid in processes_of(pool)]),
+        )
         pool.start()
         assert_each_ended_once(witness)

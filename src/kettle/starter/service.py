@@ -66,6 +66,9 @@ _FROM_SLOT = (
 )
 _NO_UPDATE = -1
 
+# How long a shadow that is away may still come back when the job has to leave at once.
+HURRY_SECONDS = 2.0
+
 
 class Starter:
     """Runs one job for a shadow."""
@@ -340,6 +343,9 @@ class Starter:
     def leave(self, vacate: outcome.Vacate, *, graceful: bool, seconds: float) -> None:
         """End the job: softly with so many seconds until the hard end, or at once."""
         self._deactivated.set()
+        if not graceful:
+            # Who throws us out at once does not wait for a shadow that is away.
+            self.shadow.hurry(HURRY_SECONDS)
         if self.pipeline.done or self._ended.is_set():
             return
         self.vacate = self.vacate or vacate

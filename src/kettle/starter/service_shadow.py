@@ -37,6 +37,9 @@ class ShadowLink:
         self.lease_seconds: float | None = None
         self.heard_at = clock.now()
         self.on_loss: Callable[[], None] = _nothing
+        # When waiting for a shadow that is away ends, lease or no lease.
+        self._patience_ends_at = float("inf")
+        self._waiting: asyncio.Timeout | None = None
 
     @property
     def connected(self) -> bool:
@@ -105,17 +108,26 @@ class ShadowLink:
         """Return the seconds the shadow still has to come back."""
         if self.lease_seconds is None:
             return 0.0
-        return self.heard_at + self.lease_seconds - self._clock.now()
+        ends_at = min(self.heard_at + self.lease_seconds, self._patience_ends_at)
+        return ends_at - self._clock.now()
+
+    def hurry(self, seconds: float) -> None:
+        """Give a shadow that is away, now or later, no more than so many seconds from now."""
+        self._patience_ends_at = self._clock.now() + seconds
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time() + seconds)
 
     async def _wait_for_return(self) -> None:
         left = self.lease_left()
         if left <= 0:
             raise LeaseOver("the shadow is gone")
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(left) as self._waiting:
                 await self._came_back.wait()
         except TimeoutError:
-            raise LeaseOver(f"the shadow did not come back within {left:.0f} s") from None
+            raise LeaseOver("the shadow did not come back in time") from None
+        finally:
+            self._waiting = None
 
     async def closed(self) -> None:
         """Wait until the shadow closes its side; nothing may be asked meanwhile."""
