@@ -22,8 +22,6 @@ from kettle.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
     ConnectionLost,
-    KettleError,
-    NotFoundError,
     RemoteProtocolError,
     SessionUnknown,
     WireError,
@@ -32,7 +30,7 @@ from kettle.runtime import tasks
 from kettle.runtime.addresses import find_collectors
 from kettle.runtime.ccb import Listening, Reversed
 from kettle.runtime.credentials import SystemClientCredentials, SystemServerCredentials
-from kettle.runtime.privileges import find_account
+from kettle.runtime.security_settings import read_security
 from kettle.runtime.stream import Stream
 from kettle.runtime.transport import Transport
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
@@ -41,11 +39,9 @@ from kettle.wire.commands import Command, Daemon, command_name, find_command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
 from kettle.wire.messages.brokering import CcbReverseConnect
-from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.security.client_side import ClientSetup, client_handshake
-from kettle.wire.security.mapfile import MapFile, parse_mapfile
-from kettle.wire.security.negotiation import Wish, read_policy
+from kettle.wire.security.negotiation import Wish
 from kettle.wire.security.server_side import (
     FIRST_MESSAGE_SECONDS,
     Accepted,
@@ -205,46 +201,42 @@ class CommandNetwork:
         self._strangers.clear()
 
     def _make_server(self) -> ServerSetup:
-        config = self._config
-        subsystem = config.subsystem
-        authorization = Authorization.from_settings(config.get, subsystem)
+        settings = read_security(self._config)
+        authorization = settings.authorization()
         for level, user in self._holes:
             authorization.add_hole(level, user)
         identity = self._identity
-        made = self._setup.sessions_made if self._setup is not None else 0
+        started = f"{int(identity.started_at)}.{secrets.token_hex(3)}"
         return ServerSetup(
-            policies={
-                level: read_policy(config.get, level, subsystem=subsystem) for level in Level
-            },
+            policies=dict(settings.policies),
             registered=self._registered,
             authorization=authorization,
             sessions=self._sessions,
-            credentials=SystemServerCredentials(config),
+            credentials=SystemServerCredentials(self._config),
             addresses=self._reachable_at(),
             random_bytes=secrets.token_bytes,
-            session_name=f"{identity.machine}:{identity.pid}:{int(identity.started_at)}"
-            f".{secrets.token_hex(3)}",
-            uid_domain=uid_domain(config),
-            trust_domain=config.get("TRUST_DOMAIN") or "",
-            mapfile=read_mapfile(config),
-            fs_directory=config.get("FS_LOCAL_DIR") or "/tmp",  # noqa: S108 - both sides know it
-            root_is_condor=root_is_condor(config),
-            token_maximum_age_seconds=config.integer("SEC_TOKEN_MAX_AGE") or 0,
+            session_name=f"{identity.machine}:{identity.pid}:{started}",
+            uid_domain=settings.uid_domain,
+            trust_domain=settings.trust_domain,
+            mapfile=settings.mapfile,
+            fs_directory=settings.fs_directory,
+            root_is_condor=settings.root_is_condor,
+            token_maximum_age_seconds=settings.token_maximum_age_seconds,
             version=identity.version,
-            sessions_made=made,
         )
 
     def _make_client(self) -> ClientSetup:
         config = self._config
+        settings = read_security(config)
         return ClientSetup(
-            policy=read_policy(config.get, Level.CLIENT, subsystem=config.subsystem),
+            policy=settings.policies[Level.CLIENT],
             credentials=SystemClientCredentials(config, self._clock.now),
             random_bytes=secrets.token_bytes,
             subsystem=config.subsystem,
             process_id=os.getpid(),
             own_address=str(self._address) if self._address.port else "",
             parent_id=config.environment.get("CONDOR_PARENT_ID", ""),
-            uid_domain=uid_domain(config),
+            uid_domain=settings.uid_domain,
         )
 
     def _reachable_at(self) -> tuple[Sinful, ...]:
@@ -577,56 +569,6 @@ class CommandNetwork:
         """End every connection that is being served."""
         for stream in list(self._connections):
             stream.close()
-
-
-def root_is_condor(config: Config) -> bool:
-    """Tell whether root is to be called `condor`: not where nobody has that name.
-
-    A pool that root starts in a container has no such account, and root's jobs have to have an
-    owner whose files somebody can touch.
-    """
-    if config.boolean("FS_ROOT_TO_CONDOR") is False:
-        return False
-    try:
-        find_account("condor")
-    except NotFoundError:
-        return False
-    return True
-
-
-def uid_domain(config: Config) -> str:
-    """Return UID_DOMAIN, by default this host's name."""
-    return config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "localhost"
-
-
-def read_mapfile(config: Config) -> MapFile | None:
-    """Read CERTIFICATE_MAPFILE; None if there is none. ConfigError if it does not parse."""
-    path = config.get("CERTIFICATE_MAPFILE")
-    if not path:
-        return None
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
-    except OSError:
-        return None
-    literal = config.boolean("CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS") is True
-    return parse_mapfile(
-        text, literal_keys=literal, source=path, read_included=_read_included_mapfiles
-    )
-
-
-def _read_included_mapfiles(path: str) -> list[tuple[str, str]]:
-    names = [path]
-    if os.path.isdir(path):
-        names = sorted(os.path.join(path, name) for name in os.listdir(path))
-    found = []
-    for name in names:
-        try:
-            with open(name, encoding="utf-8", errors="replace") as file:
-                found.append((name, file.read()))
-        except OSError as error:
-            raise KettleError(f"cannot read the map file {name}: {error.strerror}") from error
-    return found
 
 
 def _read_call(body: bytes) -> CcbReverseConnect | None:

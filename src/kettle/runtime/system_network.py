@@ -19,6 +19,7 @@ from kettle.runtime.listening import (
     raise_descriptor_limit,
 )
 from kettle.runtime.network import CommandNetwork
+from kettle.runtime.security_settings import read_security
 from kettle.runtime.shared_port import (
     Endpoint,
     endpoint_folder,
@@ -70,7 +71,11 @@ class SystemNetwork(CommandNetwork):
             and await self._listen_behind(socket_name)
         ):
             return
-        plan = plan_listening(self._config, port)
+        plan = (
+            read_security(self._config).listening
+            if port is None
+            else plan_listening(self._config, port)
+        )
         self._listeners = open_listeners(plan)
         self._address = make_address(plan, self._listeners)
         self._setup = self._client = None

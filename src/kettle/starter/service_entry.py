@@ -24,6 +24,7 @@ from kettle.runtime.identity import DaemonIdentity, this_platform
 from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.security_settings import read_security
 from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.service import Starter
@@ -58,6 +59,7 @@ def warm(generation: int) -> Prepared:
     global _prepared
     if _prepared is None or _prepared.generation != generation:
         config = load_config(SystemSources(), dict(os.environ), subsystem="STARTER")
+        read_security(config)
         settings = read_settings(config, version=CONDOR_VERSION, platform=this_platform())
         _prepared = Prepared(
             generation,
