@@ -144,10 +144,10 @@ class AutoClusters:
             if expression is None or expression.is_literal:
                 names = ()
             else:
-                inside, outside = closure(job, [name])
-                # A TARGET attribute that some job also has itself changes nothing, but the
-                # reference counts it, and its users compare AutoClusterAttrs.
-                names = (*inside, *(each for each in outside if each in job))
+                # What is looked up in the slot is not the job's, whatever the job has itself: the
+                # reference does not count TARGET.CondorVersion (query_autoclusters vector).
+                inside, _ = closure(job, [name])
+                names = tuple(inside)
             self._by_expression[text] = names
         new = [each for each in names if each.lower() not in self._attributes]
         if new:

@@ -230,14 +230,15 @@ def _by_autocluster(
             if text is not None:
                 ad.insert_text(name, text)
         ad["AutoClusterId"] = autocluster
-        _add_jobs(ad, jobs, query)
+        # Only idle jobs count: the question is what is still wanted of the pool.
+        _add_jobs(ad, [job for job in jobs if job.status == JobStatus.IDLE], query)
         if query.constraint is None or holds(ad, query.constraint):
             yield ad
 
 
 def _add_jobs(ad: ClassAd, jobs: list[Job], query: Query) -> None:
     ad["JobCount"] = len(jobs)
-    if query.most_ids > 0:
+    if query.most_ids > 0 and jobs:
         ids = [str(job.id) for job in jobs[: query.most_ids]]
         if len(jobs) > query.most_ids:
             ids.append("...")
