@@ -19,11 +19,6 @@ class ClusterSubmitEvent(SubmitEvent):
 
     number: ClassVar[int] = 35
     type_name: ClassVar[str] = "ClusterSubmitEvent"
-    ATTRIBUTES: ClassVar[Attributes] = (
-        ("host", "SubmitHost"),
-        ("log_notes", "LogNotes"),
-        ("user_notes", "UserNotes"),
-    )
     _first: ClassVar[str] = "Cluster submitted from host: "
 
 
@@ -185,7 +180,39 @@ class FileTransferEvent(Event):
 
 
 @dataclass(slots=True, kw_only=True)
-class ReserveSpaceEvent(Prefixed):
+class _Reuse(Prefixed):
+    """An event about files that jobs share: its first field continues the header's line.
+
+    Compat: the reference writes a blank there and the first field on a line of its own, which its
+    own reader refuses; we write what it reads, and read both
+    (tests/interop/test_event_log_against_wheel.py).
+    """
+
+    def body(self) -> list[str]:
+        """Return the fields that have a value."""
+        lines = [
+            f"{prefix}{one_line(str(value))}"
+            for prefix, name in self.LINES
+            if (value := getattr(self, name)) is not None
+        ]
+        return [lines[0].removeprefix("\t"), *lines[1:]] if lines else []
+
+    @classmethod
+    def from_body(cls, lines: Lines) -> Self:
+        """Read the fields that are there."""
+        rest = lines.rest()
+        if rest and rest[0].strip():
+            rest = [f"\t{rest[0]}", *rest[1:]]
+        elif rest:
+            rest = rest[1:]
+        inner = Lines(rest)
+        event = cls().read_lines(inner)
+        event.extra = inner.rest()
+        return event
+
+
+@dataclass(slots=True, kw_only=True)
+class ReserveSpaceEvent(_Reuse):
     """Space for files that jobs share was set aside."""
 
     size: int | None = None
@@ -211,7 +238,7 @@ class ReserveSpaceEvent(Prefixed):
 
 
 @dataclass(slots=True, kw_only=True)
-class ReleaseSpaceEvent(Prefixed):
+class ReleaseSpaceEvent(_Reuse):
     """Space that was set aside is free again."""
 
     reservation: str | None = None
@@ -223,7 +250,7 @@ class ReleaseSpaceEvent(Prefixed):
 
 
 @dataclass(slots=True, kw_only=True)
-class FileCompleteEvent(Prefixed):
+class FileCompleteEvent(_Reuse):
     """A file that jobs share has arrived."""
 
     size: int | None = None
@@ -249,7 +276,7 @@ class FileCompleteEvent(Prefixed):
 
 
 @dataclass(slots=True, kw_only=True)
-class FileUsedEvent(Prefixed):
+class FileUsedEvent(_Reuse):
     """A file that jobs share was used."""
 
     checksum: str | None = None
@@ -271,7 +298,7 @@ class FileUsedEvent(Prefixed):
 
 
 @dataclass(slots=True, kw_only=True)
-class FileRemovedEvent(Prefixed):
+class FileRemovedEvent(_Reuse):
     """A file that jobs shared was deleted."""
 
     size: int | None = None

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kettle.classad import ClassAd, forms, parse_ads
+from kettle.classad import ClassAd, parse_ads
+from kettle.classad.forms import to_json, to_xml
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import CommonFilesEvent
 from kettle.records.event_grid import JobAdInformationEvent
@@ -24,9 +25,18 @@ from kettle.records.event_log import (
     render_event,
     render_time,
 )
-from kettle.records.event_usage import CpuTimes
+from kettle.records.event_usage import CpuTimes, UsageValue
 
 _BY_TYPE = {kind.type_name.lower(): kind for kind in EVENTS.values()}
+_HEADER = frozenset(
+    {"mytype", "eventtypenumber", "eventtime", "cluster", "proc", "subproc", "node"}
+    | {"terminatednormally", "returnvalue", "terminatedbysignal", "corefile"}
+)
+_DESCRIPTIONS = {
+    22: "Job disconnected, attempting to reconnect",
+    23: "Job reconnected",
+    24: "Job reconnect impossible: rescheduling job",
+}
 _AD_TIME = Style(sub_second=True)
 _AD_TIME_UTC = Style(sub_second=True, utc=True)
 
@@ -46,6 +56,8 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
         if value is None:
             continue
         ad[attribute] = str(value) if isinstance(value, CpuTimes) else value
+    if event.number in _DESCRIPTIONS:
+        ad["EventDescription"] = _DESCRIPTIONS[event.number]
     if isinstance(event, ExecuteEvent) and event.properties:
         ad["ExecuteProps"] = _properties_ad(event.properties)
     if isinstance(event, (JobTerminatedEvent, JobEvictedEvent)):
@@ -95,11 +107,32 @@ def event_from_ad(ad: ClassAd) -> Event | None:
     event.time = parse_moment(ad.string("EventTime") or "")
     for name, attribute in kind.ATTRIBUTES:
         _set_field(event, name, ad, attribute)
+    if isinstance(event, (JobTerminatedEvent, JobEvictedEvent)):
+        event.usage = _usage_of(ad, event)
+    if isinstance(event, JobEvictedEvent) and event.requeued:
+        for name, attribute in JobTerminatedEvent.ATTRIBUTES[:4]:
+            _set_field(event, name, ad, attribute)
+    if isinstance(event, JobAdInformationEvent):
+        event.attributes = {name: ad.text(name) or "" for name in ad.own_names()}
     if isinstance(event, ExecuteEvent):
         properties = ad.evaluate("ExecuteProps")
         if isinstance(properties, ClassAd):
             event.properties = {n: properties.text(n) or "" for n in properties.own_names()}
     return event
+
+
+def _usage_of(ad: ClassAd, event: Event) -> dict[str, UsageValue]:
+    """Return the attributes of the table of resources: all that nothing else explains."""
+    known = {attribute.lower() for _, attribute in event.ATTRIBUTES} | _HEADER
+    usage: dict[str, UsageValue] = {}
+    for name in ad.own_names():
+        value = ad.evaluate(name)
+        numeric = isinstance(value, (int, float)) and not isinstance(value, bool)
+        assigned = isinstance(value, str) and name.lower().startswith("assigned")
+        if name.lower() not in known and (numeric or assigned):
+            assert isinstance(value, (int, float, str))
+            usage[name] = value
+    return usage
 
 
 def _set_field(event: Event, name: str, ad: ClassAd, attribute: str) -> None:
@@ -123,25 +156,12 @@ def _set_field(event: Event, name: str, ad: ClassAd, attribute: str) -> None:
         setattr(event, name, value)
 
 
-def sorted_ad(ad: ClassAd) -> ClassAd:
-    """Return the ad in the order in which the reference prints events: by length, then name."""
-    result = ClassAd()
-    for name in sorted(ad.own_names(), key=lambda name: (len(name), name.lower())):
-        value = ad.lookup(name)
-        nested = ad.evaluate(name)
-        if isinstance(nested, ClassAd):
-            result[name] = sorted_ad(nested)
-        elif value is not None:
-            result.insert(name, value)
-    return result
-
-
 def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
     """Return an event in the form that the style names, ready for one write."""
     if style.form is Form.TEXT:
         return render_event(event, style)
-    ad = sorted_ad(event_ad(event, style))
-    text = forms.to_xml(ad) if style.form is Form.XML else forms.to_json(ad)
+    ad = event_ad(event, style)
+    text = to_xml(ad) if style.form is Form.XML else to_json(ad)
     return (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape")
 
 

@@ -38,12 +38,15 @@ class Prefixed(Event):
         """Read the sentence and the lines that are there."""
         if lines.take().rstrip() != cls.SENTENCE.rstrip():
             raise BodyError(f"not {cls.SENTENCE!r}")
-        event = cls()
-        for prefix, name in cls.LINES:
+        return cls().read_lines(lines)
+
+    def read_lines(self, lines: Lines) -> Self:
+        """Read the lines after the sentence."""
+        for prefix, name in self.LINES:
             text = lines.maybe_after(prefix)
             if text is not None:
-                setattr(event, name, number_in(text, "") if name in cls.NUMBERS else text)
-        return event
+                setattr(self, name, number_in(text, "") if name in self.NUMBERS else text)
+        return self
 
 
 @dataclass(slots=True, kw_only=True)

@@ -138,7 +138,8 @@ def render_time(seconds: float, style: Style) -> str:
     whole = int(seconds // 1)
     text = _second_text(whole, style.iso, style.utc)
     if style.sub_second:
-        text += f".{int((seconds - whole) * 1000):03}"
+        # A little more, because a thousandth that was read has no exact floating point form.
+        text += f".{int((seconds - whole) * 1000 + 0.001):03}"
     return text + "Z" if style.utc else text
 
 

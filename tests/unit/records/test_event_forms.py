@@ -1,0 +1,53 @@
+"""Events as ads, XML and JSON, against recorded logs of a real pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.records.event_forms import event_ad, event_from_ad, read_event_ads, render
+from kettle.records.event_grid import RemoteErrorEvent
+from kettle.records.event_kinds import JobHeldEvent, SubmitEvent
+from kettle.records.event_log import EVENTS, Form, Style
+from unit.records.test_event_log import example
+
+RECORDED = Path(__file__).parents[2] / "data" / "event_logs"
+
+
+@pytest.mark.parametrize("name", ["no_transfer.xml", "file_transfer.xml", "global.json"])
+def test_a_recorded_log_is_read_and_written_back_byte_for_byte(name: str) -> None:
+    recorded = (RECORDED / name).read_text()
+    form = Form.JSON if name.endswith("json") else Form.XML
+    events = list(read_event_ads(recorded))
+    assert b"".join(render(event, Style(form)) for event in events).decode() == recorded
+
+
+@pytest.mark.parametrize("number", sorted(set(EVENTS) - {28}))
+def test_every_event_survives_as_an_ad(number: int) -> None:
+    event = example(EVENTS[number])
+    back = event_from_ad(event_ad(event))
+    assert back == event
+
+
+def test_an_ad_of_an_unknown_type_is_no_event() -> None:
+    assert event_from_ad(ClassAd({"MyType": "SomethingEvent"})) is None
+
+
+def test_an_ad_is_known_by_its_type_where_it_has_no_number() -> None:
+    event = event_from_ad(ClassAd({"MyType": "RemoteErrorEvent", "ErrorMsg": "x"}))
+    assert isinstance(event, RemoteErrorEvent)
+    assert event.message == "x"
+
+
+def test_values_of_a_wrong_type_are_left_at_their_defaults() -> None:
+    ad = ClassAd({"MyType": "JobHeldEvent", "HoldReasonCode": "many", "EventTime": "never"})
+    event = event_from_ad(ad)
+    assert isinstance(event, JobHeldEvent)
+    assert (event.code, event.time) == (0, 0.0)
+
+
+def test_the_moment_is_shown_in_universal_time_if_the_style_says_so() -> None:
+    ad = event_ad(SubmitEvent(time=1795262865.5), Style(utc=True))
+    assert ad.string("EventTime") == "2026-11-21T12:07:45.500Z"
