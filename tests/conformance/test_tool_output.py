@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 FOLDER = HERE.parent / "data" / "vectors" / "output"
 RECORDED = json.loads((FOLDER / "cases.json").read_text(encoding="utf-8"))
 CASES = RECORDED["cases"]
-TOOLS = ("condor_q",)
+TOOLS = ("condor_q", "condor_history")
 NOT_YET = frozenset(
     int(line.split()[0])
     for line in (HERE / "output_not_yet.txt").read_text(encoding="utf-8").split("\n")

@@ -8,8 +8,6 @@ reference's, byte by byte (tests/conformance/test_tool_output.py, tests/cli).
 
 from __future__ import annotations
 
-import os
-import pwd
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,13 +17,13 @@ from kettle.classad import ClassAd, parse_ads
 from kettle.errors import KettleError, NotFoundError, UsageError
 from kettle.tools.ad_filter import AdFilter
 from kettle.tools.condor_version import version_text
-from kettle.tools.printing.print_format import PrintFormat, parse_print_format
+from kettle.tools.printing.print_format import PrintFormat, read_print_format
 from kettle.tools.printing.whole_ads import restrict, write_ads
 from kettle.tools.programs import Streams
 from kettle.tools.queue_batches import WANTED, find_batches, job_id, render_batches
 from kettle.tools.queue_totals import render_totals
 from kettle.tools.queue_usage import USAGE
-from kettle.tools.queue_wish import UnknownOptionError, Wish, read_wish
+from kettle.tools.queue_wish import UnknownOptionError, Wish, choose_width, read_wish
 
 TABLE_ATTRIBUTES = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
@@ -117,14 +115,7 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
         return None
     from kettle.tools.job_columns import ATTRIBUTE_RENDERERS, RENDERERS
 
-    path = wish.print_format
-    try:
-        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError:
-        raise UsageError(
-            f"Can't open select file: {path}\nError: cannot execute print-format file {path}"
-        ) from None
-    found = parse_print_format(text, RENDERERS, ATTRIBUTE_RENDERERS)
+    found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
     return found
@@ -167,21 +158,12 @@ def read_user_log(path: str) -> list[ClassAd]:
 
     Compat: everything belongs to the log file's owner; shown by test_queue_recordings.
     """
-    from kettle.tools.queue_log_ads import replay_log
+    from kettle.tools.queue_log_ads import read_log_file
 
     try:
-        data = Path(path).read_bytes()
-        owner = _name_of(os.stat(path).st_uid)
+        return read_log_file(path)
     except OSError:
         raise UsageError(f"Can't open user log: {path}") from None
-    return replay_log(data, owner)
-
-
-def _name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return str(uid)
 
 
 def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
@@ -267,7 +249,7 @@ def _say_print_format(found: PrintFormat, answer: Answer, streams: Streams) -> N
 def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     ads = sorted(answer.ads, key=job_id)
     parts = [render_title(answer.title, _now(answer))]
-    most = choose_width(wish, streams)
+    most = choose_width(wish.width, streams)
     if "totals" in wish.flags:
         parts += [render_totals(answer.summary, ads), "\n"]
     elif "factory" in wish.flags:
@@ -301,15 +283,3 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
         mask.append(wish.added)
     mask.measure(ads)
     return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
-
-
-def choose_width(wish: Wish, streams: Streams) -> int:
-    """Return how long a row may be; 0 is without limit, which is so for pipes and files."""
-    if wish.width is not None:
-        return max(0, wish.width - 1) if wish.width else 0
-    try:
-        if streams.stdout.isatty():
-            return os.get_terminal_size(streams.stdout.fileno()).columns - 1
-    except (OSError, ValueError):
-        pass
-    return 0

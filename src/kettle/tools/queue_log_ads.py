@@ -5,7 +5,9 @@ Only what the events tell: numbers, the time of submission, the state, where it 
 
 from __future__ import annotations
 
+import pwd
 from collections.abc import Callable
+from pathlib import Path
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -25,6 +27,18 @@ _STATES = {
     12: JobStatus.HELD,
     13: JobStatus.IDLE,
 }
+
+
+def read_log_file(path: str) -> list[ClassAd]:
+    """Return the ads of a log's jobs; OSError if it cannot be read."""
+    return replay_log(Path(path).read_bytes(), _name_of(Path(path).stat().st_uid))
+
+
+def _name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
 
 
 def replay_log(data: bytes, owner: str) -> list[ClassAd]:

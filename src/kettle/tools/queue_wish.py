@@ -6,6 +6,7 @@ Only the words are judged here. Which ads are fetched and how they are printed i
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from kettle.client.pool import quoted
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.tools.options import Option, match_option
 from kettle.tools.printing.columns import Columns
+from kettle.tools.programs import Streams
 
 OPTIONS = (
     Option("help"),
@@ -139,15 +141,33 @@ class Wish:
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
-        jobs = [_render_id(word) for word in self.ids]
-        jobs += [f"Owner == {quoted(name)}" for name in self.owners]
-        parts = [f"({' || '.join(jobs)})"] if jobs else []
+        jobs = render_jobs(self.ids, self.owners)
+        parts = [f"({jobs})"] if jobs else []
         if self.submitter:
             who = self.submitter
             parts.append(f"({'User' if '@' in who else 'Owner'} == {quoted(who)})")
         parts += [f"({text})" for text in self.constraints]
         parts += [f"({MODES[mode]})" for mode in sorted(self.modes) if mode in MODES]
         return " && ".join(parts) or "true"
+
+
+def render_jobs(ids: Sequence[str], owners: Sequence[str]) -> str:
+    """Return the expression for jobs named by numbers or owners; empty if there are none."""
+    parts = [_render_id(word) for word in ids]
+    parts += [f"Owner == {quoted(name)}" for name in owners]
+    return " || ".join(parts)
+
+
+def choose_width(width: int | None, streams: Streams) -> int:
+    """Return how long a row may be; 0 is without limit, which is so for pipes and files."""
+    if width is not None:
+        return max(0, width - 1)
+    try:
+        if streams.stdout.isatty():
+            return os.get_terminal_size(streams.stdout.fileno()).columns - 1
+    except (OSError, ValueError):
+        pass
+    return 0
 
 
 def _render_id(word: str) -> str:
@@ -218,8 +238,8 @@ def choose_option(word: str, options: Sequence[Option]) -> tuple[str, str]:
 class UnknownOptionError(UsageError):
     """An option that does not exist: the usage is shown with the complaint."""
 
-    def __init__(self, word: str) -> None:
-        super().__init__(f"Error: unrecognized argument {word}")
+    def __init__(self, word: str, what: str = "Error: unrecognized argument") -> None:
+        super().__init__(f"{what} {word}")
 
 
 def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:

@@ -11,6 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kettle.classad import ClassAd, Value, parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
@@ -68,6 +69,19 @@ def _order(value: Value) -> tuple[int, float, str]:
     if isinstance(value, (bool, int, float)):
         return 0, float(value), ""
     return 2, 0.0, ""
+
+
+def read_print_format(
+    path: str, renderers: Renderers, attribute_renderers: AttributeRenderers
+) -> PrintFormat:
+    """Read a print-format file; UsageError if it cannot be read or selects nothing."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        raise UsageError(
+            f"Can't open select file: {path}\nError: cannot execute print-format file {path}"
+        ) from None
+    return parse_print_format(text, renderers, attribute_renderers)
 
 
 def parse_print_format(

@@ -6,11 +6,12 @@ that ads can be written as they come.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
 from kettle.classad import ClassAd
-from kettle.classad.forms import XML_FOOTER, XML_HEADER, render_ads, to_xml
+from kettle.classad.forms import XML_FOOTER, XML_HEADER, render_ads, to_json, to_xml
 
 
 def restrict(ad: ClassAd, names: Sequence[str]) -> ClassAd:
@@ -32,18 +33,42 @@ def render_line(ad: ClassAd) -> str:
     return "{" + "".join(line.strip() for line in lines) + "}\n"
 
 
-def write_ads(ads: Iterable[ClassAd], form: str, out: TextIO, *, gap: str = "") -> None:
-    """Write ads in one of `classad.forms.FORMS` or as JSON lines; `gap` stands between XML ads."""
+def write_ads(ads: Iterable[ClassAd], form: str, out: TextIO) -> None:
+    """Write ads in one of `classad.forms.FORMS` or as JSON lines."""
     if form == "jsonl":
         out.writelines(render_line(ad) for ad in ads)
     elif form == "long":
         out.writelines(render_ads([ad], "long") for ad in ads)
     elif form == "xml":
         out.write(XML_HEADER)
-        out.writelines(to_xml(ad, sort=True) + gap for ad in ads)
+        out.writelines(to_xml(ad, sort=True) for ad in ads)
         out.write(XML_FOOTER)
     else:
         text = render_ads(list(ads), form)
-        if not text and form == "json":
-            text = "[\n]\n"
-        out.write(text)
+        out.write(text or ("[\n]\n" if form == "json" else ""))
+
+
+@contextmanager
+def open_ads(form: str, out: TextIO) -> Iterator[Callable[[ClassAd], None]]:
+    """Return a function that writes one ad after the other, as `condor_history` does.
+
+    Compat: it leaves a line free around each ad in XML; shown by test_tool_output.
+    """
+    first = True
+
+    def write(ad: ClassAd) -> None:
+        nonlocal first
+        if form == "json":
+            out.write("" if first else ",\n")
+            out.write(to_json(ad, sort=True) + "\n")
+        elif form == "xml":
+            out.write(to_xml(ad, sort=True) + "\n")
+        elif form == "jsonl":
+            out.write(render_line(ad))
+        else:
+            out.write(render_ads([ad], form))
+        first = False
+
+    out.write({"json": "[\n", "xml": XML_HEADER + "\n"}.get(form, ""))
+    yield write
+    out.write({"json": "]\n", "xml": XML_FOOTER + "\n"}.get(form, ""))
