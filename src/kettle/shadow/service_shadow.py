@@ -51,6 +51,7 @@ from kettle.wire.messages.rpc import Shape
 from kettle.wire.messages.shadow_host import ShadowExited
 from kettle.wire.messages.syscalls import PutFile, read_syscall
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
+from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
 LEAVING_SECONDS = 600.0
 # A starter that was told to kill the job at once has no reason to take longer than this.
 LEAVING_FAST_SECONDS = 60.0
+# A startd whose port has refused every connection for so long is gone.
+GONE_SECONDS = 3.0
 # How often a startd that is still cleaning up is asked again, and how many times.
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
@@ -406,6 +409,7 @@ class RunningShadow(JobRecord):
     async def _look_for_starter(self) -> None:
         self._watch_policy()
         attempt = 0
+        refused_since: float | None = None
         while self.state.phase is Phase.LOST:
             left = self.last_contact + self.lease_seconds - self.host.now()
             if left <= 0:
@@ -416,10 +420,35 @@ class RunningShadow(JobRecord):
                 if await self._reconnect():
                     await self.happen(Event.FOUND)
                     return
+                refused_since = None
             except (WireError, OSError) as error:
                 self.log(f"Attempt {attempt} to reconnect failed: {error}")
+                refused_since = self._note_refusal(error, refused_since)
+                if await self._judge_refusals(refused_since):
+                    return
             if self.state.phase is Phase.LOST:
                 await self._pause(min(2.0 ** min(attempt, 16), self.host.backoff_ceiling, left))
+
+    def _note_refusal(self, error: Exception, since: float | None) -> float | None:
+        """Return since when the startd's own port has refused every connection, None if not.
+
+        Behind a shared port a refusal says nothing about the startd.
+        """
+        shared = Sinful.parse(self.startd_address).shared_port_id is not None
+        if shared or not isinstance(error.__cause__, ConnectionRefusedError):
+            return None
+        return self.host.now() if since is None else since
+
+    async def _judge_refusals(self, since: float | None) -> bool:
+        """Give the job up if its startd has been gone for a while; its starters went with it.
+
+        Compat: the reference waits for the whole lease (test_kills.py, the master's death).
+        """
+        if since is None or self.host.now() - since < GONE_SECONDS:
+            return False
+        self._reason = "The startd that ran the job is gone"
+        await self.happen(Event.GONE)
+        return True
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless something happens first."""
