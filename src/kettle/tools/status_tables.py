@@ -218,14 +218,14 @@ ABSENT = (
 )
 SCHEDDS = (
     _GROWING_NAME,
-    Cell("Machine", 14, text("Machine"), missing="undefined", grows=True),
+    Cell("Machine", 12, text("Machine"), missing="undefined", grows=True),
     _sum("RunningJobs", "TotalRunningJobs", 11),
     _sum("IdleJobs", "TotalIdleJobs", 10),
     _sum("HeldJobs", "TotalHeldJobs", 10),
 )
 SUBMITTERS = (
     _GROWING_NAME,
-    Cell("Machine", 14, text("Machine"), missing="undefined", grows=True),
+    Cell("Machine", 12, text("Machine"), missing="undefined", grows=True),
     _sum("RunningJobs", "RunningJobs", 11),
     _sum("IdleJobs", "IdleJobs", 10),
     _sum("HeldJobs", "HeldJobs", 10),
