@@ -1,0 +1,155 @@
+"""A master and its daemons on the virtual clock: order, restarts, shutdown (R076, R044)."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from pathlib import Path
+
+from kettle.master.service import MasterService
+from kettle.testing.processes import FakeChild
+from kettle.testing.world import World, WorldDaemon, run_in_world
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+
+TEXT = """\
+DAEMON_LIST = MASTER SCHEDD COLLECTOR STARTD
+COLLECTOR_ADDRESS_FILE = $(LOG)/.collector_address
+SHUTDOWN_GRACEFUL_TIMEOUT = 600
+"""
+
+
+def name_of(child: FakeChild) -> str:
+    return child.name.split()[0].removeprefix("condor_")
+
+
+async def live(child: FakeChild) -> int:
+    """Be a daemon that runs until it is told to stop, and stops in its own time."""
+    child.ignores |= {signal.SIGTERM, signal.SIGQUIT}
+    while not {signal.SIGTERM, signal.SIGQUIT} & set(child.signals):  # noqa: ASYNC110
+        await asyncio.sleep(1)
+    return 0
+
+
+async def start(world: World, text: str = TEXT) -> WorldDaemon[MasterService]:
+    """Start a master whose daemons are processes that only exist here."""
+    address_file = world.folder / "log" / ".collector_address"
+
+    async def behave(child: FakeChild) -> int:
+        if name_of(child) == "collector":
+            await asyncio.sleep(2)
+            address_file.write_text("<127.0.0.1:9618>\nversion\nplatform\n")
+        return await live(child)
+
+    def build(runtime: object) -> MasterService:
+        runtime.processes.zygote.entries["kettle.runtime.forked:main"] = behave  # type: ignore[attr-defined]
+        return MasterService(runtime)  # type: ignore[arg-type]
+
+    return await world.start("MASTER", build, text)
+
+
+def running(master: WorldDaemon[MasterService]) -> list[str]:
+    return sorted(name_of(child) for child in master.processes.children())
+
+
+async def tell(
+    world: World, master: WorldDaemon[MasterService], command: Command, *name: str
+) -> None:
+    client = world.client("admin@here")
+    stream = await client.network.connect(master.network.address, command)
+    if name:
+        await stream.send(Words(*name))
+    stream.close()
+    await asyncio.sleep(0.1)
+
+
+def test_the_others_start_when_the_collector_has_said_where_it_is(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(1)
+        assert running(master) == ["collector"]
+        await asyncio.sleep(2)
+        assert running(master) == ["collector", "schedd", "startd"]
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_a_daemon_that_dies_is_back_after_ten_seconds(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(5)
+        [schedd] = [one for one in master.processes.children() if name_of(one) == "schedd"]
+        schedd.end_by(signal.SIGKILL)
+        await asyncio.sleep(9.5)
+        assert running(master) == ["collector", "startd"]
+        await asyncio.sleep(1)
+        assert running(master) == ["collector", "schedd", "startd"]
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_one_daemon_is_turned_off_and_on_by_command(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(5)
+        await tell(world, master, Command.DAEMON_OFF, "startd")
+        await asyncio.sleep(2)
+        assert running(master) == ["collector", "schedd"]
+        await asyncio.sleep(3600)
+        assert running(master) == ["collector", "schedd"]
+        await tell(world, master, Command.DAEMON_ON, "startd")
+        assert running(master) == ["collector", "schedd", "startd"]
+        await tell(world, master, Command.DAEMONS_OFF)
+        await asyncio.sleep(5)
+        assert running(master) == []
+        await tell(world, master, Command.DAEMONS_ON)
+        await asyncio.sleep(5)
+        assert running(master) == ["collector", "schedd", "startd"]
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_the_collector_outlives_the_others_in_a_shutdown(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(5)
+        stopping = asyncio.ensure_future(master.stop("graceful"))
+        await asyncio.sleep(0.01)
+        by_name = {name_of(child): child for child in master.processes.children()}
+        assert by_name["schedd"].signals == [signal.SIGTERM]
+        assert by_name["collector"].signals == []
+        await stopping
+        assert running(master) == []
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_a_daemon_that_does_not_stop_is_hurried_and_then_killed(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(5)
+        [schedd] = [one for one in master.processes.children() if name_of(one) == "schedd"]
+        assert schedd.task is not None
+        schedd.task.cancel()
+        begin = world.clock.now()
+        await master.stop("graceful")
+        assert schedd.signals == [signal.SIGTERM, signal.SIGQUIT, signal.SIGKILL]
+        assert 900 <= world.clock.now() - begin < 910
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_the_ready_word_of_every_daemon_makes_the_pool_ready(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        master = await start(world)
+        await asyncio.sleep(5)
+        assert master.service.readiness().boolean("AllReady") is False
+        for child in master.processes.children():
+            master.service.on_ready(child.pid)
+        assert master.service.readiness().boolean("AllReady") is True
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
