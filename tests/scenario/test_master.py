@@ -117,8 +117,8 @@ def test_the_collector_outlives_the_others_in_a_shutdown(tmp_path: Path) -> None
         master = await start(world)
         await asyncio.sleep(5)
         stopping = asyncio.ensure_future(master.stop("graceful"))
-        await asyncio.sleep(0.01)
-        by_name = {name_of(child): child for child in master.processes.children()}
+        await asyncio.sleep(0)
+        by_name = {name_of(child): child for child in master.processes.started}
         assert by_name["schedd"].signals == [signal.SIGTERM]
         assert by_name["collector"].signals == []
         await stopping
