@@ -182,3 +182,13 @@ def test_the_same_claim_runs_one_job_after_another(pool: RealPool) -> None:
     pool.run_as_tester("condor_submit", "many.sub")
     wait_for(lambda: log.exists() and events(log).count("005") == 4, 60)
     assert log.read_text().count("SlotName: slot1_1@kettle") == 4
+
+
+def test_the_owner_sees_the_end_of_a_running_jobs_output(pool: RealPool) -> None:
+    script(pool, "talk.sh", "echo first line; echo second line; sleep 60\n")
+    log = submit(pool, "talk", "executable = talk.sh\noutput = talk.out")
+    wait_for(lambda: log.exists() and "001" in events(log), 40)
+    cluster = log.read_text().split("(")[1].split(".")[0].lstrip("0")
+    seen = pool.run_as_tester("condor_tail", f"{cluster}.0")
+    pool.run("condor_rm", "-all")
+    assert seen == "first line\nsecond line\n"

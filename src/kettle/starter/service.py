@@ -92,7 +92,7 @@ class Starter:
         self.transfers = False
         self.delayed: dict[str, str] = {}
         self.streams = StreamedFiles(self.shadow)
-        self._plan: LaunchPlan | None = None
+        self.plan: LaunchPlan | None = None
         self._deactivated = asyncio.Event()
         self._ended = asyncio.Event()
         self._wake = asyncio.Event()
@@ -201,6 +201,12 @@ class Starter:
             delay = answer.real("RetryDelay") or 1.0
             await asyncio.sleep(min(max(delay, 0.0), _LONGEST_RETRY_SECONDS))
 
+    @property
+    def launch_plan(self) -> LaunchPlan:
+        """What was started; there is one once the job runs."""
+        assert self.plan is not None
+        return self.plan
+
     # ---- starting -----------------------------------------------------------------------------
 
     async def _start_job(self) -> Role | None:
@@ -222,11 +228,9 @@ class Starter:
             delayed_prefix=settings.chirp_prefix,
             starter_environment=self.world.job_environment(),
         )
-        self._plan = plan_launch(
-            self.job, self.slot, self.sandbox, around, transfers=self.transfers
-        )
+        self.plan = plan_launch(self.job, self.slot, self.sandbox, around, transfers=self.transfers)
         if self.transfers and self.job.boolean("TransferExecutable") is not False:
-            self.keeper.make_executable(self._plan.program)
+            self.keeper.make_executable(self.plan.program)
         await self.call(lambda: syscalls.must(calls.BeginExecution()))
         first = Role.PRE if self.job.string("PreCmd") else Role.JOB
         await self._spawn(first)
@@ -238,8 +242,8 @@ class Starter:
         return max(0, min(19, probe.integer("KettleRenice") or 0))
 
     async def _spawn(self, role: Role) -> None:
-        assert self._plan is not None
-        plan = self._plan if role is Role.JOB else self.world.plan_script(self, self._plan, role)
+        assert self.plan is not None
+        plan = self.plan if role is Role.JOB else self.world.plan_script(self, self.plan, role)
         streams = await self.streams.open(plan) if role is Role.JOB else {}
         try:
             child = self.jobs.launch(plan, streams)
@@ -274,7 +278,7 @@ class Starter:
         await self._ended.wait()
         # What the job left running in the background has to be dead before anything else is
         # decided: the slot may be given to the next job as soon as we say so.
-        if not self.jobs.kill_all():
+        if not await self.jobs.end_all():
             self.log("some processes of the job cannot be killed")
         await self.streams.finish()
         return self.processes.status_of(Role.JOB)
@@ -353,8 +357,8 @@ class Starter:
             self._ended.set()
             return
         if graceful and seconds > 0:
-            assert self._plan is not None
-            self.jobs.signal_job(self._plan.soft_kill_signal)
+            assert self.plan is not None
+            self.jobs.signal_job(self.plan.soft_kill_signal)
             if self._kill_timer is None:
                 loop = asyncio.get_running_loop()
                 self._kill_timer = loop.call_later(seconds, self.jobs.kill_all)
@@ -504,7 +508,7 @@ class Starter:
         if self._update_task is not None:
             self._update_task.cancel()
         if hasattr(self, "jobs"):
-            self.jobs.kill_all()
+            await self.jobs.end_all()
         if hasattr(self, "chirp"):
             self.chirp.close()
         self.shadow.close()

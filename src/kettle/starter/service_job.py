@@ -6,6 +6,7 @@ behind becomes its child and is found by walking down from the starter itself.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -148,13 +149,23 @@ class JobProcesses:
         return sum(self._kill(pid, signal.SIGCONT) for pid in self.living())
 
     def kill_all(self) -> bool:
-        """Kill everything below the starter; whether nothing is left to be killed."""
+        """Kill everything below the starter; whether nothing was left to be killed."""
+        pids = self.living()
+        for pid in pids:
+            self._kill(pid, signal.SIGKILL)
+        return not pids
+
+    async def end_all(self) -> bool:
+        """Kill until nothing is left, as processes may fork while they are being killed.
+
+        False if something stays: a process in the kernel's hands cannot be killed.
+        """
+        delay = 0.001
         for _ in range(_KILL_ROUNDS):
-            pids = self.living()
-            if not pids:
+            if self.kill_all():
                 return True
-            for pid in pids:
-                self._kill(pid, signal.SIGKILL)
+            await asyncio.sleep(delay)
+            delay = min(0.5, delay * 2)
         return not self.living()
 
     def _kill(self, pid: int, number: int) -> bool:

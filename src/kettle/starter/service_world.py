@@ -64,6 +64,10 @@ class StarterWorld:
                 claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT), lifetime=None
             )
 
+    def accept_owner(self, session: ClaimId, owner: str) -> None:
+        """Let the job's owner in, who may look and log in but command nothing."""
+        self.network.add_session(session, user=owner, levels=(Level.READ,), lifetime=None)
+
     async def connect(
         self, address: Sinful, command: Command, *, session: ClaimId | None
     ) -> Stream:

@@ -1,0 +1,141 @@
+"""A shell server beside a running job, for condor_ssh_to_job and interactive jobs.
+
+For each request fresh keys and a configuration of its own are made in the sandbox, and sshd runs
+in inetd mode on the very connection that asked, as the job's user and in its scratch directory.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import os
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kettle.errors import KettleError
+
+if TYPE_CHECKING:
+    from kettle.starter.service import Starter
+
+_CONFIG = """\
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/authorized_keys
+PidFile none
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+PubkeyAuthentication yes
+PermitRootLogin no
+PrintMotd no
+PermitUserEnvironment no
+X11Forwarding no
+AllowUsers {user}
+ForceCommand {folder}/shell
+Subsystem sftp internal-sftp
+"""
+_KEY_SECONDS = 30.0
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What the client needs: the server's public key and its own private key, base64."""
+
+    server: str
+    client: str
+
+
+class ShellServer:
+    """Makes keys and starts sshd."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._count = 0
+
+    async def prepare(self, shells: str) -> tuple[str, Keys]:
+        """Make the folder with keys and configuration; KettleError if that cannot be."""
+        starter, settings = self._starter, self._starter.settings
+        if not settings.ssh_to_job:
+            raise KettleError("ssh_to_job is turned off on this machine (ENABLE_SSH_TO_JOB)")
+        if not os.access(settings.sshd, os.X_OK):
+            raise KettleError(f"there is no {settings.sshd} on this machine")
+        self._count += 1
+        folder = f"{starter.sandbox.user}/.condor_ssh_to_job_{self._count}"
+        keeper = starter.keeper
+        with keeper.privileges.as_account(keeper.account):
+            os.mkdir(folder, 0o700)
+        for name in ("host_key", "client_key"):
+            await self._make_key(f"{folder}/{name}")
+        server = self._read(f"{folder}/host_key.pub")
+        client = self._read(f"{folder}/client_key")
+        keeper.write(
+            f"{folder}/authorized_keys", self._read(f"{folder}/client_key.pub").decode(), 0o600
+        )
+        keeper.write(f"{folder}/shell", self._shell_script(shells), 0o700)
+        text = _CONFIG.format(folder=folder, user=keeper.account.name)
+        keeper.write(f"{folder}/sshd_config", text, 0o600)
+        # The client puts a host pattern in front of the server's key.
+        return folder, Keys(_encode(server), _encode(client))
+
+    async def _make_key(self, path: str) -> None:
+        starter, keeper = self._starter, self._starter.keeper
+        argv = [starter.settings.ssh_keygen, "-q", "-N", "", "-C", "", "-t", "rsa", "-f", path]
+        try:
+            with keeper.privileges.as_job(keeper.account):
+                child = starter.world.processes.spawn(argv, environment={"PATH": "/usr/bin:/bin"})
+            async with asyncio.timeout(_KEY_SECONDS):
+                status = await child.wait()
+        except (OSError, TimeoutError) as error:
+            raise KettleError(f"cannot make keys with {argv[0]}: {error}") from error
+        if status != 0:
+            raise KettleError(f"{argv[0]} failed with status {status}")
+
+    def _read(self, path: str) -> bytes:
+        keeper = self._starter.keeper
+        with keeper.privileges.as_account(keeper.account), open(path, "rb") as file:
+            return file.read(64 * 1024)
+
+    def _shell_script(self, shells: str) -> str:
+        """Return the program that becomes the session: the job's directory and environment."""
+        plan = self._starter.launch_plan
+        lines = ["#!/bin/sh"]
+        for name, value in plan.environment.items():
+            if name.replace("_", "a").isalnum():
+                lines.append(f"export {name}={shlex.quote(value)}")
+        child = self._starter.jobs.child
+        lines.append(f"export _CONDOR_JOB_PIDS={child.pid if child is not None else ''}")
+        lines.append(f"cd {shlex.quote(plan.cwd)}")
+        lines.append('[ -n "$SSH_ORIGINAL_COMMAND" ] && exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
+        lines += [
+            f"[ -x {shlex.quote(shell)} ] && exec {shlex.quote(shell)}"
+            for shell in shells.split(",")
+            if shell.startswith("/")
+        ]
+        lines.append("exec /bin/sh")
+        return "\n".join([*lines, ""])
+
+    def serve(self, folder: str, connection: int) -> None:
+        """Run sshd on a connection (closed here afterwards); it ends with the session."""
+        starter, keeper = self._starter, self._starter.keeper
+        argv = [starter.settings.sshd, "-i", "-e", "-f", f"{folder}/sshd_config"]
+        os.set_blocking(connection, True)
+        try:
+            with keeper.privileges.as_job(keeper.account):
+                starter.world.processes.spawn(
+                    argv,
+                    environment={"PATH": "/usr/bin:/bin"},
+                    cwd=starter.sandbox.scratch,
+                    fds={0: connection, 1: connection},
+                    new_session=True,
+                    name="sshd",
+                )
+        except OSError as error:
+            starter.log(f"cannot start {argv[0]}: {error}")
+        finally:
+            with contextlib.suppress(OSError):
+                os.close(connection)
+
+
+def _encode(data: bytes) -> str:
+    return base64.b64encode(data).decode()
