@@ -1,0 +1,1 @@
+"""What each hook is given and how its answer is read."""
