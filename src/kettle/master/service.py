@@ -22,6 +22,7 @@ from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
 from kettle.master.service_commands import MasterCommands
 from kettle.runtime import tasks
 from kettle.runtime.collectors import Advertiser, read_address_file
+from kettle.runtime.credentials import make_pool_key
 from kettle.runtime.forked import encode_call
 from kettle.runtime.inheritance import (
     Inheritance,
@@ -90,6 +91,9 @@ class MasterService:
         self._pipe, self._pipe_kept = os.pipe()
         MasterCommands(self._runtime, self).register()
         self._read_plans(self._runtime.config)
+        if "COLLECTOR" in self._plans and os.getuid() == 0:
+            # The key that the pool's tokens are signed with, as the reference makes it by itself.
+            make_pool_key(self._runtime.config)
         tasks.spawn(self._start_all(), "starting the daemons")
 
     def _take_lock(self) -> None:
