@@ -382,3 +382,14 @@ def test_a_client_that_never_negotiates_sends_bare_commands(wire: Wire, tmp_path
         await server.close()
 
     wire.run(scenario)
+
+
+def test_this_host_may_be_named_in_the_lists(wire: Wire) -> None:
+    async def scenario() -> None:
+        server = await wire.serve(SERVER.replace("alice@here", "*/localhost"))
+        server.register(CHANGE, echo, levels=(Level.WRITE,))
+        client = wire.make("TOOL", CLIENT)
+        assert await ask(client, server, CHANGE, "hi") == "hi from alice@here"
+        await server.close()
+
+    wire.run(scenario)
