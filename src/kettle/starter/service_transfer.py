@@ -6,19 +6,26 @@ its session and what a failure means for the job (hold 12 and 13, or another try
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import ConnectionLost, KettleError, RefusedError
 from kettle.starter import syscalls
+from kettle.transfer.items import ReportUrl
 from kettle.transfer.plan import (
     Catalogue,
     Landing,
+    Plan,
     make_catalogue,
     parse_remaps,
     plan_output,
     size_limit,
+    split_url_outputs,
 )
+from kettle.transfer.plugins import plugin_environment
 from kettle.transfer.protocol import Outcome, Terms, download, upload
 from kettle.wire.commands import Command
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
@@ -26,7 +33,9 @@ from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
+    from kettle.runtime.processes import Child
     from kettle.runtime.stream import Stream
+    from kettle.runtime.url_fetching import UrlFetcher
     from kettle.starter.service import Starter
 
 # Limit: silence during a transfer; a peer whose disk is slow still says something now and then.
@@ -105,7 +114,12 @@ class SandboxTransfer:
             try:
                 limit = size_limit(starter.job, starter.slot, "MaxTransferInputMB", -1)
                 outcome = await stream.run(
-                    download(landing.path_for, files, self._terms(stream, code, limit))
+                    download(
+                        landing.path_for,
+                        files,
+                        self._terms(stream, code, limit),
+                        fetch=lambda wanted: self._plugins().fetch(wanted),
+                    )
                 )
             finally:
                 stream.close()
@@ -125,12 +139,13 @@ class SandboxTransfer:
             plan = plan_output(
                 starter.job, files, starter.sandbox.scratch, self._before, attribute=attribute
             )
+            plan, reports = await self._put_to_urls(plan)
             stream = await self._connect(Command.FILETRANS_DOWNLOAD)
             try:
                 limit = size_limit(starter.job, starter.slot, "MaxTransferOutputMB", -1)
                 outcome = await stream.run(
                     upload(
-                        plan.items,
+                        (*plan.items, *reports),
                         files,
                         self._terms(stream, code, limit),
                         final=final,
@@ -146,6 +161,51 @@ class SandboxTransfer:
         self.bytes_sent += outcome.bytes
         self.spooled = [item.name for item in plan.items if not item.name.startswith("_condor_")]
         self._check(outcome, code)
+
+    def _plugins(self) -> UrlFetcher:
+        """Return the plug-ins of this job; they run in scratch, as the job's user."""
+        from kettle.runtime.url_fetching import UrlFetcher
+
+        starter = self._starter
+        world, box = starter.world, starter.sandbox
+        account = starter.keeper.account
+
+        def spawn(
+            argv: Sequence[str],
+            environment: Mapping[str, str],
+            cwd: str,
+            descriptors: Mapping[int, int],
+        ) -> Child:
+            with world.privileges.as_job(account):
+                return world.processes.spawn(
+                    argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
+                )
+
+        environment = plugin_environment(
+            {"PATH": os.defpath, "HOME": account.home, "PYTHONPATH": os.pathsep.join(sys.path)},
+            box.job_ad,
+            box.machine_ad,
+        )
+        return UrlFetcher(
+            spawn,
+            environment,
+            box.scratch,
+            configured=world.settings.transfer_plugins,
+            of_the_job=starter.job.string("TransferPlugins"),
+        )
+
+    async def _put_to_urls(self, plan: Plan) -> tuple[Plan, list[ReportUrl]]:
+        """Send to their URLs what goes there; return the rest, and a report for each of them."""
+        rest, to_urls = split_url_outputs(self._starter.job, plan)
+        if not to_urls:
+            return plan, []
+        results = await self._plugins().put([(url, path) for _, url, path in to_urls])
+        errors = {(result.url, result.path): result.error for result in results}
+        reports = []
+        for name, url, path in to_urls:
+            error = errors.get((url, path), "the plug-in said nothing of it")
+            reports.append(ReportUrl(name, url, success=not error, error=error))
+        return rest, reports
 
     def _check(self, outcome: Outcome, code: int) -> None:
         failure = outcome.failure

@@ -44,6 +44,7 @@ class StarterSettings:
     ssh_keygen: str = "/usr/bin/ssh-keygen"
     lib: str = ""
     starter_user_log: str = ""
+    transfer_plugins: str = ""
     full_debug: bool = False
     max_lease: int = 2400
     job_hook_keyword: str = ""
@@ -101,6 +102,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         sshd=text("SSHD", "/usr/sbin/sshd"),
         ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
         starter_user_log=text("STARTER_USER_LOG"),
+        transfer_plugins=text("FILETRANSFER_PLUGINS"),
         full_debug="D_FULLDEBUG" in text("STARTER_DEBUG").upper(),
         job_hook_keyword=text("STARTER_JOB_HOOK_KEYWORD"),
     )

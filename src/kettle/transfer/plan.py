@@ -300,6 +300,34 @@ def plan_output(
     return Plan(tuple(build.items.values()), build.bytes())
 
 
+def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, str, str]]]:
+    """Take out of an output plan what a plug-in puts to a URL: (name, url, path) each.
+
+    That is what TransferOutputRemaps sends to a URL and, with OutputDestination, everything but
+    the standard streams, which stay with the access point. Directories vanish: a URL names a file.
+    """
+    destination = (job.string("OutputDestination") or "").rstrip("/")
+    remaps = parse_remaps(job.string("TransferOutputRemaps"))
+    if not destination and not any(is_url(target) for _, target in remaps):
+        return plan, []
+    streams = set(stream_file_names(job).values())
+    kept: list[Item] = []
+    to_urls: list[tuple[str, str, str]] = []
+    for item in plan.items:
+        target = remap(item.name, remaps)
+        if isinstance(item, SendFile) and item.name not in streams:
+            if target is not None and is_url(target):
+                to_urls.append((item.name, target, item.path))
+                continue
+            if destination:
+                to_urls.append((item.name, f"{destination}/{target or item.name}", item.path))
+                continue
+        elif isinstance(item, SendDirectory) and (destination or (target and is_url(target))):
+            continue
+        kept.append(item)
+    return Plan(tuple(kept), plan.sandbox_bytes), to_urls
+
+
 def parse_remaps(text: str | None) -> list[tuple[str, str]]:
     r"""Return the pairs of TransferOutputRemaps, `a=b;c=d`; `\=`, `\;` and `\\` are literal."""
     pairs: list[tuple[str, str]] = []

@@ -17,6 +17,7 @@ from kettle.transfer.plan import (
     remap,
     size_limit,
     split_list,
+    split_url_outputs,
 )
 from unit.transfer.disk import MemoryDisk
 
@@ -179,3 +180,23 @@ def test_the_size_limit_is_the_jobs_or_else_the_configured_one() -> None:
     assert size_limit(job(), None, "MaxTransferInputMB", -1) == -1
     assert size_limit(job(), None, "MaxTransferInputMB", 2) == 2 * 1024 * 1024
     assert size_limit(job(MaxTransferInputMB=1), None, "MaxTransferInputMB", 2) == 1024 * 1024
+
+
+def test_output_for_urls_is_taken_out_of_the_plan() -> None:
+    disk = box(a=b"1", b=b"22", _condor_stdout=b"out")
+    ad = job(
+        TransferOutput="a,b",
+        TransferOutputRemaps="a=s3://bucket/a",
+        Out="o",
+        StreamOut=False,
+    )
+    rest, to_urls = split_url_outputs(ad, plan_output(ad, disk, "/box", {}))
+    assert [item.name for item in rest.items] == ["b", "_condor_stdout"]
+    assert to_urls == [("a", "s3://bucket/a", "/box/a")]
+    ad["OutputDestination"] = "https://h/dir/"
+    rest, to_urls = split_url_outputs(ad, plan_output(ad, disk, "/box", {}))
+    assert [item.name for item in rest.items] == ["_condor_stdout"]
+    assert [url for _, url, _ in to_urls] == ["s3://bucket/a", "https://h/dir/b"]
+    plain = job(TransferOutput="a")
+    plan = plan_output(plain, disk, "/box", {})
+    assert split_url_outputs(plain, plan) == (plan, [])
