@@ -160,6 +160,17 @@ class Privileges:
             os.setgroups(groups)
             os.setresuid(*uids)
 
+    def become(self, account: Account) -> None:
+        """Become somebody for good, for a forked child that executes nothing; never root (R087)."""
+        if not self.can_switch:
+            return
+        if account.uid == 0:
+            raise KettleError("a job's program must not run as root")
+        os.seteuid(0)
+        os.setgroups(account.groups)
+        os.setresgid(account.gid, account.gid, account.gid)
+        os.setresuid(account.uid, account.uid, account.uid)
+
 
 def group_id(name: str) -> int:
     """Return a group's number; NotFoundError if there is none of that name."""

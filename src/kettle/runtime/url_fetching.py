@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
+import signal
+import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from kettle.transfer.plan import split_list
 from kettle.transfer.plugins import (
@@ -33,8 +37,10 @@ from kettle.transfer.plugins import (
 from kettle.transfer.protocol import UrlResult
 
 if TYPE_CHECKING:
-    from kettle.runtime.processes import Child
+    from kettle.runtime.processes import Child, SystemProcesses
 
+# (arguments, working directory, output descriptor) -> the built-in plug-in, running.
+RunBuiltIn = Callable[[Sequence[str], str, int], "Child"]
 # (argv, environment, working directory, descriptors) -> the running program.
 Spawn = Callable[[Sequence[str], Mapping[str, str], str, Mapping[int, int]], "Child"]
 
@@ -54,7 +60,9 @@ class UrlFetcher:
         *,
         configured: str = "",
         of_the_job: str | None = None,
+        run_built_in: RunBuiltIn | None = None,
     ) -> None:
+        self._run_built_in = run_built_in
         self._spawn = spawn
         self._environment = environment
         self._scratch = scratch
@@ -120,12 +128,18 @@ class UrlFetcher:
         status, output = await self._run(query_argv(program), QUERY_SECONDS)
         return parse_abilities(program, output) if status == 0 else None
 
+    def _start(self, argv: Sequence[str], descriptors: Mapping[int, int]) -> Child:
+        own = built_in_plugin().argv
+        if self._run_built_in is not None and tuple(argv[: len(own)]) == own:
+            return self._run_built_in(argv[len(own) :], self._scratch, descriptors[1])
+        return self._spawn(argv, self._environment, self._scratch, descriptors)
+
     async def _run(self, argv: Sequence[str], seconds: float) -> tuple[int, str]:
         """Run a program and return its exit code (negative: signal) and what it printed."""
         with tempfile.TemporaryFile() as output:
             descriptors = {1: output.fileno(), 2: output.fileno()}
             try:
-                child = self._spawn(argv, self._environment, self._scratch, descriptors)
+                child = self._start(argv, descriptors)
             except OSError as error:
                 return 127, f"{argv[0]}: {error.strerror}"
             try:
@@ -137,6 +151,64 @@ class UrlFetcher:
             output.seek(0)
             text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
         return os.waitstatus_to_exitcode(status), text
+
+
+def fork_built_in(
+    processes: SystemProcesses,
+    become: Callable[[], None],
+    arguments: Sequence[str],
+    cwd: str,
+    output: int,
+) -> Child:
+    """Run the built-in plug-in in a fork of this process, which is faster than an interpreter.
+
+    It also needs no interpreter that the job's user can execute. `become` gives up this process's
+    rights for good; the plug-in's modules are loaded before that.
+    """
+    # What http and the look-up of names would import later, out of reach for the job's user.
+    for module in ("encodings.idna", "http.client", "ssl"):
+        importlib.import_module(module)
+    from kettle.transfer import url_plugin
+
+    processes.expect(1)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _be_built_in(url_plugin.main, become, arguments, cwd, output)
+        return processes.adopt(pid, "URL plug-in")
+    finally:
+        processes.expect(-1)
+
+
+def _be_built_in(
+    main: Callable[[Sequence[str]], int],
+    become: Callable[[], None],
+    arguments: Sequence[str],
+    cwd: str,
+    output: int,
+) -> NoReturn:
+    """Be the child: a plain blocking program that never returns."""
+    code = 70
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_DFL)
+        become()
+        null = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.closerange(3, 65_536)
+        os.chdir(cwd)
+        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115 - for good
+        sys.stderr = open(2, "w", closefd=False, encoding="utf-8")  # noqa: SIM115
+        code = main(list(arguments))
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:  # noqa: BLE001 - nothing may escape into the starter's code
+        traceback.print_exc()
+    finally:
+        os._exit(code & 0xFF)
 
 
 def _read(path: str) -> str:

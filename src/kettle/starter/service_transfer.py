@@ -7,7 +7,6 @@ its session and what a failure means for the job (hold 12 and 13, or another try
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -164,7 +163,7 @@ class SandboxTransfer:
 
     def _plugins(self) -> UrlFetcher:
         """Return the plug-ins of this job; they run in scratch, as the job's user."""
-        from kettle.runtime.url_fetching import UrlFetcher
+        from kettle.runtime.url_fetching import UrlFetcher, fork_built_in
 
         starter = self._starter
         world, box = starter.world, starter.sandbox
@@ -181,10 +180,14 @@ class SandboxTransfer:
                     argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
                 )
 
+        def run_built_in(arguments: Sequence[str], cwd: str, output: int) -> Child:
+            def become() -> None:
+                world.privileges.become(account)
+
+            return fork_built_in(world.processes, become, arguments, cwd, output)
+
         environment = plugin_environment(
-            {"PATH": os.defpath, "HOME": account.home, "PYTHONPATH": os.pathsep.join(sys.path)},
-            box.job_ad,
-            box.machine_ad,
+            {"PATH": os.defpath, "HOME": account.home}, box.job_ad, box.machine_ad
         )
         return UrlFetcher(
             spawn,
@@ -192,6 +195,7 @@ class SandboxTransfer:
             box.scratch,
             configured=world.settings.transfer_plugins,
             of_the_job=starter.job.string("TransferPlugins"),
+            run_built_in=run_built_in,
         )
 
     async def _put_to_urls(self, plan: Plan) -> tuple[Plan, list[ReportUrl]]:
