@@ -1,0 +1,215 @@
+"""Why a job does not match: each condition of both sides, and how many slots meet it.
+
+The conditions of the job are the parts of its Requirements that `&&` joins; those of the slots are
+the parts of theirs, attributes such as START followed into their definitions, gathered by text.
+Counts only, and the nearest value that would do; words and layout are the tools' (`kettle why`,
+`condor_q -better-analyze`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Expr, unparse
+from kettle.classad.nodes import AttributeReference, Binary, Parentheses, Selection
+
+# Limit: how deep attributes of a slot are followed into their definitions.
+_MOST_LEVELS = 10
+
+# A comparison read from the slot's side: the slot's value stands to the left.
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "=?=": "=?="}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One part of an expression, and how many slots meet it."""
+
+    text: str
+    # Slots that have this condition: all, for one of the job's.
+    asked: int
+    met: int
+    # What would have to be asked for instead so that any slot meets it: "RequestMemory <= 16384".
+    suggestion: str = ""
+
+
+@dataclass(slots=True)
+class Explanation:
+    """What stands between a job and the slots of a pool."""
+
+    slots: int = 0
+    job_conditions: list[Condition] = field(default_factory=list)
+    slot_conditions: list[Condition] = field(default_factory=list)
+    # Slots that the job refuses, that refuse the job, and where both agree.
+    refused_by_job: int = 0
+    refusing_job: int = 0
+    matching: int = 0
+    # Of the matching ones: free now, held by the job's own user, held by others, out of service.
+    free: int = 0
+    held_by_user: int = 0
+    held_by_others: int = 0
+    unavailable: int = 0
+
+    @property
+    def hindering(self) -> list[Condition]:
+        """The conditions that no slot meets, which alone keep the job from running."""
+        return [each for each in (*self.job_conditions, *self.slot_conditions) if not each.met]
+
+
+def split_conditions(expression: Expr) -> Iterator[Expr]:
+    """Yield the parts of an expression that `&&` joins, in order; parentheses do not hide any."""
+    if isinstance(expression, Parentheses):
+        yield from split_conditions(expression.inner)
+    elif isinstance(expression, Binary) and expression.operator == "&&":
+        yield from split_conditions(expression.left)
+        yield from split_conditions(expression.right)
+    else:
+        yield expression
+
+
+def expand_conditions(ad: ClassAd, expression: Expr, level: int = 0) -> Iterator[Expr]:
+    """Yield the parts of an expression with attributes of its own ad followed into theirs.
+
+    `Requirements = START && WithinResourceLimits` gives the parts of those two.
+    """
+    for part in split_conditions(expression):
+        inner = _definition(ad, part) if level < _MOST_LEVELS else None
+        if inner is None:
+            yield part
+        else:
+            yield from expand_conditions(ad, inner, level + 1)
+
+
+def _definition(ad: ClassAd, part: Expr) -> Expr | None:
+    """Return what a bare attribute of the ad stands for, None if it is a plain value."""
+    if _scope(part) not in ("", "my"):
+        return None
+    assert isinstance(part, (AttributeReference, Selection))
+    found = ad.lookup(part.name)
+    return None if found is None or found.is_literal else found
+
+
+def _scope(expression: Expr) -> str | None:
+    """Return `my`, `target` or nothing for an attribute, None for any other expression."""
+    if isinstance(expression, AttributeReference):
+        return ""
+    if isinstance(expression, Selection) and isinstance(expression.base, AttributeReference):
+        return expression.base.key
+    return None
+
+
+def explain(job: ClassAd, slots: Iterable[ClassAd], *, user: str = "") -> Explanation:
+    """Count, for each condition of a job and of the slots, how many slots meet it.
+
+    `user` is the job's submitter, to tell its own slots from those of others.
+    """
+    everything = list(slots)
+    found = Explanation(slots=len(everything))
+    requirements = job.lookup("Requirements")
+    parts = list(split_conditions(requirements)) if requirements is not None else []
+    for part in parts:
+        met = sum(1 for slot in everything if _holds(job, part, slot))
+        text = unparse(part, old=True)
+        suggestion = "" if met else suggest(job, part, everything)
+        found.job_conditions.append(Condition(text, len(everything), met, suggestion))
+    found.slot_conditions = _slot_conditions(job, everything)
+    for slot in everything:
+        wanted = requirements is not None and _holds(job, requirements, slot)
+        own = slot.lookup("Requirements")
+        welcome = own is not None and _holds(slot, own, job)
+        found.refused_by_job += not wanted
+        found.refusing_job += not welcome
+        if wanted and welcome:
+            found.matching += 1
+            _count_use(found, slot, user)
+    return found
+
+
+def _slot_conditions(job: ClassAd, slots: list[ClassAd]) -> list[Condition]:
+    """Gather the slots' conditions by their text, in the order in which they are met first."""
+    asked: dict[str, int] = {}
+    met: dict[str, int] = {}
+    for slot in slots:
+        requirements = slot.lookup("Requirements")
+        if requirements is None:
+            continue
+        seen = set()
+        for part in expand_conditions(slot, requirements):
+            text = unparse(part, old=True)
+            if text in seen:
+                continue
+            seen.add(text)
+            asked[text] = asked.get(text, 0) + 1
+            met[text] = met.get(text, 0) + _holds(slot, part, job)
+    return [Condition(text, count, met[text]) for text, count in asked.items()]
+
+
+def _count_use(found: Explanation, slot: ClassAd, user: str) -> None:
+    if slot.boolean("Offline") or (slot.string("State") or "") in ("Drained", "Preempting"):
+        found.unavailable += 1
+        return
+    holder = slot.string("RemoteUser") or slot.string("RemoteOwner")
+    if not holder or slot.boolean("PartitionableSlot"):
+        found.free += 1
+    elif user and holder == user:
+        found.held_by_user += 1
+    else:
+        found.held_by_others += 1
+
+
+def _holds(ad: ClassAd, expression: Expr, target: ClassAd) -> bool:
+    value = ad.evaluate_expression(expression, target)
+    return isinstance(value, (bool, int, float)) and bool(value)
+
+
+def suggest(job: ClassAd, part: Expr, slots: list[ClassAd]) -> str:
+    """Return what to ask for instead where a comparison with the slots' values fails everywhere.
+
+    For `TARGET.Memory >= RequestMemory` the greatest Memory there is; for an equality the values
+    that occur, if they are few. Empty where there is nothing to suggest.
+    """
+    comparison = _read_comparison(part)
+    if comparison is None:
+        return ""
+    attribute, operator, wanted = comparison
+    values = [slot.evaluate(attribute, job) for slot in slots]
+    name = unparse(wanted, old=True)
+    numbers = [
+        value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)
+    ]
+    if operator in (">", ">=") and numbers:
+        return f"{name} {operator.replace('>', '<')} {_shown(max(numbers))}"
+    if operator in ("<", "<=") and numbers:
+        return f"{name} {operator.replace('<', '>')} {_shown(min(numbers))}"
+    if operator in ("==", "=?="):
+        texts = sorted({value for value in values if isinstance(value, str)})
+        if 0 < len(texts) <= 5:
+            listed = " or ".join(f'"{text}"' for text in texts)
+            return f"{attribute} is {listed}"
+    return ""
+
+
+def _shown(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def _read_comparison(part: Expr) -> tuple[str, str, Expr] | None:
+    """Return slot attribute, operator and the job's side of `TARGET.X op Y`, or of `Y op' X`."""
+    while isinstance(part, Parentheses):
+        part = part.inner
+    if not isinstance(part, Binary) or part.operator not in _MIRRORED:
+        return None
+    left, right = _slot_attribute(part.left), _slot_attribute(part.right)
+    if left is not None:
+        return (left, part.operator, part.right)
+    if right is not None:
+        return (right, _MIRRORED[part.operator], part.left)
+    return None
+
+
+def _slot_attribute(expression: Expr) -> str | None:
+    while isinstance(expression, Parentheses):
+        expression = expression.inner
+    if isinstance(expression, Selection) and _scope(expression) == "target":
+        return expression.name
+    return None
