@@ -237,8 +237,7 @@ class Config:
                 **self.sources.machine_facts(),
                 **self.own_facts,
             }
-            if "DETECTED_CPUS" in facts:
-                facts.setdefault("DETECTED_CPUS_LIMIT", facts["DETECTED_CPUS"])
+            facts.setdefault("DETECTED_CPUS_LIMIT", facts.get("DETECTED_CPUS", "1"))
             self._facts = {name.upper(): (name, value) for name, value in facts.items()}
         return self._facts
 

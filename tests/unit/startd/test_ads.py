@@ -15,7 +15,7 @@ AROUND = ads.Surroundings("<127.0.0.1:9>", "{}", "v", "p", 10.0, 0.0)
 
 
 def make(text: str = "", cores: int = 4, memory: int = 4000) -> tuple[Machine, Config, ClassAd]:
-    config = Config.from_text(text, subsystem="STARTD")
+    config = Config.from_text(f"NUM_CPUS = {cores}\n{text}", subsystem="STARTD")
     facts = MachineFacts(host="h", cores=cores, memory_mib=memory)
     machine = Machine(facts, "h")
     machine.readings = Readings(disk_kib=100000, virtual_memory_kib=5000)
