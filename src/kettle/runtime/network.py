@@ -314,7 +314,23 @@ class CommandNetwork:
     def allows(self, stream: Stream, level: Level) -> bool:
         """Whether the peer holds a level beyond that of its command."""
         peer = stream.peer
-        return self.server.authorization.allows(level, peer.user, peer.address, limits=peer.limits)
+        names = self._names_of(peer.address)
+        return self.server.authorization.allows(
+            level, peer.user, peer.address, names, limits=peer.limits
+        )
+
+    def _names_of(self, host: str) -> tuple[str, ...]:
+        """Return the names by which the lists may mean a peer: those of this host for its own.
+
+        Limit: other hosts' names are not looked up, so that a name server that hangs hangs nobody;
+        lists name them by address or network.
+        """
+        own = self._address
+        loopback = host.startswith("127.") or host == "::1"
+        if not loopback and host not in {own.host, *(one.host for one in own.addresses)}:
+            return ()
+        names = (self._identity.machine, self._identity.machine.partition(".")[0])
+        return (*names, "localhost") if loopback else names
 
     async def serve(self, transport: Transport) -> None:
         """Answer one connection from its first message to its end."""
@@ -354,7 +370,13 @@ class CommandNetwork:
                     return
                 first = Reader(body)
             accepted = await stream.run(
-                server_handshake(self.server, host, self._clock.now(), first=first)
+                server_handshake(
+                    self.server,
+                    host,
+                    self._clock.now(),
+                    host_names=self._names_of(host),
+                    first=first,
+                )
             )
         stream.accept(accepted.command, accepted.peer)
         if accepted.finished:
@@ -364,6 +386,7 @@ class CommandNetwork:
         await self._dispatch(stream, accepted)
 
     async def _dispatch(self, stream: Stream, accepted: Accepted) -> None:
+        names = self._names_of(accepted.peer.address)
         while True:
             registration = self._registrations[stream.command]
             self.commands_handled += 1
@@ -378,7 +401,7 @@ class CommandNetwork:
                 return
             reader = await stream.receive_forever()
             command = reader.integer()
-            stream.accept(command, authorize_next(self.server, accepted, command))
+            stream.accept(command, authorize_next(self.server, accepted, command, names))
             if reader.remaining:
                 stream.push_back(reader)
 
