@@ -21,9 +21,10 @@ from kettle.classad import ClassAd, Expr, parse_expression
 from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
 from kettle.schedd import job_machine
 from kettle.schedd.actors import Actor
+from kettle.schedd.factory import is_factory
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
 from kettle.schedd.job_queue import Cluster, Job, JobQueue
-from kettle.schedd.selection import select_jobs
+from kettle.schedd.selection import holds, select_jobs
 from kettle.schedd.transaction import Transaction
 
 _REASON = {
@@ -109,7 +110,12 @@ def plan(queue: JobQueue, request: Request, actor: Actor, now: int) -> Plan:
         else (f"by user {actor.owner}")
     )
     if request.constraint is not None:
-        for job in list(select_jobs(queue, _constraint(request.constraint))):
+        constraint = _constraint(request.constraint)
+        for cluster in queue.clusters.values():
+            if is_factory(cluster) and holds(cluster.ad, constraint):
+                decided = _decide_cluster(planned, cluster, actor)
+                results += [each for each in decided if each[1] is ActionResult.SUCCESS]
+        for job in list(select_jobs(queue, constraint)):
             if not _fits(request.action, job):
                 continue
             results.append((_name(job.id), _decide(planned, job, actor, said, now)))
@@ -144,7 +150,7 @@ def _named(
         if cluster is None:
             yield f"cluster_{number}", [], None
             continue
-        makes_jobs = cluster if "JobMaterializeDigestFile" in cluster.ad else None
+        makes_jobs = cluster if is_factory(cluster) else None
         yield f"cluster_{number}", list(cluster.procs.values()), makes_jobs
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import KettleError
-from kettle.schedd import factory
+from kettle.schedd import actions, factory
 from kettle.schedd.factory import DigestSources, Paused
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Cluster
@@ -123,3 +124,16 @@ def test_a_digest_reads_no_file_and_runs_nothing() -> None:
     digest = "arguments=$(x)\nqueue x from /etc/passwd\n"
     with pytest.raises((KettleError, OSError), match="passwd"):
         plans(schedd, cluster, digest=digest)
+
+
+def test_removing_by_constraint_stops_the_making_too() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    make(schedd, cluster)
+    request = actions.parse(
+        ClassAd({"JobAction": 3, "ActionResultType": 2, "ActionConstraint": True})
+    )
+    plan = actions.plan(schedd.queue, request, ALICE, NOW)
+    schedd.queue.commit(plan.transaction)
+    assert [paused for _, paused in plan.factories] == [Paused.REMOVED]
+    assert factory.count_wanted(cluster) == 0
