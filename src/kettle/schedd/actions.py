@@ -111,9 +111,9 @@ def plan(queue: JobQueue, request: Request, actor: Actor, now: int) -> Plan:
     )
     if request.constraint is not None:
         constraint = _constraint(request.constraint)
-        for cluster in queue.clusters.values():
-            if is_factory(cluster) and holds(cluster.ad, constraint):
-                decided = _decide_cluster(planned, cluster, actor)
+        for made in queue.clusters.values():
+            if is_factory(made) and holds(made.ad, constraint):
+                decided = _decide_cluster(planned, made, actor)
                 results += [each for each in decided if each[1] is ActionResult.SUCCESS]
         for job in list(select_jobs(queue, constraint)):
             if not _fits(request.action, job):

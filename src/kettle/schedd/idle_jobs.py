@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Changes, Job, JobQueue
+from kettle.schedd.job_queue import Changes, Job, JobQueue, Priority
 
 # Universes whose jobs the negotiator finds machines for.
 MATCHED_UNIVERSES = frozenset(
@@ -29,32 +29,28 @@ MATCHED_UNIVERSES = frozenset(
     )
 )
 
-# How many numbers of `Job.order` come before age and id.
-_PRIORITIES = 5
-
-_Priority = tuple[int, ...]
-
 
 @dataclass(slots=True, eq=False)
 class Bucket:
     """Idle jobs alike: one submitter, one priority, one autocluster."""
 
     submitter: str
-    priority: _Priority
+    priority: Priority
     autocluster: int
     live: dict[JobId, Job] = field(default_factory=dict)
     # Jobs by age; those that are no longer live are dropped when they come to the front.
-    _heap: list[tuple[tuple[int, ...], JobId]] = field(default_factory=list)
+    _heap: list[tuple[int, int, int]] = field(default_factory=list)
 
     def add(self, job: Job) -> None:
         """Take a job in."""
         self.live[job.id] = job
-        heapq.heappush(self._heap, (job.order[_PRIORITIES:], job.id))
+        heapq.heappush(self._heap, job.age)
 
     def first(self) -> Job | None:
         """Return the oldest job."""
         while self._heap:
-            job = self.live.get(self._heap[0][1])
+            _, cluster, proc = self._heap[0]
+            job = self.live.get(JobId(cluster, proc))
             if job is not None:
                 return job
             heapq.heappop(self._heap)
@@ -62,12 +58,12 @@ class Bucket:
 
     def in_order(self) -> Iterator[Job]:
         """Yield the jobs, oldest first."""
-        return iter(sorted(self.live.values(), key=lambda job: job.order))
+        return iter(sorted(self.live.values(), key=lambda job: job.age))
 
     @property
-    def rank(self) -> tuple[_Priority, tuple[int, ...]]:
+    def rank(self) -> tuple[Priority, tuple[int, ...]]:
         """What orders buckets: priority, then the age of the oldest job."""
-        return self.priority, self._heap[0][0] if self.first() is not None else ()
+        return self.priority, self._heap[0] if self.first() is not None else ()
 
 
 class IdleJobs:
@@ -77,7 +73,7 @@ class IdleJobs:
         self._queue = queue
         self.autoclusters = autoclusters
         self._generation = autoclusters.generation
-        self._buckets: dict[str, dict[tuple[_Priority, int], Bucket]] = {}
+        self._buckets: dict[str, dict[tuple[Priority, int], Bucket]] = {}
         self._place: dict[JobId, Bucket] = {}
         # Jobs with a claim under way: they are idle, but need no further match.
         self._reserved: set[JobId] = set()
@@ -217,11 +213,11 @@ class IdleJobs:
         if learn_only and self.autoclusters.generation != self._generation:
             # Everything is sorted anew in a moment.
             return
-        priority = job.order[:_PRIORITIES]
         buckets = self._buckets.setdefault(job.submitter, {})
-        bucket = buckets.get((priority, number))
+        bucket = buckets.get((job.priority, number))
         if bucket is None:
-            bucket = buckets[priority, number] = Bucket(job.submitter, priority, number)
+            bucket = Bucket(job.submitter, job.priority, number)
+            buckets[job.priority, number] = bucket
         bucket.add(job)
         self._place[job.id] = bucket
 

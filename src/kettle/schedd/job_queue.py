@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from sys import intern
 from typing import Protocol
 
 from kettle.attributes.codes import JobStatus, JobUniverse
@@ -30,6 +31,9 @@ from kettle.schedd.transaction import Change, Transaction
 
 _JOB_TYPES = ("Job", "Machine")
 
+# Texts up to this length are kept once: statuses, counts, times of one second.
+_SHORT = 10
+
 # Attributes whose values a `Job` keeps at hand.
 _KEPT = frozenset(
     (
@@ -47,6 +51,15 @@ _KEPT = frozenset(
         "qdate",
     )
 )
+
+
+# Pre-priorities, JobPrio, post-priorities, each negated.
+Priority = tuple[int, int, int, int, int]
+_NO_PRIORITY: Priority = (0, 0, 0, 0, 0)
+
+# A job's own attributes of these kinds are read one by one; what else is kept, its cluster says.
+_OFTEN_OWN = frozenset(("jobstatus", "qdate"))
+_NOT_SHARED = _KEPT - _OFTEN_OWN
 
 
 class Journal(Protocol):
@@ -68,9 +81,28 @@ class Job:
     user: str = ""
     # Whose fair share it uses: the accounting group's or the user's name with the domain.
     submitter: str = ""
-    # What orders a submitter's jobs; smaller runs first.
-    order: tuple[int, ...] = ()
+    # What orders a submitter's jobs; smaller runs first. One object for all alike.
+    priority: Priority = _NO_PRIORITY
+    submitted_at: int = 0
     autocluster: int = 0
+
+    @property
+    def age(self) -> tuple[int, int, int]:
+        """What orders jobs of one priority; smaller runs first."""
+        return self.submitted_at, self.id.cluster, self.id.proc
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What a cluster's jobs have at hand, unless their own ads say otherwise."""
+
+    status: int
+    universe: int
+    owner: str
+    user: str
+    submitter: str
+    priority: Priority
+    submitted_at: int
 
 
 @dataclass(slots=True, eq=False)
@@ -80,6 +112,8 @@ class Cluster:
     id: int
     ad: ClassAd
     procs: dict[int, Job] = field(default_factory=dict)
+    # What the cluster's ad says of the kept attributes; None if it has to be read again.
+    shared: Shared | None = None
 
 
 @dataclass(slots=True)
@@ -235,9 +269,11 @@ class JobQueue:
     def _apply_all(self, all_changes: Iterable[Change], changes: Changes) -> None:
         ads = self._ads
         touched: dict[str, set[str]] = {}
+        new: set[str] = set()
         for op, key, name, text in all_changes:
             if op == queue_log.NEW_AD:
                 self._new_ad(key, name, text, changes)
+                new.add(key)
                 continue
             if op == queue_log.DESTROY_AD:
                 self._destroy_ad(key, changes)
@@ -247,9 +283,11 @@ class JobQueue:
             if ad is None:
                 continue
             if op == queue_log.SET_ATTRIBUTE:
-                ad.insert_text(name, text)
+                ad.insert_text(name, text if len(text) > _SHORT else intern(text))
             else:
                 ad.discard(name)
+            if key in new:
+                continue
             names = touched.get(key)
             if names is None:
                 names = touched[key] = set()
@@ -266,6 +304,7 @@ class JobQueue:
         if proc >= 0:
             changes.changed.setdefault(JobId(cluster, proc), set()).update(names)
         elif proc == CLUSTER_PROC and cluster in self.clusters:
+            self.clusters[cluster].shared = None
             for job in self.clusters[cluster].procs.values():
                 changes.changed.setdefault(job.id, set()).update(names)
 
@@ -346,16 +385,35 @@ class JobQueue:
             self._index(changed_job)
 
     def _read(self, job: Job) -> None:
-        ad = job.ad
-        job.status = _small(ad.integer("JobStatus"))
-        job.universe = ad.integer("JobUniverse") or JobUniverse.VANILLA
-        job.owner = ad.string("Owner") or ""
-        job.user = ad.string("User") or f"{job.owner}@{self.uid_domain}"
+        """Take the kept attributes out of a job's ad."""
+        own = job.ad.table
+        cluster = self.clusters[job.id.cluster]
+        shared = cluster.shared
+        if shared is None:
+            shared = cluster.shared = self._share(cluster.ad)
+        said = shared if _NOT_SHARED.isdisjoint(own) else self._share(job.ad)
+        job.universe, job.owner, job.user = said.universe, said.owner, said.user
+        job.submitter, job.priority = said.submitter, said.priority
+        job.status = _number(own.get("jobstatus"), job.ad, "JobStatus", shared.status)
+        job.status = _small(job.status)
+        job.submitted_at = _number(own.get("qdate"), job.ad, "QDate", shared.submitted_at)
+
+    def _share(self, ad: ClassAd) -> Shared:
+        owner = ad.string("Owner") or ""
+        user = ad.string("User") or f"{owner}@{self.uid_domain}"
         group = ad.string("AccountingGroup")
-        job.submitter = f"{group}@{self.uid_domain}" if group else job.user
+        submitter = f"{group}@{self.uid_domain}" if group else user
         if not group and ad.boolean("NiceUser"):
-            job.submitter = f"nice-user.{job.user}"
-        job.order = _order(ad, job.id)
+            submitter = f"nice-user.{user}"
+        return Shared(
+            status=ad.integer("JobStatus") or 0,
+            universe=ad.integer("JobUniverse") or JobUniverse.VANILLA,
+            owner=owner,
+            user=user,
+            submitter=submitter,
+            priority=_priority(ad),
+            submitted_at=ad.integer("QDate") or 0,
+        )
 
     def _index(self, job: Job) -> None:
         self.by_status[job.status][job.id] = job
@@ -397,7 +455,7 @@ class _Restoring:
         if ad is None:
             self._make(key, "", "")
             ad = self._ads[key]
-        ad.insert_text(name, text)
+        ad.insert_text(name, text if len(text) > _SHORT else intern(text))
 
     def delete_attribute(self, key: str, name: str) -> None:
         ad = self._ads.get(key)
@@ -409,18 +467,24 @@ def _small(status: int | None) -> int:
     return status if status is not None and 0 <= status <= 10 else JobStatus.IDLE
 
 
-def _order(ad: ClassAd, job: JobId) -> tuple[int, ...]:
-    """Return what orders jobs of one submitter: priorities first, then age, then id."""
-    return (
+def _number(own: object, ad: ClassAd, name: str, shared: int) -> int:
+    """Return an integer attribute, without parsing what is plainly one."""
+    if own is None:
+        return shared
+    if isinstance(own, str) and own.isdigit():
+        return int(own)
+    return ad.integer(name) or 0
+
+
+def _priority(ad: ClassAd) -> Priority:
+    found = (
         -(ad.integer("PreJobPrio1") or 0),
         -(ad.integer("PreJobPrio2") or 0),
         -(ad.integer("JobPrio") or 0),
         -(ad.integer("PostJobPrio1") or 0),
         -(ad.integer("PostJobPrio2") or 0),
-        ad.integer("QDate") or 0,
-        job.cluster,
-        job.proc,
     )
+    return found if any(found) else _NO_PRIORITY
 
 
 def _encode(all_changes: Iterable[Change]) -> bytes:

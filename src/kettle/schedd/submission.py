@@ -64,16 +64,16 @@ def complete(
         for name, text in defaults.items():
             if transaction.text(cluster, CLUSTER_PROC, name) is None:
                 transaction.set_attribute(key, name, text)
-        for proc in range(count):
-            _complete_proc(transaction, JobId(cluster, proc))
+    for job_key, names in transaction.own_names(_OWN).items():
+        proc = job_key.partition(".")[2]
+        if "procid" not in names:
+            transaction.set_attribute(job_key, "ProcId", proc)
+        if "jobstatus" not in names:
+            transaction.set_attribute(job_key, "JobStatus", "1")
 
 
-def _complete_proc(transaction: Transaction, job: JobId) -> None:
-    if transaction.text(*job, "ProcId") is None:
-        transaction.set_attribute(key_of(*job), "ProcId", str(job.proc))
-    if transaction.text(*job, "JobStatus") is None:
-        transaction.set_attribute(key_of(*job), "JobStatus", "1")
-
+# What every job has in its own ad.
+_OWN = frozenset(("procid", "jobstatus"))
 
 # What a job must have to be run at all; condor_submit sends all of it, other clients may not.
 _DEFAULTS = {

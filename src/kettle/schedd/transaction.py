@@ -17,6 +17,9 @@ from kettle.schedd.job_ids import CLUSTER_PROC, key_of
 Change = tuple[int, str, str, str]
 
 
+_SETS_OR_DELETES = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
+
+
 class Ads(Protocol):
     """What a transaction reads through to."""
 
@@ -27,12 +30,16 @@ class Ads(Protocol):
 class Transaction:
     """Changes in order, and what they make of each ad."""
 
-    __slots__ = ("_base", "_overlay", "changes", "durable", "makes_cluster")
+    __slots__ = ("_base", "_fresh", "_overlay", "_stale", "changes", "durable", "makes_cluster")
 
     def __init__(self, base: Ads) -> None:
         self._base = base
         # Key → attribute in lower case → (name, text), text None for deleted; None: ad destroyed.
         self._overlay: dict[str, dict[str, tuple[str, str | None]] | None] = {}
+        # New jobs: what is set in them is nearly never read before the commit, so their overlays
+        # are made only when somebody asks. A submission of 100,000 jobs would not fit otherwise.
+        self._fresh: dict[str, None] = {}
+        self._stale = False
         self.changes: list[Change] = []
         # Whether whoever commits waits for the disk.
         self.durable = True
@@ -44,18 +51,26 @@ class Transaction:
     def new_ad(self, key: str, my_type: str = "", target_type: str = "") -> None:
         """Make an empty ad."""
         self.changes.append((queue_log.NEW_AD, key, my_type, target_type))
-        self._overlay[key] = {}
         if key.endswith(".-1"):
             self.makes_cluster = True
+            self._overlay[key] = {}
+        else:
+            self._overlay.pop(key, None)
+            self._fresh[key] = None
+            self._stale = True
 
     def destroy_ad(self, key: str) -> None:
         """Forget an ad."""
         self.changes.append((queue_log.DESTROY_AD, key, "", ""))
+        self._fresh.pop(key, None)
         self._overlay[key] = None
 
     def set_attribute(self, key: str, name: str, text: str) -> None:
         """Give an attribute an expression, in old syntax."""
         self.changes.append((queue_log.SET_ATTRIBUTE, key, name, text))
+        if key in self._fresh:
+            self._stale = True
+            return
         overlay = self._overlay.get(key)
         if overlay is None:
             overlay = self._overlay[key] = {}
@@ -64,6 +79,9 @@ class Transaction:
     def delete_attribute(self, key: str, name: str) -> None:
         """Remove an attribute; removing a missing one is recorded all the same."""
         self.changes.append((queue_log.DELETE_ATTRIBUTE, key, name, ""))
+        if key in self._fresh:
+            self._stale = True
+            return
         overlay = self._overlay.get(key)
         if overlay is None:
             overlay = self._overlay[key] = {}
@@ -88,12 +106,16 @@ class Transaction:
 
     def exists(self, key: str) -> bool:
         """Tell whether the ad would be there after the commit."""
+        if key in self._fresh:
+            return True
         if key in self._overlay:
             return self._overlay[key] is not None
         return self._base.ad(key) is not None
 
     def created(self, key: str) -> bool:
         """Tell whether this transaction makes the ad."""
+        if key in self._fresh:
+            return self._base.ad(key) is None
         return self._overlay.get(key) is not None and self._base.ad(key) is None
 
     def text(self, cluster: int, proc: int, name: str) -> str | None:
@@ -102,6 +124,7 @@ class Transaction:
         A job's own value counts before its cluster's.
         """
         key, lower = key_of(cluster, proc), name.lower()
+        self._look_at_fresh(key)
         changed = (self._overlay.get(key) or {}).get(lower)
         if changed is not None and changed[1] is not None:
             return changed[1]
@@ -120,11 +143,36 @@ class Transaction:
 
     def overlay_of(self, key: str) -> Iterator[tuple[str, str | None]]:
         """Yield the changed attributes of an ad: name and text, None for a removed one."""
+        self._look_at_fresh(key)
         return iter((self._overlay.get(key) or {}).values())
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of every ad that is touched, in the order of the first touch."""
-        yield from self._overlay
+        yield from dict.fromkeys(change[1] for change in self.changes)
+
+    def own_names(self, names: frozenset[str]) -> dict[str, set[str]]:
+        """Return which of `names` (in lower case) are set in each new job, in one pass."""
+        found: dict[str, set[str]] = {key: set() for key in self._fresh}
+        for op, key, name, _ in self.changes:
+            if op == queue_log.SET_ATTRIBUTE and key in found:
+                lower = name.lower()
+                if lower in names:
+                    found[key].add(lower)
+        return found
+
+    def _look_at_fresh(self, key: str) -> None:
+        """Make the overlays of new jobs, because one of them is read."""
+        if not self._stale or key not in self._fresh:
+            return
+        for fresh in self._fresh:
+            self._overlay[fresh] = {}
+        for op, changed, name, text in self.changes:
+            if changed in self._fresh and op in _SETS_OR_DELETES:
+                value = text if op == queue_log.SET_ATTRIBUTE else None
+                overlay = self._overlay[changed]
+                assert overlay is not None
+                overlay[name.lower()] = (name, value)
+        self._stale = False
 
 
 def _is_own(ad: ClassAd, lower: str) -> bool:

@@ -65,7 +65,10 @@ def test_a_restart_finds_the_same_jobs() -> None:
     assert list(again.jobs) == list(schedd.queue.jobs)
     for job_id, job in again.jobs.items():
         assert list(job.ad.lines()) == list(schedd.queue.jobs[job_id].ad.lines())
-        assert job.order == schedd.queue.jobs[job_id].order
+        assert (job.priority, job.age) == (
+            schedd.queue.jobs[job_id].priority,
+            schedd.queue.jobs[job_id].age,
+        )
 
 
 def test_a_snapshot_is_the_queue_again() -> None:
