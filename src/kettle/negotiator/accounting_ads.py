@@ -90,15 +90,19 @@ def accounting_ads(
     """Return one ad for each customer: the answer to QUERY_ACCOUNTING_ADS."""
     return [
         ClassAd(
-            {
-                "MyType": "Accounting",
-                **customer_attributes(
-                    accountant, customer, facts.get(customer.name, CycleFacts()), groups
-                ),
-            }
+            customer_attributes(
+                accountant, customer, facts.get(customer.name, CycleFacts()), groups
+            )
         )
         for customer in _ordered(accountant)
     ]
+
+
+# What the numbered reply leaves out of submitters and of groups.
+_NOT_NUMBERED = {
+    False: ("HierWeightedResourcesUsed",),
+    True: ("Ceiling", "Floor", "SubmitterLimit", "SubmitterShare"),
+}
 
 
 def numbered_ad(
@@ -111,7 +115,8 @@ def numbered_ad(
         attributes = customer_attributes(
             accountant, customer, facts.get(customer.name, CycleFacts()), groups
         )
-        del attributes["LastUpdate"]
+        for name in ("LastUpdate", *_NOT_NUMBERED[attributes["IsAccountingGroup"] is True]):
+            del attributes[name]
         for name, value in attributes.items():
             ad[f"{name}{number}"] = value
     return ad

@@ -396,6 +396,7 @@ class NegotiatorService:
         if not self.settings.advertise_accounting:
             return
         for accounting in accounting_ads(self.accountant, self.facts, self.groups):
+            accounting["MyType"] = "Accounting"
             accounting["NegotiatorName"] = self.runtime.identity.name
             self._advertiser.update(Command.UPDATE_ACCOUNTING_AD, accounting)
 
