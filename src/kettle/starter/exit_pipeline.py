@@ -141,6 +141,10 @@ class ProcessList:
                 return process.status
         return None
 
+    def forget(self, role: Role) -> ProcessList:
+        """Let the process with this role begin anew, as after a checkpoint."""
+        return replace(self, reaped=tuple(p for p in self.reaped if p.role is not role))
+
     def next_role(self, *, has_post: bool) -> Role | None:
         """Return what to start after the last exit: pre, then job, then post (M006)."""
         if self.active:

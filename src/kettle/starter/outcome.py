@@ -48,6 +48,13 @@ def exit_reason(status: int | None, vacate: Vacate | None, *, core_dumped: bool 
     return ShadowExit.EXITED
 
 
+def is_checkpoint(job: ClassAd, status: int) -> bool:
+    """Whether this exit says that a checkpoint is ready (checkpoint_exit_code, …_signal)."""
+    if os.WIFSIGNALED(status):
+        return job.integer("SuccessCheckpointExitSignal") == os.WTERMSIG(status)
+    return job.integer("SuccessCheckpointExitCode") == os.WEXITSTATUS(status)
+
+
 def vacate_attributes(vacate: Vacate | None) -> dict[str, object]:
     """Return why the job was evicted; empty if it was not."""
     if vacate is None:

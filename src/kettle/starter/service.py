@@ -22,6 +22,7 @@ from kettle.runtime import tasks
 from kettle.runtime.privileges import Account
 from kettle.runtime.processes import Child
 from kettle.starter import outcome, syscalls
+from kettle.starter.deferral import seconds_to_wait
 from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep, ProcessList, Role
 from kettle.starter.launch import (
     CannotLaunch,
@@ -98,7 +99,8 @@ class Starter:
         self._wake = asyncio.Event()
         self._update_task: asyncio.Task[object] | None = None
         self._kill_timer: asyncio.TimerHandle | None = None
-        self._sent_final = False
+        self.checkpoints = 0
+        self._suspend_at_start = False
         self._final: ClassAd | None = None
 
     # ---- the life of the job ------------------------------------------------------------------
@@ -170,6 +172,17 @@ class Starter:
             await self.transfer.fetch_input()
         self.keeper.write_ad(self.sandbox.job_ad, self.job)
         await self._ask_guidance("JobEnvironment", {})
+        await self._await_deferral_time()
+
+    async def _await_deferral_time(self) -> None:
+        """Wait until the job may begin; being told to leave ends the wait (N008-N010)."""
+        seconds = seconds_to_wait(self.job, self.world.clock.now())
+        if seconds <= 0:
+            return
+        self.log(f"the job waits {seconds:.0f} seconds for its deferral time")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._deactivated.wait()
 
     def _choose_account(self) -> Account:
         owner = self.job.string("OsUser") or self.job.string("Owner") or ""
@@ -252,17 +265,23 @@ class Starter:
         self.processes = self.processes.add(role, child.pid)
         self.log(f"Create_Process succeeded, pid={child.pid} ({' '.join(plan.argv)})")
         if role is Role.JOB:
-            self.usage = Usage(started_at=self.world.clock.now())
+            if not self.usage.started_at:
+                self.usage = Usage(started_at=self.world.clock.now())
             self.usage = self.usage.observe(self.jobs.first_sample())
             self.state = "Running"
             self.control.tell_state("Running", child.pid, self.world.address)
-            self._update_task = tasks.spawn(self._update_periodically(), "updates")
+            if self._update_task is None:
+                self._update_task = tasks.spawn(self._update_periodically(), "updates")
+            if self._suspend_at_start:
+                self.suspend()
         tasks.spawn(self._reap(child), "reaper")
 
     async def _reap(self, child: Child) -> None:
         status = await child.wait()
         self.log(f"Process exited, pid={child.pid}, status={status}")
         self.processes = self.processes.reap(child.pid, status)
+        if self.vacate is None and self._is_checkpoint(child, status):
+            await self._take_checkpoint()
         following = self.processes.next_role(has_post=self.job.string("PostCmd") is not None)
         if following is not None and self.vacate is None:
             try:
@@ -272,6 +291,25 @@ class Starter:
                 await self._report_failure(error.message, getattr(error, "code", 0), 0)
         if not self.processes.active:
             self._ended.set()
+
+    def _is_checkpoint(self, child: Child, status: int) -> bool:
+        return child is self.jobs.child and outcome.is_checkpoint(self.job, status)
+
+    async def _take_checkpoint(self) -> None:
+        """The job left a checkpoint: bring it to the shadow and let the job go on."""
+        await self.jobs.end_all()
+        self.checkpoints += 1
+        number = (self.job.integer("CheckpointNumber") or 0) + self.checkpoints
+        event = ClassAd({"EventType": "SuccessfulCheckpoint", "CheckpointNumber": number})
+        try:
+            if self.transfers:
+                await self.transfer.send_output(final=False, attribute="TransferCheckpoint")
+        except TransferFailed as error:
+            self.log(f"the checkpoint could not be sent: {error}")
+            event["EventType"] = "FailedCheckpoint"
+        await self.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        self.processes = self.processes.forget(Role.JOB)
+        self.jobs.continues = True
 
     async def _watch(self, _first: Role) -> int | None:
         """Wait until no process of ours is active; return the job's wait status."""
@@ -366,12 +404,18 @@ class Starter:
         self.jobs.kill_all()
 
     def suspend(self) -> None:
-        """Freeze the job and tell the shadow."""
+        """Freeze the job and tell the shadow; one that waits is frozen as it begins (N009)."""
+        if not hasattr(self, "jobs") or self.jobs.child is None:
+            self._suspend_at_start = True
+            return
         stopped = self.jobs.suspend()
         self._change_state("Suspended", stopped)
 
     def resume(self) -> None:
         """Thaw the job and tell the shadow."""
+        self._suspend_at_start = False
+        if not hasattr(self, "jobs") or self.jobs.child is None:
+            return
         self._change_state("Running", self.jobs.resume())
 
     def _change_state(self, state: str, pids: int) -> None:
@@ -448,10 +492,15 @@ class Starter:
         if started:
             await self.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
         when = (self.job.string("WhenToTransferOutput") or "ON_EXIT").upper()
-        if not self.transfers or not started or (self.vacate and when != "ON_EXIT_OR_EVICT"):
+        left_checkpoint = self.vacate is not None and outcome.is_checkpoint(
+            self.job, self._status or 0
+        )
+        evicted_with_nothing = self.vacate and when != "ON_EXIT_OR_EVICT" and not left_checkpoint
+        if not self.transfers or not started or evicted_with_nothing:
             return True
+        attribute = "TransferCheckpoint" if left_checkpoint else "TransferOutput"
         try:
-            await self.transfer.send_output(final=self.vacate is None)
+            await self.transfer.send_output(final=self.vacate is None, attribute=attribute)
         except TransferFailed as error:
             if self.vacate is None:
                 await self._report_failure(error.message, error.code, error.subcode)

@@ -37,6 +37,8 @@ class JobProcesses:
         self._account = account
         self.child: Child | None = None
         self.suspended = False
+        # After a checkpoint the job goes on in its files; before, it begins them.
+        self.continues = False
         self._own_peak_kib = 0
 
     def launch(self, plan: LaunchPlan, streams: Mapping[int, int] | None = None) -> Child:
@@ -67,7 +69,8 @@ class JobProcesses:
                 opened[number] = self._open(number, file)
 
     def _open(self, number: int, file: StandardFile) -> int:
-        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        begin = os.O_APPEND if self.continues else os.O_TRUNC
+        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | begin
         try:
             with self._privileges.as_account(self._account):
                 return os.open(file.path, flags | os.O_CLOEXEC, 0o644)
