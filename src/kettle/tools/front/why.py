@@ -1,0 +1,170 @@
+"""`kettle why`: why a job is idle or held, in a sentence and then condition by condition.
+
+What stands between a job and the slots is counted by `matchmaking.explain`; here the job and the
+slots are fetched, one verdict is chosen, and both are shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.classad import ClassAd
+from kettle.client.jobs import query_history, query_jobs
+from kettle.client.pool import make_query
+from kettle.errors import NotFoundError, UsageError
+from kettle.matchmaking.explain import Condition, Explanation, explain
+from kettle.tools.front import place
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.wire.commands import Command
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `kettle why`."""
+    parser = argparse.ArgumentParser(
+        description="Say why a job is idle or held, and how many slots meet each condition."
+    )
+    place.add_folder_option(parser)
+    parser.add_argument("job", metavar="JOB", help="CLUSTER.PROC, or CLUSTER for its first job")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    return parser
+
+
+def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
+    """Fetch, explain, show."""
+    if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
+        raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
+    reach = place.reach_pool(arguments.dir, environment)
+    job, gone = find_job(reach, arguments.job)
+    slots = [] if gone else find_slots(reach)
+    found = explain(job, slots, user=job.string("User") or "")
+    verdict = (
+        "It is not in the queue any more: " + describe_end(job)
+        if gone
+        else (decide_verdict(job, found, time.time()))
+    )
+    if arguments.json:
+        facts = {"job": arguments.job, "verdict": verdict, "explanation": asdict(found)}
+        streams.stdout.write(json.dumps(facts, indent=2) + "\n")
+        return 0
+    streams.stdout.write(f"Job {name_of(job)}: {verdict}\n")
+    if not gone and job.integer("JobStatus") == JobStatus.IDLE:
+        streams.stdout.write(render_conditions(found))
+    return 0
+
+
+def find_job(reach: Reach, word: str) -> tuple[ClassAd, bool]:
+    """Return the job's ad, and whether it has left the queue; NotFoundError if it never was."""
+    cluster, _, proc = word.partition(".")
+    constraint = f"ClusterId == {cluster}" + (f" && ProcId == {proc}" if proc else "")
+    address = reach.schedd().address
+    for ad in query_jobs(reach.connector, address, constraint=constraint, limit=1):
+        return ad, False
+    query = ClassAd({"NumJobMatches": 1})
+    query.insert_text("Requirements", constraint)
+    for ad in query_history(reach.connector, address, query):
+        return ad, True
+    raise NotFoundError(f"there is no job {word}, neither in the queue nor in the history")
+
+
+def find_slots(reach: Reach) -> list[ClassAd]:
+    """Return the ads of all slots that jobs can be matched with."""
+    query = make_query("Machine", constraints=['SlotType =!= "Dynamic"'])
+    return reach.pool.query(Command.QUERY_STARTD_ADS, query)
+
+
+def name_of(job: ClassAd) -> str:
+    """Return the job's id."""
+    return f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
+
+
+def decide_verdict(job: ClassAd, found: Explanation, now: float) -> str:
+    """Return the one sentence that says why the job is where it is."""
+    status = job.integer("JobStatus")
+    if status == JobStatus.HELD:
+        return describe_hold(job)
+    if status in (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT):
+        since = int(now - (job.integer("JobCurrentStartDate") or now))
+        where = job.string("RemoteHost") or "a slot"
+        return f"It runs on {where}, for {since} s now."
+    if status == JobStatus.SUSPENDED:
+        where = job.string("RemoteHost") or "its slot"
+        return f"It is suspended on {where}; condor_continue wakes it."
+    if status != JobStatus.IDLE:
+        return describe_end(job)
+    return describe_idle(found)
+
+
+def describe_hold(job: ClassAd) -> str:
+    """Return why a job is held and what a person can do."""
+    reason = job.string("HoldReason") or "no reason was given"
+    code = job.integer("HoldReasonCode") or 0
+    try:
+        meaning = HoldReasonCode(code).doc
+    except ValueError:
+        meaning = ""
+    more = f" {meaning}" if meaning else ""
+    return (
+        f"It is held: {reason.rstrip('.')}. (Code {code}:{more}) "
+        f"When that is mended: condor_release {name_of(job)}"
+    )
+
+
+def describe_end(job: ClassAd) -> str:
+    """Return how a job ended."""
+    if job.integer("JobStatus") == JobStatus.REMOVED:
+        return f"it was removed ({job.string('RemoveReason') or 'no reason was given'})."
+    if job.boolean("ExitBySignal"):
+        return f"it was killed by signal {job.integer('ExitSignal')}."
+    return f"it completed with exit code {job.integer('ExitCode')}."
+
+
+def describe_idle(found: Explanation) -> str:
+    """Return why an idle job has no slot."""
+    if not found.slots:
+        return "It is idle because the pool has no slots. condor_status lists them."
+    if found.matching:
+        if found.free:
+            return (
+                f"It is idle, and {found.free} of {found.slots} slots would take it now; it should "
+                "start within moments. If not, NegotiatorLog and SchedLog say more."
+            )
+        busy = found.held_by_user + found.held_by_others
+        return (
+            f"It is idle because the {found.matching} slots that suit it are in use ({busy} busy)."
+        )
+    hindering = found.hindering
+    if hindering:
+        first = hindering[0]
+        advice = f" It would match with {first.suggestion}." if first.suggestion else ""
+        return f"It is idle because no slot meets {first.text}.{advice}"
+    if found.refused_by_job < found.slots:
+        return "It is idle because the slots that it accepts do not accept it."
+    return "It is idle because no single slot meets all of its conditions together."
+
+
+def render_conditions(found: Explanation) -> str:
+    """Return the conditions of both sides with how many slots meet each, as a table of bars."""
+    parts = [render_table("its own Requirements", found.job_conditions)]
+    parts.append(
+        render_table("the slots' Requirements (START and the rest)", found.slot_conditions)
+    )
+    return "".join(part for part in parts if part)
+
+
+def render_table(title: str, conditions: Sequence[Condition]) -> str:
+    """Return one side's conditions, a line each."""
+    if not conditions:
+        return ""
+    lines = [f"\n  {title}:\n"]
+    for one in conditions:
+        mark = "✘" if not one.met else "✔" if one.met == one.asked else "~"
+        hint = f"   → {one.suggestion}" if one.suggestion else ""
+        lines.append(f"  {mark} {one.met:>5} of {one.asked:<5} {one.text}{hint}\n")
+    return "".join(lines)
