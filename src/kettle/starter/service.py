@@ -94,6 +94,11 @@ class Starter:
         self.delayed: dict[str, str] = {}
         self.streams = StreamedFiles(self.shadow)
         self.plan: LaunchPlan | None = None
+        self.transfer = SandboxTransfer(self)
+        # What is made once the job's account is known.
+        self._keeper: SandboxKeeper | None = None
+        self._jobs: JobProcesses | None = None
+        self._chirp: ChirpServer | None = None
         self._deactivated = asyncio.Event()
         self._ended = asyncio.Event()
         self._wake = asyncio.Event()
@@ -126,7 +131,7 @@ class Starter:
             await self._prepare()
             child = await self._start_job()
         except (CannotLaunch, TransferFailed) as error:
-            if self.vacate is None:
+            if self.vacate is None or self._jobs is None:
                 await self._report_failure(error.message, error.code, error.subcode)
             else:
                 await self._finish(None)
@@ -152,19 +157,18 @@ class Starter:
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
         account = self._choose_account()
-        self.keeper = SandboxKeeper(self.sandbox, self.world.privileges, account)
+        self._keeper = SandboxKeeper(self.sandbox, self.world.privileges, account)
         try:
-            self.keeper.make()
+            self._keeper.make()
         except OSError as error:
             raise CannotLaunch(
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
             ) from error
-        self.jobs = JobProcesses(self.world.processes, self.world.privileges, account)
+        self._jobs = JobProcesses(self.world.processes, self.world.privileges, account)
         self.commands = StarterCommands(self)
         self.commands.register()
         await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(self.info_ad())))
         await self.call(lambda: syscalls.must(calls.RegisterJobInfo(self._provisioned_ad())))
-        self.transfer = SandboxTransfer(self)
         await self.transfer.get_session()
         await self._ask_guidance("JobSetup", {"ContextAd": ClassAd()})
         self.keeper.write_ad(self.sandbox.machine_ad, self.slot)
@@ -215,6 +219,23 @@ class Starter:
             await asyncio.sleep(min(max(delay, 0.0), _LONGEST_RETRY_SECONDS))
 
     @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk; there is one once the job's account is known."""
+        assert self._keeper is not None
+        return self._keeper
+
+    @property
+    def jobs(self) -> JobProcesses:
+        """The job's processes; known together with the sandbox."""
+        assert self._jobs is not None
+        return self._jobs
+
+    @property
+    def job_started(self) -> bool:
+        """Whether the job's first process was started."""
+        return self._jobs is not None and self._jobs.child is not None
+
+    @property
     def launch_plan(self) -> LaunchPlan:
         """What was started; there is one once the job runs."""
         assert self.plan is not None
@@ -228,8 +249,8 @@ class Starter:
             return None
         settings = self.settings
         home = self.world.home_of(self.keeper.account) if settings.sets_home else ""
-        self.chirp = ChirpServer(self)
-        self.chirp.start()
+        self._chirp = ChirpServer(self)
+        self._chirp.start()
         around = Surroundings(
             slot_name=self.activation.slot_name.partition("@")[0],
             starter_pid=os.getpid(),
@@ -391,7 +412,7 @@ class Starter:
         if self.pipeline.done or self._ended.is_set():
             return
         self.vacate = self.vacate or vacate
-        if not hasattr(self, "jobs") or self.jobs.child is None:
+        if not self.job_started:
             self._ended.set()
             return
         if graceful and seconds > 0:
@@ -405,7 +426,7 @@ class Starter:
 
     def suspend(self) -> None:
         """Freeze the job and tell the shadow; one that waits is frozen as it begins (N009)."""
-        if not hasattr(self, "jobs") or self.jobs.child is None:
+        if not self.job_started:
             self._suspend_at_start = True
             return
         stopped = self.jobs.suspend()
@@ -414,7 +435,7 @@ class Starter:
     def resume(self) -> None:
         """Thaw the job and tell the shadow."""
         self._suspend_at_start = False
-        if not hasattr(self, "jobs") or self.jobs.child is None:
+        if not self.job_started:
             return
         self._change_state("Running", self.jobs.resume())
 
@@ -556,14 +577,14 @@ class Starter:
     async def _clean_up(self) -> None:
         if self._update_task is not None:
             self._update_task.cancel()
-        if hasattr(self, "jobs"):
-            await self.jobs.end_all()
-        if hasattr(self, "chirp"):
-            self.chirp.close()
+        if self._jobs is not None:
+            await self._jobs.end_all()
+        if self._chirp is not None:
+            self._chirp.close()
         self.shadow.close()
         self._remove_sandbox()
         self.control.tell_done(self._final)
 
     def _remove_sandbox(self) -> None:
-        if hasattr(self, "keeper"):
-            self.keeper.remove()
+        if self._keeper is not None:
+            self._keeper.remove()

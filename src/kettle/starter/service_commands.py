@@ -108,7 +108,7 @@ class StarterCommands:
         owner = (starter.job.string("User") or "").lower()
         if not owner or stream.peer.user.lower() != owner:
             raise RefusedError("only the job's owner may look at it or log in beside it")
-        if starter.plan is None or starter.jobs.child is None:
+        if starter.plan is None or not starter.job_started:
             raise RefusedError("the job has not started yet", code=_NOT_YET)
         return starter.plan
 
