@@ -107,7 +107,8 @@ class Submission:
     warnings: list[str] = field(default_factory=list)
     is_factory: bool = False
     job_count: int = 0
-    _live: tuple[Step, ...] | None = None
+    _live: tuple[Step, ...] = ()
+    _has_one_statement: bool = True
     _seen: set[str] = field(default_factory=set)
     _forced_names: set[str] = field(default_factory=set)
     _status: int = 1
@@ -182,7 +183,8 @@ class Submission:
         if self.options.queue is not None:
             return None
         if self.options.allow_many_queues:
-            self._live = None
+            # Jobs of a later statement differ from the cluster in whatever stands before it.
+            self._has_one_statement = False
             return self.reader.next_queue()
         error = self.reader.extra_data()
         if error is not None:
@@ -234,10 +236,9 @@ class Submission:
                 self._finish(job)
                 self.cluster = job.attributes
                 return JobPlan(self.job_count, job.status, row, Attributes())
-            if self._live is None or not all(step.is_leaf for step in self._live):
+            if not self._has_one_statement or not all(step.is_leaf for step in self._live):
                 job = self._new_job()
-                live = self._run(job, STEPS)
-                self._live = live if self._live is None else self._live
+                self._run(job, STEPS)
                 self._finish(job)
                 differences = job.attributes.difference(self.cluster)
                 return JobPlan(self.job_count, job.status, row, differences)
@@ -250,7 +251,7 @@ class Submission:
         job = JobBuilder(
             self.macros, self.sources, self.config, self.facts, spooled=self.options.spooled
         )
-        for step in self._live or ():
+        for step in self._live:
             step.run(job)
         differences = Attributes()
         forced = self._forced_names

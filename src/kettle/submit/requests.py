@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 
@@ -49,6 +50,12 @@ def set_requests(job: JobBuilder) -> None:
     set_gpus(job)
     for name, command in custom_requests(job):
         text = job.param(command)
+        near = difflib.get_close_matches(name.upper(), OWN_STEPS, n=1, cutoff=0.8)
+        if near:
+            job.warnings.append(
+                f"WARNING: {command} asks for a custom resource named {name}. "
+                f"Did you mean request_{near[0].lower()}?"
+            )
         if text is not None and text.lower() != "undefined":
             job.set_expression(f"Request{name}", text)
 

@@ -1,0 +1,44 @@
+"""Arguments and environments in both syntaxes."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.errors import SubmitError
+from kettle.submit import arguments
+
+
+def test_words_with_blanks_and_quotes_come_back() -> None:
+    words = ["plain", "two words", "it's", "", "tab\there", "''"]
+    assert arguments.split_new(arguments.join_new(words)) == words
+
+
+def test_the_outer_quotes_are_removed_and_doubled_ones_halved() -> None:
+    assert arguments.strip_outer_quotes('"say ""hi"" "') == 'say "hi" '
+    with pytest.raises(SubmitError, match="Unterminated"):
+        arguments.strip_outer_quotes('"open')
+
+
+def test_old_arguments_know_only_the_escaped_quote() -> None:
+    assert arguments.parse_old_arguments('a \\"b\\"') == 'a "b"'
+
+
+def test_a_jobs_words_come_from_either_attribute() -> None:
+    assert arguments.split_arguments("a 'b c'", None) == ["a", "b c"]
+    assert arguments.split_arguments(None, "a b") == ["a", "b"]
+    assert arguments.split_arguments(None, None) == []
+
+
+def test_an_environment_is_read_in_both_syntaxes() -> None:
+    assert arguments.parse_environment("A=1;B=x y") == {"A": "1", "B": "x y"}
+    assert arguments.parse_environment("\"A=1 B='x y'\"") == {"A": "1", "B": "x y"}
+    assert arguments.render_environment({"B": "x y", "A": "1"}) == "A=1 B=x' 'y"
+
+
+def test_getenv_takes_what_is_allowed_and_not_forbidden() -> None:
+    environment = {"HOME": "h", "LANG": "C", "LC_ALL": "C", "SECRET": "s"}
+    chosen = arguments.select_environment
+    assert set(chosen("true", environment)) == set(environment)
+    assert set(chosen("L*", environment)) == {"LANG", "LC_ALL"}
+    assert set(chosen("!secret", environment)) == {"HOME", "LANG", "LC_ALL"}
+    assert set(chosen("L*, !LC_*", environment)) == {"LANG"}

@@ -1,0 +1,147 @@
+"""A description becomes a cluster and what its jobs have otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.errors import SubmitError
+from kettle.submit.build import SubmitOptions
+from kettle.submit.digest import encode_items, render_digest
+from unit.submit.submitting import jobs_of, submission, values
+
+
+def test_a_job_has_only_what_differs_from_its_cluster() -> None:
+    made, jobs = jobs_of("arguments = $(Process)\noutput = o\nqueue 3\n")
+    assert made.cluster.get("Args") == '"0"'
+    assert [dict(job.differences) for job in jobs] == [{}, {"Args": '"1"'}, {"Args": '"2"'}]
+
+
+def test_a_request_that_changes_changes_the_requirements_with_it() -> None:
+    requirements = values("request_cpus = $(Process)\nqueue 3\n", "Requirements")
+    assert ["RequestCpus" in (text or "") for text in requirements] == [False, False, True]
+
+
+def test_what_a_later_job_lacks_is_undefined_there() -> None:
+    made, jobs = jobs_of("if true\nlog = $(name)\nendif\nqueue name in (a, b)\n")
+    assert made.cluster.get("UserLog") == '"/work/a"'
+    assert jobs[1].differences.get("UserLog") == '"/work/b"'
+    made, jobs = jobs_of("log = $(name)\nqueue name,x from (\na,1\n,2\n)\n")
+    assert made.cluster.get("UserLog") == '"/work/a"'
+
+
+def test_own_attributes_override_commands_and_are_seen_by_requirements() -> None:
+    made, _ = jobs_of("request_cpus = 1\n+RequestCpus = 8\nqueue\n")
+    assert made.cluster.get("RequestCpus") == "8"
+    assert "TARGET.Cpus >= RequestCpus" in (made.cluster.get("Requirements") or "")
+
+
+def test_an_unused_line_is_told_with_the_nearest_command() -> None:
+    made, _ = jobs_of("outptu = 1\nqueue\n")
+    assert len(made.warnings) == 1
+    assert "'outptu = 1' was unused" in made.warnings[0]
+    assert "Did you mean 'output'?" in made.warnings[0]
+
+
+def test_a_misspelt_request_is_a_custom_resource_and_told() -> None:
+    made, _ = jobs_of("request_memry = 1\nqueue\n")
+    assert "Did you mean request_memory?" in made.warnings[0]
+
+
+def test_an_unused_variable_of_the_queue_statement_is_told() -> None:
+    made, _ = jobs_of("queue x in (a)\n")
+    assert made.warnings == [
+        "WARNING: the Queue variable 'x' was unused by condor_submit. Is it a typo?"
+    ]
+
+
+def test_a_second_queue_statement_is_refused_after_the_first_ones_jobs() -> None:
+    made = submission("executable = job.sh\nqueue 2\narguments = b\nqueue\n")
+    jobs = made.jobs()
+    assert next(jobs).proc == 0
+    assert next(jobs).proc == 1
+    with pytest.raises(SubmitError, match="Extra data found after queue statement") as caught:
+        next(jobs)
+    assert caught.value.line == 3
+
+
+def test_many_queue_statements_are_possible_where_the_configuration_allows_them() -> None:
+    options = SubmitOptions(allow_many_queues=True)
+    text = "arguments = a\nqueue 2\narguments = b\nqueue x in (1 2)\n"
+    made, jobs = jobs_of(text, options=options)
+    shown = [job.differences.get("Args") or made.cluster.get("Args") for job in jobs]
+    assert shown == ['"a"', '"a"', '"b"', '"b"']
+    assert [job.proc for job in jobs] == [0, 1, 2, 3]
+
+
+def test_oauth_services_are_refused_before_anything_is_queued() -> None:
+    with pytest.raises(SubmitError, match="needs a credd"):
+        jobs_of("use_oauth_services = box\nqueue\n")
+
+
+def test_a_circle_of_macros_is_an_error() -> None:
+    with pytest.raises(SubmitError, match="refers to itself"):
+        jobs_of("arguments = $(a)\na = $(b)\nb = $(a)\nqueue\n")
+
+
+def test_an_attribute_name_with_quotes_is_refused() -> None:
+    with pytest.raises(SubmitError, match="no attribute name"):
+        jobs_of('+"A" = 1\nqueue\n')
+
+
+def test_lines_of_the_command_line_count_before_the_queue_statement() -> None:
+    options = SubmitOptions(appended=("+A = 5",), assignments=(("b", "7"),))
+    made, _ = jobs_of("+A = 1\n+B = $(b)\nqueue\n", options=options)
+    assert (made.cluster.get("A"), made.cluster.get("B")) == ("5", "7")
+
+
+def test_the_number_of_the_cluster_is_known_when_the_jobs_are_made() -> None:
+    made = submission("executable = job.sh\nlog = $(Cluster).log\nqueue\n")
+    made.begin(42)
+    list(made.jobs())
+    assert made.cluster.get("UserLog") == '"/work/42.log"'
+
+
+def test_a_digest_has_what_changes_and_not_what_does_not() -> None:
+    made = submission(
+        "executable = job.sh\nfoo = bar\narguments = $(x) $(foo) $(Process)\nlog = l\n"
+        "max_materialize = 2\nqueue 2 x,y from (\na,1\nb c\n)\n"
+    )
+    assert made.wants_factory()
+    made.begin(5)
+    statement = made.first_of_later()
+    assert made.job_count == 4
+    assert render_digest(made, statement, "/spool/items").splitlines() == [
+        "arguments=$(x) bar $(Process)",
+        "FACTORY.Iwd=/work",
+        "FACTORY.Requirements=MY.Requirements",
+        "foo=bar",
+        "max_materialize=2",
+        "",
+        "Queue 2 x,y from /spool/items",
+    ]
+    assert b"".join(encode_items(statement)) == b"a\x1f1\nb\x1fc\n"
+
+
+def test_a_million_jobs_made_later_cost_as_much_as_one() -> None:
+    made = submission("executable = job.sh\nmax_idle = 1\narguments = $(Process)\nqueue 1000000\n")
+    statement = made.first_of_later()
+    assert made.job_count == 1_000_000
+    assert render_digest(made, statement, "").endswith("\nQueue 1000000 \n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("request_memory = 1 XB\nqueue\n", "Parse error in expression"),
+        ('arguments = a "b\nqueue\n', "illegal unescaped double-quote"),
+        ("initialdir = nowhere\nqueue\n", "No such directory: /work/nowhere"),
+        ("universe = vanila\nqueue\n", "vanila"),
+        ("notification = sometimes\nqueue\n", "Notification must be"),
+        ("kill_sig = SIGFOO\nqueue\n", "invalid signal"),
+        ("queue x in\n", "Invalid Queue count expression"),
+        ("forech x in (a)\nqueue\n", "neither an assignment nor a statement"),
+    ],
+)
+def test_what_cannot_be_made_into_a_job_is_one_sentence(text: str, words: str) -> None:
+    with pytest.raises(SubmitError, match=words):
+        jobs_of(text)

@@ -1,0 +1,72 @@
+"""The forms of the queue statement; the recorded ones are in `tests/conformance/submit`."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.errors import SubmitError
+from kettle.submit.queue_statement import split_item
+from unit.submit.submitting import jobs_of, values
+
+
+def test_the_steps_of_an_item_follow_each_other() -> None:
+    args = values("arguments = $(x) $(Step) $(Row)\nqueue 2 x in (a b)\n", "Args")
+    assert args == ['"a 0 0"', '"a 1 0"', '"b 0 1"', '"b 1 1"']
+
+
+def test_a_blank_line_of_items_repeats_the_item_before() -> None:
+    args = values("arguments = $(x)-$(y)\nqueue x,y from (\na,1\n\nb\n)\n", "Args")
+    assert args == ['"a-1"', '"a-1"', '"b-"']
+
+
+def test_items_from_a_command_and_from_a_file() -> None:
+    files = {"items": "a 1\n# b\n"}
+    assert values("arguments = $(x)\nqueue x from items\n", "Args", files=files) == [
+        '"a 1"',
+        '"# b"',
+    ]
+
+
+def test_items_whose_fields_are_taken_apart_keep_blanks_and_empty_fields() -> None:
+    files = {"items": "\x1f1 2\x1f\nx\x1f\x1fz\n"}
+    args = values(
+        'arguments = "$(a)|$(b)|$(c)"\nqueue a,b,c from items\n', "Arguments", files=files
+    )
+    assert args == ['"|1 2|"', '"x||z"']
+
+
+def test_patterns_are_matched_in_order_and_names_come_once() -> None:
+    files = {"b.dat": "", "a.dat": "", "a.txt": ""}
+    args = values("arguments = $(f)\nqueue f matching (*.txt a.* *.dat)\n", "Args", files=files)
+    assert args == ['"a.txt"', '"a.dat"', '"b.dat"']
+
+
+def test_a_slice_that_goes_backwards_is_refused() -> None:
+    with pytest.raises(SubmitError, match="in steps of -1"):
+        jobs_of("queue x in [::-1] (a b)\n")
+
+
+def test_more_jobs_than_any_schedd_takes_are_refused() -> None:
+    with pytest.raises(SubmitError, match="Invalid Queue count"):
+        jobs_of("queue 999999999999\n")
+
+
+def test_an_open_bracket_names_the_line_it_stands_on() -> None:
+    with pytest.raises(SubmitError, match="for Queue command on line 2"):
+        jobs_of("queue x in (a b\n")
+
+
+@pytest.mark.parametrize(
+    ("item", "count", "expected"),
+    [
+        ("a, b c", 2, ("a", "b c")),
+        ("a b c", 3, ("a", "b", "c")),
+        ("4,,6", 3, ("4", "", "6")),
+        ("a", 3, ("a", "", "")),
+        ("a\x1fb, c\x1f", 3, ("a", "b, c", "")),
+    ],
+)
+def test_an_item_is_split_for_its_variables(
+    item: str, count: int, expected: tuple[str, ...]
+) -> None:
+    assert split_item(item, count) == expected
