@@ -7,7 +7,7 @@ aside when they are many, is the shell's. Source: wire reference, QUERY_JOB_ADS 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus, JobUniverse
@@ -16,7 +16,7 @@ from kettle.errors import RefusedError
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.selection import holds, select_jobs
-from kettle.wire.codec import expand_projection, split_names
+from kettle.wire.codec import expand_projection, is_private_attribute, split_names
 
 # ErrorCode of the last ad.
 BAD_REQUIREMENTS = 1
@@ -248,23 +248,68 @@ def _add_jobs(ad: ClassAd, jobs: list[Job], query: Query) -> None:
 _PLAIN = re.compile(r'-?\d+(?:\.\d+)?|"[^"\\]*"|true|false|undefined|TRUE|FALSE|True|False')
 
 
-class Shown:
-    """Which attributes of a job an answer has: those wanted, and what they are computed from."""
+class AdLines:
+    """Job ads as encoded lines for one answer; what a cluster's jobs share is encoded once.
 
-    def __init__(self, projection: tuple[str, ...] | None) -> None:
+    `projection` None shows everything but secrets. A wanted attribute that is computed brings
+    along what it is computed from, as the reference's answers do.
+    """
+
+    def __init__(self, projection: tuple[str, ...] | None, server_time: int | None) -> None:
         self._projection = projection
+        self._wanted = None if projection is None else frozenset(map(str.lower, projection))
+        self._end = [] if server_time is None else [b"ServerTime = %d" % server_time]
+        self._shared: dict[int, list[tuple[str, bytes]]] = {}
+        # Texts that refer to other attributes, each looked at once, with what they need.
+        self._plain: set[str] = set()
 
-    def names_of(self, ad: ClassAd) -> Iterable[str] | None:
-        """Return the names to send of an ad; None is all of them."""
-        wanted = self._projection
-        if wanted is None:
-            return None
-        more: list[str] = []
+    def of(self, job: Job) -> list[bytes]:
+        """Return the lines of one job's ad."""
+        number = job.id.cluster
+        shared = self._shared.get(number)
+        parent = job.ad.parent
+        if shared is None:
+            shared = self._shared[number] = [] if parent is None else self._encode(parent)
+        wanted = self._wanted
+        if wanted is not None and self._needs_more(job.ad, wanted):
+            return self._expanded(job)
+        own = job.ad.table
+        lines = [line for _, line in self._encode(job.ad)]
+        lines += [line for key, line in shared if key not in own]
+        return lines + self._end
+
+    def _encode(self, ad: ClassAd) -> list[tuple[str, bytes]]:
+        """Return key and line of an ad's own attributes that are shown."""
+        wanted = self._wanted
+        lines = []
+        for key, name in zip(ad.table, ad.own_names(), strict=True):
+            if (wanted is None or key in wanted) and not is_private_attribute(name):
+                line = f"{name} = {ad.text(name)}"
+                lines.append((key, line.encode("utf-8", "surrogateescape")))
+        return lines
+
+    def _needs_more(self, ad: ClassAd, wanted: frozenset[str]) -> bool:
+        """Tell whether a wanted attribute is computed from others that are not wanted."""
         for name in wanted:
             text = ad.text(name)
-            # Values that are plainly values refer to nothing; nearly all are.
-            if text is not None and not _PLAIN.fullmatch(text):
-                more.append(name)
-        if not more:
-            return wanted
-        return (*wanted, *expand_projection(ad, more))
+            if text is None or text in self._plain:
+                continue
+            if not _PLAIN.fullmatch(text):
+                return True
+            if len(self._plain) < _MOST_PLAIN:
+                self._plain.add(text)
+        return False
+
+    def _expanded(self, job: Job) -> list[bytes]:
+        assert self._projection is not None
+        names = {name.lower(): name for name in expand_projection(job.ad, self._projection)}
+        lines = [
+            f"{name} = {job.ad.text(name)}".encode("utf-8", "surrogateescape")
+            for name in job.ad
+            if name.lower() in names and not is_private_attribute(name)
+        ]
+        return lines + self._end
+
+
+# Limit: texts remembered as plain values within one answer.
+_MOST_PLAIN = 10_000

@@ -7,6 +7,7 @@ promises something waits for the journal.
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -114,7 +115,7 @@ class QueueCommands:
         self, stream: Stream, query: queries.Query, jobs: list[Job], now: int
     ) -> None:
         server_time = now if query.server_time else None
-        shown = queries.Shown(query.projection)
+        lines = queries.AdLines(query.projection, server_time)
         clusters: set[int] = set()
         for number, job in enumerate(jobs):
             if query.with_clusters and job.id.cluster not in clusters:
@@ -123,13 +124,13 @@ class QueueCommands:
                 stream.post(stream.writer().ad(cluster.ad, server_time=server_time))
             if query.without_procs:
                 continue
-            writer = stream.writer().ad(
-                job.ad, server_time=server_time, projection=shown.names_of(job.ad)
-            )
+            writer = stream.writer().ads_lines(lines.of(job))
             if number % _TOGETHER:
                 stream.post(writer)
             else:
                 await stream.send(writer)
+                # Other connections have their turn, however fast this one reads.
+                await asyncio.sleep(0)
 
     async def on_history(self, stream: Stream) -> None:
         """Answer QUERY_SCHEDD_HISTORY: ads of finished jobs, one by one or all in one message."""
