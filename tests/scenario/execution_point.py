@@ -63,6 +63,7 @@ class StarterEnd:
         given = ClassAd({"CpusProvisioned": 1, "MemoryProvisioned": 128})
         given["ProvisionedResources"] = "Cpus Memory"
         await self.call(calls.RegisterJobInfo(given))
+        await self.call(calls.RequestGuidance(ClassAd({"RequestType": "JobSetup"})))
         return job
 
     async def begin(self) -> None:

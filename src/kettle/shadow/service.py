@@ -196,9 +196,6 @@ class ShadowHost:
         self.shadows[key] = shadow
         self._empty.clear()
         self._by_key[shadow.transfer_key] = shadow
-        if shadow.claim.has_session:
-            # A starter may come back with its claim's session instead of the one it was offered.
-            self.add_transfer_session(shadow.claim)
         tasks.spawn(self._run(shadow, key), f"shadow {shadow.name}")
 
     async def _run(self, shadow: RunningShadow, key: tuple[int, int]) -> None:
@@ -206,9 +203,10 @@ class ShadowHost:
             await shadow.run()
         finally:
             self._by_key.pop(shadow.transfer_key, None)
-            for session in (shadow.transfer_session, shadow.claim):
-                if session is not None and session.has_session:
-                    self.runtime.network.remove_session(session)
+            if shadow.transfer_session is not None:
+                self.runtime.network.remove_session(shadow.transfer_session)
+            if shadow.claim_accepted:
+                self.runtime.network.remove_session(shadow.claim)
             if self.shadows.get(key) is shadow:
                 del self.shadows[key]
             if not self.shadows:

@@ -61,6 +61,8 @@ async def _get_job_info(shadow: RunningShadow, call: calls.GetJobInfo) -> Reply:
 
 async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStarterInfo) -> Reply:
     shadow.info = call.info
+    # A thousand shadows do not keep a thousand slot ads; what events need is beside it.
+    shadow.info.discard("SlotAd")
     shadow.starter_address = call.info.string("StarterIpAddr") or ""
     if shadow.starter_address:
         # Kept in the queue, so that a later shadow finds the starter too.
@@ -196,6 +198,7 @@ async def _request_guidance(shadow: RunningShadow, call: calls.RequestGuidance) 
     if kind == "JobEnvironment":
         return call.answer(0, result=ClassAd({"Command": await _environment(shadow)}))
     if kind == "JobSetup":
+        shadow.accept_claim_session()
         return call.answer(0, result=ClassAd({"Command": "CarryOn"}))
     return call.answer(int(calls.Guidance.UNKNOWN_REQUEST), result=ClassAd())
 

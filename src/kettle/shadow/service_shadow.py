@@ -39,6 +39,7 @@ from kettle.shadow.service_calls import answer
 from kettle.shadow.service_claim import STARTD_SECONDS, ClaimLink
 from kettle.shadow.service_record import JobRecord
 from kettle.shadow.shadow_machine import Effect, Event, Phase, begin, step
+from kettle.transfer.plan import size_limit
 from kettle.wire.messages.claims import (
     ClaimMessage,
     ContinueClaim,
@@ -85,9 +86,12 @@ class RunningShadow(JobRecord):
         "_reusable",
         "_wake",
         "claim",
+        "claim_accepted",
         "files",
         "input_transfer",
         "link",
+        "max_input_bytes",
+        "max_output_bytes",
         "received_bytes",
         "report",
         "request",
@@ -117,6 +121,8 @@ class RunningShadow(JobRecord):
         self.starter_address = self.job.string("StarterIpAddr") or ""
         self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
         self.transfer_session: ClaimId | None = None
+        # Whether the claim's own session may be used for file transfer too.
+        self.claim_accepted = False
         # Set when our side of the input transfer is over; None until one begins.
         self.input_transfer: asyncio.Event | None = None
         # Why the last file transfer failed; None if it worked.
@@ -124,6 +130,8 @@ class RunningShadow(JobRecord):
         self.request: Request | None = None
         self.report: ExitReport | None = None
         self.files: RemoteFiles | None = None
+        self.max_input_bytes = -1
+        self.max_output_bytes = -1
         self.sent_bytes = 0
         self.received_bytes = 0
         self._leave_timer: asyncio.TimerHandle | None = None
@@ -168,7 +176,13 @@ class RunningShadow(JobRecord):
         except StorageError as error:
             self._hold_at_once(error.message, HoldReasonCode.UnableToInitUserLog)
             return False
-        expansion = expand_match(self.job, self.slot)
+        slot, self.slot = self.slot, ClassAd()
+        host = self.host
+        self.max_input_bytes = size_limit(self.job, slot, "MaxTransferInputMB", host.max_input_mb)
+        self.max_output_bytes = size_limit(
+            self.job, slot, "MaxTransferOutputMB", host.max_output_mb
+        )
+        expansion = expand_match(self.job, slot)
         if expansion.unresolved is not None:
             text = f"Cannot expand $$ expression ({expansion.unresolved})."
             self._hold_at_once(text, HoldReasonCode.Unspecified)
@@ -504,6 +518,7 @@ class RunningShadow(JobRecord):
         self.stream = stream
         self.starter_address = address
         self.info.update(reply)
+        self.accept_claim_session()
         self.hear()
         return True
 
@@ -664,6 +679,13 @@ class RunningShadow(JobRecord):
             if timer is not None:
                 timer.cancel()
         self._leave_timer = self._policy_timer = None
+
+    def accept_claim_session(self) -> None:
+        """Let a starter that asked for no session of its own move files with its claim's."""
+        needed = self.job.string("ShouldTransferFiles") != "NO" and self.transfer_session is None
+        if needed and not self.claim_accepted and self.claim.has_session:
+            self.claim_accepted = True
+            self.host.add_transfer_session(self.claim)
 
     def offer_transfer_session(self) -> ClaimId:
         """Return the session for this job's file transfers, made on first use."""

@@ -17,7 +17,7 @@ from kettle.runtime.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
 from kettle.shadow.shadow_machine import Phase
-from kettle.transfer.plan import plan_input, plan_landing, size_limit
+from kettle.transfer.plan import plan_input, plan_landing
 from kettle.transfer.protocol import Outcome, Terms, download, upload
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ async def send_input(shadow: RunningShadow, stream: Stream) -> None:
     except RefusedError as error:
         _fail(shadow, "Input", error.message, here_failed=True)
         return
-    limit = size_limit(shadow.job, shadow.slot, "MaxTransferInputMB", shadow.host.max_input_mb)
+    limit = shadow.max_input_bytes
     if 0 <= limit < plan.sandbox_bytes:
         text = f"the files are larger than the limit of {limit} bytes"
         code = int(HoldReasonCode.MaxTransferInputSizeExceeded)
@@ -60,7 +60,7 @@ async def take_output(shadow: RunningShadow, stream: Stream) -> None:
     spooled = shadow.job.integer("StageInStart") is not None
     directory = shadow.job.string("Iwd") or "/"
     landing = plan_landing(shadow.job, directory, spooled=spooled)
-    limit = size_limit(shadow.job, shadow.slot, "MaxTransferOutputMB", shadow.host.max_output_mb)
+    limit = shadow.max_output_bytes
     dialog = download(landing.path_for, LocalFiles(), _terms(shadow, stream, "Output", limit))
     outcome = await stream.run(dialog)
     shadow.received_bytes += outcome.bytes
