@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given as over
 from hypothesis import settings
 from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
+from kettle.matchmaking import rank
 from kettle.matchmaking.cycle import Plan, Submitter
 from kettle.matchmaking.fair_share import divide, shares
 from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
+from kettle.matchmaking.rank import Appraisals, Candidate, Eviction
+from kettle.matchmaking.slot_classes import SlotClasses
+from kettle.matchmaking.slots import Slot
 from unit.matchmaking.pools import plan, pslot, request, slot, submitter
 
 NAMES = ("ann@d", "bob@d", "cid@d")
@@ -90,6 +95,33 @@ def test_a_cycle_does_not_depend_on_the_order_of_the_ads(
     others = submitters(crowd)
     rng.shuffle(others)
     assert shape(plan(shuffled, *others)) == expected
+
+
+@settings(deadline=None, max_examples=60)
+@over(pools(), crowds())
+def test_evaluating_slots_alike_once_changes_nothing(
+    ads: list[ClassAd], crowd: list[tuple[str, float, list[tuple[int, int, int]]]]
+) -> None:
+    expected = shape(plan(ads, *submitters(crowd)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SlotClasses, "signature", lambda _self, _slot: None)
+        patch.setattr(Appraisals, "appraise", appraise_anew)
+        assert shape(plan(ads, *submitters(crowd))) == expected
+
+
+def appraise_anew(
+    self: Appraisals, slot: Slot, ad: ClassAd, eviction: Eviction, _rank: float | None = None
+) -> Candidate:
+    """Evaluate all ranks with both ads, as their definition says."""
+    ranks = self._settings
+    quality = (
+        rank.number(slot.ad, ranks.pre_job_rank, ad),
+        rank.number(ad, ad.lookup("Rank"), slot.ad),
+        rank.number(slot.ad, ranks.post_job_rank, ad),
+        int(eviction),
+        rank.number(slot.ad, ranks.preemption_rank, ad) if eviction is not Eviction.NOBODY else 0.0,
+    )
+    return Candidate(slot, slot.version, quality, eviction)
 
 
 @settings(deadline=None, max_examples=60)

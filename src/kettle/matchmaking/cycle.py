@@ -20,16 +20,18 @@ from kettle.matchmaking import fair_share
 from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import ROOT, Group, GroupSettings
 from kettle.matchmaking.rank import (
+    Appraisals,
     Candidate,
     Eviction,
     NoMatch,
     RankSettings,
-    appraise,
     is_free,
     judge_eviction,
     may_be_preempted,
+    number,
 )
 from kettle.matchmaking.requests import Request, concurrency_limits
+from kettle.matchmaking.slot_classes import SlotClasses, is_steady, looked_at
 from kettle.matchmaking.slots import (
     Slot,
     SlotTable,
@@ -145,6 +147,9 @@ class Cycle:
         self._priorities = dict(priorities or {})
         self._priorities.update({name: each.priority for name, each in self.submitters.items()})
         self._candidates: dict[Hashable, _Candidates] = {}
+        self._classes: dict[tuple[str, ...], SlotClasses] = {}
+        self._verdicts: dict[Hashable, _Verdicts | None] = {}
+        self._appraisals = Appraisals(settings.ranks)
         self._offer = [slot for slot in slots if self._is_on_offer(slot)]
         self.plan.candidate_slots = len(self._offer)
         for slot in self._offer:
@@ -278,22 +283,53 @@ class Cycle:
                     request.ad["SubmitterUserResourcesInUse"] = submitter.usage
                     request.ad["SubmitterGroup"] = submitter.group
 
-    def _evaluate(self, slot: Slot, request: Request) -> Candidate | NoMatch:
+    def _evaluate(
+        self, slot: Slot, request: Request, verdicts: _Verdicts | None
+    ) -> Candidate | NoMatch:
+        """Decide whether a slot would do, and how well; slots alike are evaluated once."""
+        signature = verdicts.classes.signature(slot) if verdicts is not None else None
+        if verdicts is None or signature is None:
+            verdict = self._judge(slot, request)
+            job_rank = None
+        else:
+            known = verdicts.known.get(signature)
+            if known is None:
+                verdict = self._judge(slot, request)
+                job_rank = 0.0
+                if not isinstance(verdict, NoMatch):
+                    job_rank = number(request.ad, request.ad.lookup("Rank"), slot.ad)
+                known = verdicts.known[signature] = (verdict, job_rank)
+            verdict, job_rank = known
+        if isinstance(verdict, NoMatch):
+            return verdict
+        return self._appraisals.appraise(slot, request.ad, verdict, job_rank)
+
+    def _verdicts_for(self, request: Request) -> _Verdicts | None:
+        """Return what is known of a request's verdicts; None if they cannot be kept."""
+        key = self._key(request)
+        if key not in self._verdicts:
+            self._verdicts[key] = self._new_verdicts(request)
+        return self._verdicts[key]
+
+    def _new_verdicts(self, request: Request) -> _Verdicts | None:
+        if not is_steady((request.ad.text("Requirements"), request.ad.text("Rank"))):
+            return None
+        outside = looked_at(request.ad)
+        classes = self._classes.setdefault(outside, SlotClasses(outside))
+        return _Verdicts(classes)
+
+    def _judge(self, slot: Slot, request: Request) -> Eviction | NoMatch:
         if not symmetric_match(request.ad, slot.ad):
             return NoMatch.REQUIREMENTS
         if slot.remote_user == request.submitter and not is_free(slot):
             # Its own slot may be taken only because the startd would rather have this job.
-            verdict = judge_eviction(slot, request.ad, self.settings.ranks, lambda _user: False)
-        else:
-            verdict = judge_eviction(
-                slot,
-                request.ad,
-                self.settings.ranks,
-                lambda user: self._outranks(request.submitter, user),
-            )
-        if isinstance(verdict, NoMatch):
-            return verdict
-        return appraise(slot, request.ad, self.settings.ranks, verdict)
+            return judge_eviction(slot, request.ad, self.settings.ranks, lambda _user: False)
+        return judge_eviction(
+            slot,
+            request.ad,
+            self.settings.ranks,
+            lambda user: self._outranks(request.submitter, user),
+        )
 
     def _outranks(self, submitter: str, user: str) -> bool:
         other = self._priorities.get(user)
@@ -306,11 +342,12 @@ class Cycle:
             return found
         self.plan.considered += 1
         reason = NoMatch.REQUIREMENTS
+        verdicts = self._verdicts_for(request)
         entries = []
         for slot in self._offer:
             if slot.taken:
                 continue
-            verdict = self._evaluate(slot, request)
+            verdict = self._evaluate(slot, request, verdicts)
             if isinstance(verdict, NoMatch):
                 reason = max(reason, verdict)
             else:
@@ -333,7 +370,7 @@ class Cycle:
                 continue
             if slot.version != candidate.version:
                 heapq.heappop(heap)
-                again = self._evaluate(slot, request)
+                again = self._evaluate(slot, request, self._verdicts_for(request))
                 if not isinstance(again, NoMatch):
                     heapq.heappush(heap, _entry(again))
                 continue
@@ -409,6 +446,14 @@ class Cycle:
 
 
 @dataclass(slots=True)
+class _Verdicts:
+    """What classes of slots are to a group of requests: the verdict and the job's rank."""
+
+    classes: SlotClasses
+    known: dict[Hashable, tuple[Eviction | NoMatch, float]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class _Candidates:
     """The slots that would do for a group of requests, the best on top."""
 
@@ -438,7 +483,8 @@ class _Entry:
 
 
 def _entry(candidate: Candidate) -> _Entry:
-    return _Entry((*(-part for part in candidate.quality), candidate.slot.index), candidate)
+    pre, job, post, eviction, preemption = candidate.quality
+    return _Entry((-pre, -job, -post, -eviction, -preemption, candidate.slot.index), candidate)
 
 
 def limits_in_use(ads: Iterable[ClassAd]) -> dict[str, float]:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from kettle.classad import ClassAd, Expr
+from kettle.matchmaking.autoclusters import referred_names
+from kettle.matchmaking.slot_classes import is_plain
 from kettle.matchmaking.slots import Slot
 
 # States in which a slot takes a new match without anybody being sent away.
@@ -157,16 +159,70 @@ def judge_eviction(
     return Eviction.PRIORITY
 
 
-def appraise(slot: Slot, request: ClassAd, settings: RankSettings, eviction: Eviction) -> Candidate:
-    """Compute how good a match would be; ads and priorities have been judged before."""
-    preemption_rank = 0.0
-    if eviction is not Eviction.NOBODY:
-        preemption_rank = number(slot.ad, settings.preemption_rank, request)
-    quality = (
-        number(slot.ad, settings.pre_job_rank, request),
-        number(request, request.lookup("Rank"), slot.ad),
-        number(slot.ad, settings.post_job_rank, request),
-        int(eviction),
-        preemption_rank,
-    )
-    return Candidate(slot, slot.version, quality, eviction)
+class Appraisals:
+    """Computes how good matches would be; what does not depend on the request only once a slot."""
+
+    def __init__(self, settings: RankSettings) -> None:
+        self._settings = settings
+        self._pre = _Alone(settings.pre_job_rank)
+        self._post = _Alone(settings.post_job_rank)
+        # By slot and version: pre-job and post-job rank, None where the request matters.
+        self._of_slots: dict[tuple[int, int], tuple[float | None, float | None]] = {}
+
+    def appraise(
+        self, slot: Slot, request: ClassAd, eviction: Eviction, job_rank: float | None = None
+    ) -> Candidate:
+        """Return a candidate; ads and priorities have been judged before.
+
+        `job_rank` is the request's Rank of this slot if it is known already.
+        """
+        settings = self._settings
+        key = (slot.index, slot.version)
+        found = self._of_slots.get(key)
+        if found is None:
+            found = self._of_slots[key] = (
+                self._pre.value(slot.ad),
+                self._post.value(slot.ad),
+            )
+        pre, post = found
+        if pre is None:
+            pre = number(slot.ad, settings.pre_job_rank, request)
+        if post is None:
+            post = number(slot.ad, settings.post_job_rank, request)
+        if job_rank is None:
+            job_rank = number(request, request.lookup("Rank"), slot.ad)
+        preemption_rank = 0.0
+        if eviction is not Eviction.NOBODY:
+            preemption_rank = number(slot.ad, settings.preemption_rank, request)
+        quality = (pre, job_rank, post, int(eviction), preemption_rank)
+        return Candidate(slot, slot.version, quality, eviction)
+
+
+_NOBODY = ClassAd()
+
+
+class _Alone:
+    """A rank expression that may look at nothing but the slot, and then has one value for it."""
+
+    def __init__(self, expression: Expr | None) -> None:
+        self._expression = expression
+        self._names: tuple[str, ...] = ()
+        if expression is not None:
+            inside, outside = referred_names(expression, _NOBODY)
+            self._names = tuple({name.lower() for name in (*inside, *outside)})
+
+    def value(self, ad: ClassAd) -> float | None:
+        """Return the rank of a slot; None if a request has to be asked."""
+        expression = self._expression
+        if expression is None:
+            return 0.0
+        for name in self._names:
+            text = ad.text(name)
+            # A name that the slot lacks, or defines by something else, may need the request.
+            if not is_plain(text) or (text is None and name not in _SLOT_ONLY):
+                return None
+        return number(ad, expression, _NOBODY)
+
+
+# Attributes of slots that no request has: an absent one is absent.
+_SLOT_ONLY = frozenset(("remoteowner", "kflops", "offline", "slotid", "totaljobruntime"))

@@ -1,0 +1,102 @@
+"""Which slots are the same to a request, so that one evaluation stands for all of them.
+
+Two slots are in one class for a request if all attributes that the request's Requirements and Rank
+and the slots' own Requirements and Rank look at have the same text in both, followed through the
+slots' own definitions. Purely an optimisation: a property test holds it to the same result.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+from kettle.matchmaking.autoclusters import closure
+from kettle.matchmaking.slots import Slot
+
+# The expressions of a slot that take part in every match.
+SLOT_EXPRESSIONS = ("Requirements", "Rank")
+# What the verdict depends on beside the expressions.
+_ALWAYS = ("State", "CurrentRank", "RemoteUser", "RemoteOwner")
+
+_LITERAL = re.compile(
+    r'\s*(?:[-+]?\d[\d.eE+-]*|"[^"\\]*"|true|false|undefined)\s*\Z', re.IGNORECASE
+)
+
+# An expression that calls one of these may differ between slots with equal texts.
+_UNSTEADY = re.compile(r"\b(?:random|time|eval|unparse|evalInEachContext)\s*\(", re.IGNORECASE)
+
+Texts = tuple[str | None, ...]
+
+
+@dataclass(slots=True)
+class _Template:
+    """What one kind of slot ad makes of the names: those to compare, and its definitions."""
+
+    names: tuple[str, ...]
+    definitions: tuple[str, ...]
+    texts: Texts
+    steady: bool
+
+
+@dataclass(slots=True)
+class SlotClasses:
+    """Signatures of slots for one set of names that requests look at."""
+
+    outside: tuple[str, ...]
+    _templates: list[_Template] = field(default_factory=list)
+    _known: dict[tuple[int, int], Hashable] = field(default_factory=dict)
+
+    def signature(self, slot: Slot) -> Hashable:
+        """Return what slots of one class have in common; None if a slot stands for itself alone."""
+        key = (slot.index, slot.version)
+        if key not in self._known:
+            self._known[key] = self._compute(slot)
+        return self._known[key]
+
+    def _compute(self, slot: Slot) -> Hashable:
+        ad = slot.ad
+        for number, template in enumerate(self._templates):
+            if tuple(map(ad.text, template.definitions)) != template.texts:
+                continue
+            values = tuple(map(ad.text, template.names))
+            if template.steady and all(map(is_plain, values)):
+                return (number, values, slot.partitionable)
+        template = self._learn(ad)
+        if not template.steady:
+            return None
+        return (len(self._templates) - 1, tuple(map(ad.text, template.names)), slot.partitionable)
+
+    def _learn(self, ad: ClassAd) -> _Template:
+        """Find out what a new kind of slot ad looks at."""
+        inside, elsewhere = closure(ad, (*SLOT_EXPRESSIONS, *_ALWAYS, *self.outside))
+        names = dict.fromkeys(
+            name.lower() for name in (*inside, *elsewhere, *_ALWAYS, *self.outside)
+        )
+        texts = {name: ad.text(name) for name in names}
+        definitions = tuple(name for name, text in texts.items() if not is_plain(text))
+        template = _Template(
+            tuple(name for name in names if name not in definitions),
+            definitions,
+            tuple(texts[name] for name in definitions),
+            not any(_UNSTEADY.search(texts[name] or "") for name in definitions),
+        )
+        self._templates.append(template)
+        return template
+
+
+def is_plain(text: str | None) -> bool:
+    """Tell whether a text is a value, which refers to nothing."""
+    return text is None or _LITERAL.match(text) is not None
+
+
+def looked_at(request: ClassAd) -> tuple[str, ...]:
+    """Return the attributes that a request looks up in slots, lower case and sorted."""
+    _, outside = closure(request, ("Requirements", "Rank"))
+    return tuple(sorted({name.lower() for name in outside}))
+
+
+def is_steady(texts: Iterable[str | None]) -> bool:
+    """Tell whether expressions give the same result for the same values."""
+    return not any(_UNSTEADY.search(text or "") for text in texts)
