@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kettle.attributes.abilities import STARTER_ABILITIES
 from kettle.classad import ClassAd
@@ -20,8 +21,21 @@ from kettle.startd.retirement import Grants, retirement_left
 from kettle.startd.slot_machine import Phase
 from kettle.startd.slots import Bundle, whole
 
-POLICY_NAMES = ("SUSPEND", "CONTINUE", "PREEMPT", "KILL", "WANT_SUSPEND", "WANT_VACATE")
-"""Owner's expressions that a slot ad carries where policy is evaluated and claims are answered."""
+POLICY_DEFAULTS = {
+    "START": "true",
+    "IS_OWNER": "false",
+    "SUSPEND": "false",
+    "CONTINUE": "true",
+    "PREEMPT": "false",
+    "KILL": "false",
+    "WANT_SUSPEND": "false",
+    "WANT_VACATE": "true",
+    "WANT_HOLD": "false",
+    "RUNBENCHMARKS": "false",
+    "START_BACKFILL": "false",
+    "EVICT_BACKFILL": "false",
+}
+"""The owner's expressions, and what each is where nobody set it."""
 
 NEVER = 2147483647
 
@@ -247,11 +261,33 @@ def _fill_resources(ad: ClassAd, record: SlotRecord) -> None:
 def expression_text(config: Config, record: SlotRecord, name: str, default: str) -> str:
     """Return a policy expression of this slot: vanilla's, the slot type's, or everybody's."""
     vanilla = record.job is not None and record.job.integer("JobUniverse") == 5
-    for candidate in (f"{name}_VANILLA" if vanilla else "", f"SLOT_TYPE_{record.type_id}_{name}"):
+    return _expression_text(config, record.type_id, vanilla, name) or default
+
+
+@lru_cache(maxsize=1024)
+def _expression_text(config: Config, type_id: int, vanilla: bool, name: str) -> str:
+    # A configuration never changes, and is asked the same for every slot at every poll.
+    for candidate in (f"{name}_VANILLA" if vanilla else "", f"SLOT_TYPE_{type_id}_{name}"):
         text = config.get(candidate) if candidate else None
         if text is not None:
             return text
-    return config.get(name) or default
+    return config.get(name) or ""
+
+
+_CONSTANTS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def constant_policy(config: Config, record: SlotRecord) -> dict[str, bool] | None:
+    """Return the policy expressions by name if all of them are plain true or false."""
+    found = {}
+    for name, default in POLICY_DEFAULTS.items():
+        if name == "RUNBENCHMARKS" and record.slot.phase.state != "Unclaimed":
+            continue
+        value = _CONSTANTS.get(expression_text(config, record, name, default).strip().lower())
+        if value is None:
+            return None
+        found[name] = value
+    return found
 
 
 def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:
@@ -280,11 +316,9 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
 
 def add_policy(ad: ClassAd, record: SlotRecord, config: Config) -> None:
     """Add the owner's expressions that only the startd itself and its claimers see."""
-    defaults = {"CONTINUE": "true", "WANT_VACATE": "true"}
-    for name in POLICY_NAMES:
-        ad.insert_text(name, expression_text(config, record, name, defaults.get(name, "false")))
-    for name in ("RUNBENCHMARKS", "START_BACKFILL", "EVICT_BACKFILL", "WANT_HOLD"):
-        ad.insert_text(name, expression_text(config, record, name, "false"))
+    for name, default in POLICY_DEFAULTS.items():
+        if name not in {"START", "IS_OWNER"}:
+            ad.insert_text(name, expression_text(config, record, name, default))
     ad.insert_text("CLAIM_WORKLIFE", config.get("CLAIM_WORKLIFE") or "-1")
 
 

@@ -275,21 +275,24 @@ class StartdService:
                     break
 
     def _due_event(self, record: SlotRecord) -> ev.Event | None:
-        ad = self.slot_ad(record, policy=True)
-        job = record.job
-
-        def truth(name: str) -> bool | None:
-            attribute = {"IS_OWNER": "IsOwner", "START": "Start"}.get(name, name)
-            value = ad.evaluate(attribute, job if name != "IS_OWNER" else None)
-            if isinstance(value, (int, float)):
-                return bool(value)
-            return None
-
+        constant = ads.constant_policy(self.runtime.config, record)
+        truth = self._truth(record) if constant is None else constant.get
         verdict = slot_policy.read_verdict(truth)
         if record.pool is not None and record.slot.phase is Phase.UNCLAIMED_IDLE:
             verdict = replace(verdict, run_benchmarks=False)
         record.slot = replace(record.slot, want_vacate=verdict.want_vacate)
         return slot_policy.decide_event(record.slot, verdict, self.timers(record))
+
+    def _truth(self, record: SlotRecord) -> slot_policy.Truth:
+        """Return how to evaluate the slot's expressions in its own ad, with its job."""
+        ad, job = self.slot_ad(record, policy=True), record.job
+
+        def truth(name: str) -> bool | None:
+            attribute = {"IS_OWNER": "IsOwner", "START": "Start"}.get(name, name)
+            value = ad.evaluate(attribute, job if name != "IS_OWNER" else None)
+            return bool(value) if isinstance(value, (int, float)) else None
+
+        return truth
 
     def grants(self, record: SlotRecord) -> Grants:
         """Return what machine and job grant for leaving."""

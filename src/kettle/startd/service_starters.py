@@ -27,6 +27,8 @@ from kettle.wire.messages import starter_control as words
 ENTRY = "kettle.starter.service_entry:run"
 # How long a starter that has reported its end may take to exit.
 _EXIT_SECONDS = 30.0
+# What a dead starter has written is there already; only something odd keeps the line open.
+_LAST_WORDS_SECONDS = 2.0
 # Limit: rounds over /proc to find what a dead starter's job left behind.
 _HUNT_ROUNDS = 20
 
@@ -115,8 +117,8 @@ class Starters:
         finally:
             os.close(connection)
             os.close(theirs)
-        tasks.spawn(self._listen(starter), f"starter {activation.slot_name}")
-        starter.child.on_exit(lambda _child: self._on_exit(starter))
+        listening = tasks.spawn(self._listen(starter), f"starter {activation.slot_name}")
+        starter.child.on_exit(lambda _child: self._on_exit(starter, listening))
         return starter
 
     async def _listen(self, starter: StarterProcess) -> None:
@@ -160,12 +162,25 @@ class Starters:
             self._runtime.log(f"starter {starter.pid} does not exit; it is killed")
             kill_tree(starter.pid)
 
-    def _on_exit(self, starter: StarterProcess) -> None:
-        starter.control.close()
+    def _on_exit(self, starter: StarterProcess, listening: asyncio.Task[None]) -> None:
         if self._finished.get(starter.claim_id) is starter:
             del self._finished[starter.claim_id]
-        if not starter.done.is_set():
-            tasks.spawn(self._clean_up_after(starter), "cleaning up after a starter")
+        if starter.done.is_set():
+            starter.control.close()
+        else:
+            tasks.spawn(self._hear_last_words(starter, listening), "end of a starter")
+
+    async def _hear_last_words(
+        self, starter: StarterProcess, listening: asyncio.Task[None]
+    ) -> None:
+        """The exit is known before the last report is read: read on to the end of the line."""
+        await asyncio.wait((listening,), timeout=_LAST_WORDS_SECONDS)
+        listening.cancel()
+        starter.control.close()
+        if starter.done.is_set():
+            self._finished.pop(starter.claim_id, None)
+        else:
+            await self._clean_up_after(starter)
 
     async def _clean_up_after(self, starter: StarterProcess) -> None:
         """A starter died without a word: end what it left, then report the end."""
