@@ -6,14 +6,16 @@ from kettle.config.knob import boolean, integer, listing, path, real, seconds, s
 class CcbKnobs:
     """Knobs of connection brokering."""
 
-    CCB_ADDRESS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    CCB_ADDRESS = listing(
+        "", doc="Addresses of brokers through which a daemon behind a firewall is reached."
+    )
     CCB_CLIENT_STREAMING = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     CCB_HEARTBEAT_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often a daemon tells its broker that it is still there, in seconds.",
     )
     CCB_OUTBOUND_NEXT_HOP = string("", doc="Known text; no part of Kettle acts on it yet.")
     CCB_OUTBOUND_PROXY = boolean(

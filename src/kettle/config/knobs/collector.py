@@ -17,11 +17,11 @@ class CollectorKnobs:
     )
     COLLECTOR = path(
         "$(SBIN)/condor_collector",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The collector's program.",
     )
     COLLECTOR_ADDRESS_FILE = path(
         "$(LOG)/.collector_address",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the collector leaves its address for tools on the same machine.",
     )
     COLLECTOR_ALLOW_ONLY_ONE_NEGOTIATOR = boolean(
         "false", doc="Whether the ad of one negotiator removes those of all others."
@@ -51,7 +51,7 @@ class CollectorKnobs:
     )
     COLLECTOR_HOST = listing(
         "$(CONDOR_HOST)",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="The pool's collectors: names or addresses, with a port unless it is COLLECTOR_PORT.",
     )
     COLLECTOR_HOST_FOR_NEGOTIATOR = string(
         "$(FULL_HOSTNAME)",
@@ -59,7 +59,7 @@ class CollectorKnobs:
     )
     COLLECTOR_HOST_STRING = string(
         '"$(COLLECTOR_HOST)"',
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="COLLECTOR_HOST as a ClassAd string, for the ads of slots.",
     )
     COLLECTOR_LOG = path("$(LOG)/CollectorLog", doc="Known path; no part of Kettle acts on it yet.")
     COLLECTOR_MAX_FILE_DESCRIPTORS = integer(
@@ -140,5 +140,5 @@ class CollectorKnobs:
     )
     UPDATE_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often a startd sends its ads even if nothing changed, in seconds.",
     )

@@ -15,7 +15,7 @@ class CreddKnobs:
         doc="Known text; no part of Kettle acts on it yet.",
     )
     CONDOR_CREDENTIAL_DIR = path("/tmp", doc="Known path; no part of Kettle acts on it yet.")
-    CREDD = path("$(SBIN)/condor_credd", doc="Known path; no part of Kettle acts on it yet.")
+    CREDD = path("$(SBIN)/condor_credd", doc="The credential daemon's program.")
     CREDD_ADDRESS_FILE = path(
         "$(LOG)/.credd_address",
         doc="Known path; no part of Kettle acts on it yet.",
@@ -36,7 +36,7 @@ class CreddKnobs:
     )
     CREDD_POLLING_TIMEOUT = seconds(
         "20",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long to wait for a credential to become ready, in seconds.",
     )
     CREDMON_ALLOW_SPECIAL_CHAR_NAMES = boolean(
         "false",

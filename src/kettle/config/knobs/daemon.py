@@ -132,11 +132,11 @@ class DaemonKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    UTSNAME_MACHINE = string("", doc="Known text; no part of Kettle acts on it yet.")
-    UTSNAME_NODENAME = string("", doc="Known text; no part of Kettle acts on it yet.")
-    UTSNAME_RELEASE = string("", doc="Known text; no part of Kettle acts on it yet.")
-    UTSNAME_SYSNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
-    UTSNAME_VERSION = string("", doc="Known text; no part of Kettle acts on it yet.")
+    UTSNAME_MACHINE = string("", doc="What uname says of the hardware; detected.")
+    UTSNAME_NODENAME = string("", doc="What uname says of the host's name; detected.")
+    UTSNAME_RELEASE = string("", doc="What uname says of the kernel's release; detected.")
+    UTSNAME_SYSNAME = string("", doc="What uname says of the system; detected.")
+    UTSNAME_VERSION = string("", doc="What uname says of the kernel's version; detected.")
     SUBSYS_ADDRESS_FILE = family(
         "{subsys}_ADDRESS_FILE",
         path,

@@ -6,7 +6,7 @@ from kettle.config.knob import expression, integer, path, seconds, string
 class DefragKnobs:
     """Knobs of the defragmenting daemon."""
 
-    DEFRAG = path("$(LIBEXEC)/condor_defrag", doc="Known path; no part of Kettle acts on it yet.")
+    DEFRAG = path("$(LIBEXEC)/condor_defrag", doc="The defragmenting daemon's program.")
     DEFRAG_CANCEL_REQUIREMENTS = expression(
         "$(DEFRAG_WHOLE_MACHINE_EXPR)",
         doc="Known expression; no part of Kettle evaluates it yet.",

@@ -14,8 +14,10 @@ class DockerKnobs:
         "",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    CONTAINER_SHARED_FS = path("/cvmfs", doc="Known path; no part of Kettle acts on it yet.")
-    DOCKER = path("/usr/bin/docker", doc="Known path; no part of Kettle acts on it yet.")
+    CONTAINER_SHARED_FS = path(
+        "/cvmfs", doc="Folders whose container images are on every machine and never travel."
+    )
+    DOCKER = path("/usr/bin/docker", doc="The docker program.")
     DOCKER_CACHE_ADVERTISE_INTERVAL = seconds(
         "1200",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
@@ -76,7 +78,7 @@ class DockerKnobs:
         "/usr/lib64/openmpi",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    SINGULARITY = path("$(LIBEXEC)/apptainer", doc="Known path; no part of Kettle acts on it yet.")
+    SINGULARITY = path("$(LIBEXEC)/apptainer", doc="The Apptainer program.")
     SINGULARITY_ADD_ROCM_FLAG = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

@@ -22,7 +22,7 @@ class EventLogKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    EVENT_LOG = path("", doc="Known path; no part of Kettle acts on it yet.")
+    EVENT_LOG = path("", doc="A log of the events of all jobs; empty for none.")
     EVENT_LOG_COUNT_EVENTS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -41,11 +41,11 @@ class EventLogKnobs:
     )
     EVENT_LOG_MAX_ROTATIONS = integer(
         "1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many older event logs of all jobs are kept.",
     )
     EVENT_LOG_MAX_SIZE = integer(
         "1000000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How large the event log of all jobs may grow before it is renamed, in bytes.",
     )
     EVENT_LOG_ROTATION_LOCK = path(
         "$(LOCK)/EventLogLock",
@@ -53,7 +53,7 @@ class EventLogKnobs:
     )
     EVENT_LOG_USE_XML = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the event log of all jobs is written in XML.",
     )
     IGNORE_NFS_LOCK_ERRORS = boolean(
         "false",

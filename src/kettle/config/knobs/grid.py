@@ -104,7 +104,7 @@ class GridKnobs:
     )
     GRIDMANAGER = path(
         "$(SBIN)/condor_gridmanager",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The grid manager's program.",
     )
     GRIDMANAGER_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
     GRIDMANAGER_CONNECT_FAILURE_RETRY_COUNT = integer(

@@ -6,7 +6,7 @@ from kettle.config.knob import boolean, integer, listing, path, seconds, string
 class HighAvailabilityKnobs:
     """Knobs of high availability and replication."""
 
-    HAD = path("$(SBIN)/condor_had", doc="Known path; no part of Kettle acts on it yet.")
+    HAD = path("$(SBIN)/condor_had", doc="The high availability daemon's program.")
     HAD_ARGS = string(
         "-sock $(HAD_SOCKET_NAME)",
         doc="Known text; no part of Kettle acts on it yet.",

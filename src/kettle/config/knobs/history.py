@@ -10,7 +10,10 @@ class HistoryKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    HISTORY = path("$(SPOOL)/history", doc="Known path; no part of Kettle acts on it yet.")
+    HISTORY = path(
+        "$(SPOOL)/history",
+        doc="The file that keeps the ads of jobs that left the queue; empty for none.",
+    )
     HISTORY_CONTAINS_JOB_ENVIRONMENT = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -29,16 +32,18 @@ class HistoryKnobs:
     )
     JOB_EPOCH_HISTORY = path(
         "$(SPOOL)/epoch_history",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The file that keeps an ad for each run of each job; empty for none.",
     )
-    PER_JOB_HISTORY_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    PER_JOB_HISTORY_DIR = path(
+        "", doc="A folder that gets one file for each job that leaves the queue; empty for none."
+    )
     SCHEDD_DAEMON_HISTORY = path(
         "$(SPOOL)/schedd_daemon_history",
         doc="Known path; no part of Kettle acts on it yet.",
     )
     STARTD_HISTORY = path(
         "$(LOG)/startd_history",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The file in which a startd keeps the ads of its jobs; empty for none.",
     )
     SYSTEM_JOB_MACHINE_ATTRS_HISTORY_LENGTH = integer(
         "1",

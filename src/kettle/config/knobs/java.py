@@ -6,7 +6,7 @@ from kettle.config.knob import path, string
 class JavaKnobs:
     """Knobs of the Java universe."""
 
-    JAVA = path("/usr/bin/java", doc="Known path; no part of Kettle acts on it yet.")
+    JAVA = path("/usr/bin/java", doc="The Java machine.")
     JAVA_CLASSPATH_ARGUMENT = string(
         "-classpath",
         doc="Known text; no part of Kettle acts on it yet.",

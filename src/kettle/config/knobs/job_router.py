@@ -8,7 +8,7 @@ class JobRouterKnobs:
 
     JOB_ROUTER = path(
         "$(LIBEXEC)/condor_job_router",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The job router's program.",
     )
     JOB_ROUTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     JOB_ROUTER_LOCK = path(

@@ -6,7 +6,7 @@ from kettle.config.knob import boolean, family, integer, listing, path, seconds,
 class LogKnobs:
     """Knobs of daemon logs."""
 
-    ALL_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    ALL_DEBUG = listing("", doc="Kinds of messages that every daemon logs.")
     DEBUG_TIME_FORMAT = string(
         "%m/%d/%y %H:%M:%S",
         doc="Known text; no part of Kettle acts on it yet.",
@@ -30,7 +30,7 @@ class LogKnobs:
     MAX_DEFAULT_LOG = string(
         "10 Mb",
         unset="10 Mb",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large a daemon's log may grow before it is renamed, where nothing else is set.",
     )
     MAX_GANGLIAD_LOG = string(
         "$(MAX_DEFAULT_LOG)",

@@ -12,10 +12,10 @@ class MasterKnobs:
     )
     CONDOR_ADMIN = string(
         "root@$(FULL_HOSTNAME)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="The address that mail about the pool goes to.",
     )
     CONDOR_SUPPORT_EMAIL = string("", doc="Known text; no part of Kettle acts on it yet.")
-    DAEMON_LIST = listing("MASTER", doc="Known list of words; no part of Kettle acts on it yet.")
+    DAEMON_LIST = listing("MASTER", doc="The daemons that the master starts and watches.")
     DC_DAEMON_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     DEFAULT_MASTER_SHUTDOWN_SCRIPT = path("", doc="Known path; no part of Kettle acts on it yet.")
     EMAIL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
@@ -32,19 +32,19 @@ class MasterKnobs:
         "$(LIBEXEC)/linux_kernel_tuning",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    MAIL = path("/usr/bin/mail", doc="Known path; no part of Kettle acts on it yet.")
-    MASTER = path("$(SBIN)/condor_master", doc="Known path; no part of Kettle acts on it yet.")
+    MAIL = path("/usr/bin/mail", doc="The program that sends mail.")
+    MASTER = path("$(SBIN)/condor_master", doc="The master's program.")
     MASTER_ADDRESS_FILE = path(
         "$(LOG)/.master_address",
         doc="Known path; no part of Kettle acts on it yet.",
     )
     MASTER_BACKOFF_CEILING = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Longest pause before a daemon that keeps failing is started again, in seconds.",
     )
     MASTER_BACKOFF_CONSTANT = integer(
         "9",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Shortest pause before a daemon that failed is started again, in seconds.",
     )
     MASTER_BACKOFF_FACTOR = real(
         "2.0",
@@ -75,7 +75,7 @@ class MasterKnobs:
     )
     MASTER_RECOVER_FACTOR = integer(
         "300",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How long a daemon must run until its earlier failures are forgotten, in seconds.",
     )
     MASTER_TIMEOUT_MULTIPLIER = seconds(
         "0",
@@ -83,7 +83,7 @@ class MasterKnobs:
     )
     MASTER_UPDATE_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the master sends its ad to the collector, in seconds.",
     )
     MAX_MASTER_LOG = string(
         "$(MAX_DEFAULT_LOG)",
@@ -91,7 +91,7 @@ class MasterKnobs:
     )
     NOT_RESPONDING_TIMEOUT = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a daemon may say nothing before the master kills it, in seconds.",
     )
     OBITUARY_LOG_LENGTH = integer(
         "200",
@@ -124,12 +124,12 @@ class MasterKnobs:
     SENDMAIL = string("sendmail", doc="Known text; no part of Kettle acts on it yet.")
     SHUTDOWN_FAST_TIMEOUT = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a fast shutdown may take before the daemon is killed, in seconds.",
     )
     SHUTDOWN_GRACEFUL_TIMEOUT = seconds(
         "",
         unset="1800",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a graceful shutdown may take before it becomes a fast one, in seconds.",
     )
     SMTP_SERVER = string("", doc="Known text; no part of Kettle acts on it yet.")
     START_DAEMONS = boolean(

@@ -11,7 +11,9 @@ class NegotiatorKnobs:
         doc="Where priorities and usage are kept.",
     )
     ACCOUNTANT_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
-    ACCOUNTANT_LOCAL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    ACCOUNTANT_LOCAL_DOMAIN = string(
+        "", doc="Users of this domain are accounted without their domain."
+    )
     ACCOUNTING_DOMAIN = string("$(UID_DOMAIN)", doc="Known text; no part of Kettle acts on it yet.")
     CLAIM_PARTITIONABLE_LEFTOVERS = expression(
         "$(NEGOTIATOR_USE_SLOT_WEIGHTS)",
@@ -77,11 +79,11 @@ class NegotiatorKnobs:
     )
     NEGOTIATION_CYCLE_STATS_LENGTH = integer(
         "3",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many past cycles the negotiator's ad describes.",
     )
     NEGOTIATOR = path(
         "$(SBIN)/condor_negotiator",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The negotiator's program.",
     )
     NEGOTIATOR_ADVERTISE_ACCOUNTING = boolean(
         "true", doc="Whether accounting ads are sent to the collector."
@@ -127,7 +129,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_INFORM_STARTD = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the negotiator tells a startd of its match before the schedd does.",
     )
     NEGOTIATOR_INTERVAL = seconds(
         "60",
@@ -135,7 +137,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_JOB_CONSTRAINT = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Which jobs are negotiated for at all; empty for all.",
     )
     NEGOTIATOR_LOG = path(
         "$(LOG)/NegotiatorLog",
@@ -217,7 +219,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_SOCKET_CACHE_SIZE = integer(
         "500",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many connections to schedds the negotiator keeps.",
     )
     NEGOTIATOR_STATE_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
     NEGOTIATOR_SUBMITTER_CONSTRAINT = expression(
@@ -253,7 +255,7 @@ class NegotiatorKnobs:
     )
     NICE_USER_ACCOUNTING_GROUP_NAME = string(
         "nice-user",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="The accounting group of jobs that yield to all others.",
     )
     NICE_USER_PRIO_FACTOR = real(
         "1e10",

@@ -16,12 +16,12 @@ class NetworkKnobs:
     )
     BIND_ALL_INTERFACES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether daemons listen on all of the machine's networks.",
     )
     CM_IP_ADDR = string("", doc="Known text; no part of Kettle acts on it yet.")
     COLLECTOR_PORT = integer(
         "9618",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The port of a collector whose address names none.",
     )
     COLLECTOR_USES_SHARED_PORT = boolean(
         "true",
@@ -38,12 +38,16 @@ class NetworkKnobs:
         "28800",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    ENABLE_IPV4 = string("auto", doc="Known text; no part of Kettle acts on it yet.")
-    ENABLE_IPV6 = string("auto", doc="Known text; no part of Kettle acts on it yet.")
+    ENABLE_IPV4 = string(
+        "auto", doc="Whether IPv4 is used: true, false, or auto for where there is an address."
+    )
+    ENABLE_IPV6 = string(
+        "auto", doc="Whether IPv6 is used: true, false, or auto for where there is an address."
+    )
     HIGHPORT = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The highest port that daemons use; with LOWPORT.",
     )
     HOST_ALIAS = string("$(FULL_HOSTNAME)", doc="Known text; no part of Kettle acts on it yet.")
     IGNORE_DNS_PROTOCOL_PREFERENCE = boolean(
@@ -57,17 +61,17 @@ class NetworkKnobs:
     IN_HIGHPORT = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The highest port that daemons listen on; with IN_LOWPORT.",
     )
     IN_LOWPORT = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The lowest port that daemons listen on; with IN_HIGHPORT.",
     )
     LOWPORT = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The lowest port that daemons use; with HIGHPORT.",
     )
     MAX_ACCEPTS_PER_CYCLE = integer(
         "8",
@@ -88,7 +92,7 @@ class NetworkKnobs:
     NETWORK_HOSTNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
     NETWORK_INTERFACE = string(
         "*",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The network or address that daemons use; `*` for any.",
     )
     NETWORK_MAX_PENDING_CONNECTS = integer(
         "0",
@@ -124,7 +128,7 @@ class NetworkKnobs:
     PRIVATE_NETWORK_INTERFACE = string("", doc="Known text; no part of Kettle acts on it yet.")
     PRIVATE_NETWORK_NAME = string(
         "$(FULL_HOSTNAME)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Machines with the same name reach each other without a broker.",
     )
     QUERY_TIMEOUT = seconds(
         "60",

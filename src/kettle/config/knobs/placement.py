@@ -8,7 +8,7 @@ class PlacementKnobs:
 
     PLACEMENTD = path(
         "$(SBIN)/condor_placementd",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The placement daemon's program.",
     )
     PLACEMENTD_AUTHORIZATIONS_MAPFILE = path(
         "$(ETC)/placementd_authorizations_mapfile",

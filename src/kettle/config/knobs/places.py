@@ -6,33 +6,39 @@ from kettle.config.knob import boolean, path, string
 class PlaceKnobs:
     """Knobs of folders, programs and files every program uses."""
 
-    BIN = path("$(RELEASE_DIR)/bin", doc="Known path; no part of Kettle acts on it yet.")
-    ETC = path("$(LOCAL_DIR)", doc="Known path; no part of Kettle acts on it yet.")
-    INCLUDE = path("$(RELEASE_DIR)/include", doc="Known path; no part of Kettle acts on it yet.")
+    BIN = path("$(RELEASE_DIR)/bin", doc="Where the tools are.")
+    ETC = path("$(LOCAL_DIR)", doc="Where configuration, passwords and tokens are.")
+    INCLUDE = path("$(RELEASE_DIR)/include", doc="Where header files are.")
     LIB = path("$(RELEASE_DIR)/lib", doc="Known path; no part of Kettle acts on it yet.")
-    LIBEXEC = path("$(RELEASE_DIR)/libexec", doc="Known path; no part of Kettle acts on it yet.")
-    LOCALNAME = string("", doc="Known text; no part of Kettle acts on it yet.")
-    LOCAL_CONFIG_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    LIBEXEC = path("$(RELEASE_DIR)/libexec", doc="Where programs are that only daemons start.")
+    LOCALNAME = string("", doc="The name of this instance, by default the subsystem's.")
+    LOCAL_CONFIG_DIR = path(
+        "", doc="Folders whose files are read after the first file, in lexical order."
+    )
     LOCAL_CONFIG_DIR_EXCLUDE_REGEXP = string(
         (
             "^((\\..*)|(.*\\.pl)|(.*\\.py)|(.*\\.sh)|(.*~)|(#.*)|(.*\\.rpmsave)|(.*\\.rpmnew)|"
             "(.*\\.dpkg-old)|(.*\\.dpkg-dist)|(.*\\.cfsaved))$"
         ),
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Names in those folders that are not read.",
     )
-    LOCAL_CONFIG_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
-    LOCAL_DIR = path("$(TILDE)", doc="Known path; no part of Kettle acts on it yet.")
-    LOCK = path("$(LOG)", doc="Known path; no part of Kettle acts on it yet.")
-    LOG = path("$(LOCAL_DIR)/log", doc="Known path; no part of Kettle acts on it yet.")
+    LOCAL_CONFIG_FILE = path(
+        "", doc="Files that are read after those folders; a name that ends in `|` is a command."
+    )
+    LOCAL_DIR = path(
+        "$(TILDE)", doc="The folder that holds everything that belongs to this machine."
+    )
+    LOCK = path("$(LOG)", doc="Where lock files are.")
+    LOG = path("$(LOCAL_DIR)/log", doc="Where daemons write their logs.")
     RELEASE_DIR = path("/usr", doc="Known path; no part of Kettle acts on it yet.")
     REQUIRE_LOCAL_CONFIG_FILE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a missing local configuration file is an error.",
     )
-    RUN = path("$(LOCK)", doc="Known path; no part of Kettle acts on it yet.")
-    SBIN = path("$(RELEASE_DIR)/sbin", doc="Known path; no part of Kettle acts on it yet.")
-    SPOOL = path("$(LOCAL_DIR)/spool", doc="Known path; no part of Kettle acts on it yet.")
-    SUBSYSTEM = string("", doc="Known text; no part of Kettle acts on it yet.")
+    RUN = path("$(LOCK)", doc="Where sockets and pid files are.")
+    SBIN = path("$(RELEASE_DIR)/sbin", doc="Where the daemons' programs are.")
+    SPOOL = path("$(LOCAL_DIR)/spool", doc="Where the job queue, histories and spooled files are.")
+    SUBSYSTEM = string("", doc="The kind of program that reads the configuration.")
     TEMP_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     TMP_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
-    USER_CONFIG_FILE = path("user_config", doc="Known path; no part of Kettle acts on it yet.")
+    USER_CONFIG_FILE = path("user_config", doc="A person's own configuration file in `~/.condor`.")

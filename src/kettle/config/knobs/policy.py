@@ -22,7 +22,7 @@ class PolicyMacros:
         "(TARGET.ImageSize >= (50 * 1024))",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    CondorIsAdmin = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CondorIsAdmin = string("", doc="Whether the program runs as root; detected.")
     ContinueIdleTime = expression(
         "5 * $(MINUTE)",
         doc="Known expression; no part of Kettle evaluates it yet.",
@@ -107,14 +107,14 @@ class PolicyMacros:
         "60",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    MPI = integer("8", doc="Known and checked as a number; no part of Kettle acts on it yet.")
+    MPI = integer("8", doc="The number of the MPI universe.")
     MPI_CONDOR_RSH_PATH = path("", doc="Known path; no part of Kettle acts on it yet.")
     MPI_MASTER_IP = string("", doc="Known text; no part of Kettle acts on it yet.")
     SmallJob = expression(
         "(TARGET.ImageSize <  (15 * 1024))",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    STANDARD = integer("1", doc="Known and checked as a number; no part of Kettle acts on it yet.")
+    STANDARD = integer("1", doc="The number of the standard universe.")
     StartIdleTime = expression(
         "15 * $(MINUTE)",
         doc="Known expression; no part of Kettle evaluates it yet.",
@@ -123,5 +123,5 @@ class PolicyMacros:
         "(time() - EnteredCurrentState)",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    VANILLA = integer("5", doc="Known and checked as a number; no part of Kettle acts on it yet.")
-    VM = integer("13", doc="Known and checked as a number; no part of Kettle acts on it yet.")
+    VANILLA = integer("5", doc="The number of the vanilla universe.")
+    VM = integer("13", doc="The number of the VM universe.")

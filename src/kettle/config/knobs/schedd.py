@@ -12,7 +12,7 @@ class ScheddKnobs:
     )
     ALIVE_INTERVAL = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the schedd tells a startd that it still wants a claim, in seconds.",
     )
     ALLOW_SUBMIT_FROM_KNOWN_USERS_ONLY = boolean(
         "false",
@@ -20,7 +20,7 @@ class ScheddKnobs:
     )
     AUTO_USE_FEATURE_PelicanRetryPolicy = boolean(
         "$(IsSchedd)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the template that retries Pelican transfers is in force.",
     )
     CHOWN_JOB_SPOOL_FILES = boolean(
         "False",
@@ -68,7 +68,7 @@ class ScheddKnobs:
     )
     GLOBAL_JOB_ID_WITH_TIME = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a job's global identity ends in the time of its submission.",
     )
     GRACEFULLY_REMOVE_JOBS = boolean(
         "true",
@@ -78,10 +78,12 @@ class ScheddKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    IMMUTABLE_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    IMMUTABLE_JOB_ATTRS = listing(
+        "", doc="Attributes of jobs that nobody may change once they are queued."
+    )
     JOB_QUEUE_LOG = path(
         "$(SPOOL)/job_queue.log",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The file that holds the job queue.",
     )
     JOB_SPOOL_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
     JOB_START_COUNT = integer(
@@ -110,11 +112,11 @@ class ScheddKnobs:
     )
     LOCAL_UNIV_EXECUTE = path(
         "$(SPOOL)/local_univ_execute",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where local universe jobs run.",
     )
     MAX_CLAIM_ALIVES_MISSED = integer(
         "6",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many of these messages may be missed before a claim is given up.",
     )
     MAX_GLOBAL_JOB_PRIOS = integer(
         "500",
@@ -122,19 +124,19 @@ class ScheddKnobs:
     )
     MAX_JOBS_PER_OWNER = integer(
         "100000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many jobs one user may have in the queue.",
     )
     MAX_JOBS_PER_SUBMISSION = integer(
         "20000",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many jobs one submission may have.",
     )
     MAX_JOBS_RUNNING = integer(
         "MIN({$(DETECTED_MEMORY), 10000})",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many jobs of this schedd may run at a time.",
     )
     MAX_JOBS_SUBMITTED = integer(
         "2147483647",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many jobs the queue may hold.",
     )
     MAX_JOB_QUEUE_LOG_ROTATIONS = integer(
         "1",
@@ -142,7 +144,7 @@ class ScheddKnobs:
     )
     MAX_PENDING_STARTD_CONTACTS = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many startds the schedd speaks to at a time; 0 for no limit.",
     )
     MAX_PERIODIC_EXPR_INTERVAL = seconds(
         "1200",
@@ -167,24 +169,26 @@ class ScheddKnobs:
     )
     PERIODIC_EXPR_INTERVAL = seconds(
         "60",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the periodic expressions of jobs are evaluated, in seconds.",
     )
     PERIODIC_EXPR_TIMESLICE = real(
         "0.01",
         doc="Known and checked as a real number; no part of Kettle acts on it yet.",
     )
-    PROTECTED_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    PROTECTED_JOB_ATTRS = listing(
+        "", doc="Attributes of jobs that only queue super users may change."
+    )
     QUEUE_ALL_USERS_TRUSTED = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     QUEUE_CLEAN_INTERVAL = seconds(
         "28800",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the job queue's file is written anew, in seconds.",
     )
     QUEUE_SUPER_USERS = listing(
         "root, condor",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Users who may act on everybody's jobs.",
     )
     QUEUE_SUPER_USER_MAY_IMPERSONATE = string(
         "",
@@ -198,14 +202,14 @@ class ScheddKnobs:
         "^Slot[0-9]*_",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    SCHEDD = path("$(SBIN)/condor_schedd", doc="Known path; no part of Kettle acts on it yet.")
+    SCHEDD = path("$(SBIN)/condor_schedd", doc="The schedd's program.")
     SCHEDD_ADDRESS_FILE = path(
         "$(SPOOL)/.schedd_address",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the schedd leaves its address for tools on the same machine.",
     )
     SCHEDD_ALLOW_LATE_MATERIALIZE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether clusters may make their jobs later.",
     )
     SCHEDD_ASSUME_NEGOTIATOR_GONE = integer(
         "2000000000",
@@ -225,7 +229,7 @@ class ScheddKnobs:
     SCHEDD_INTERVAL = seconds(
         "",
         unset="300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the schedd sends its ads and looks after its jobs, in seconds.",
     )
     SCHEDD_JOB_QUEUE_LOG_FLUSH_DELAY = seconds(
         "5",
@@ -240,7 +244,7 @@ class ScheddKnobs:
         "5",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    SCHEDD_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SCHEDD_NAME = string("", doc="The schedd's name; its host's by default.")
     SCHEDD_NON_DURABLE_LATE_MATERIALIZE = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -308,14 +312,14 @@ class ScheddKnobs:
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    SECURE_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SECURE_JOB_ATTRS = listing("", doc="Attributes of jobs that only the schedd itself may set.")
     START_LOCAL_UNIVERSE = expression(
         "TotalLocalJobsRunning < 200",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Which local universe jobs may start.",
     )
     START_SCHEDULER_UNIVERSE = expression(
         "TotalSchedulerJobsRunning < 500",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Which scheduler universe jobs may start.",
     )
     STATISTICS_WINDOW_QUANTUM = integer(
         "240",
@@ -333,11 +337,11 @@ class ScheddKnobs:
     )
     STATISTICS_WINDOW_SECONDS = seconds(
         "1200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc='How long "recent" is in statistics, in seconds.',
     )
     SYSTEM_IMMUTABLE_JOB_ATTRS = listing(
         "Owner ClusterId JobUniverse ProcId MyType TargetType User OsUser",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="The part of IMMUTABLE_JOB_ATTRS that is always in force.",
     )
     SYSTEM_JOB_MACHINE_ATTRS = listing(
         "Cpus,SlotWeight",
@@ -349,7 +353,7 @@ class ScheddKnobs:
     )
     SYSTEM_PROTECTED_JOB_ATTRS = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="The part of PROTECTED_JOB_ATTRS that is always in force.",
     )
     SYSTEM_SECURE_JOB_ATTRS = listing(
         (
@@ -358,7 +362,7 @@ class ScheddKnobs:
             "AuthTokenIssuer AuthTokenGroups AuthTokenId AuthTokenScopes AuthTokenProject "
             "OsUser"
         ),
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="The part of SECURE_JOB_ATTRS that is always in force.",
     )
     SYSTEM_STARTD_ATTRS = listing(
         "COLLECTOR_HOST_STRING DedicatedScheduler",

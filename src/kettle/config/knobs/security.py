@@ -12,7 +12,7 @@ class SecurityKnobs:
     )
     ALLOW_CLIENT = listing(
         "*",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Which daemons a program of this machine may speak to.",
     )
     AUTH_SSL_ALLOW_CLIENT_PROXY = boolean(
         "false",
@@ -26,11 +26,11 @@ class SecurityKnobs:
         "$(ETC)/hostkey.pem",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    AUTH_SSL_CLIENT_CADIR = string("", doc="Known text; no part of Kettle acts on it yet.")
-    AUTH_SSL_CLIENT_CAFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    AUTH_SSL_CLIENT_CADIR = string("", doc="Folder of the authorities that clients trust.")
+    AUTH_SSL_CLIENT_CAFILE = string("", doc="File of the authorities that clients trust.")
     AUTH_SSL_CLIENT_USE_DEFAULT_CAS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether clients trust the system's authorities too.",
     )
     AUTH_SSL_REQUIRE_CLIENT_CERTIFICATE = boolean(
         "false",
@@ -40,15 +40,15 @@ class SecurityKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    AUTH_SSL_SERVER_CADIR = string("", doc="Known text; no part of Kettle acts on it yet.")
-    AUTH_SSL_SERVER_CAFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    AUTH_SSL_SERVER_CADIR = string("", doc="Folder of the authorities that daemons trust.")
+    AUTH_SSL_SERVER_CAFILE = string("", doc="File of the authorities that daemons trust.")
     AUTH_SSL_SERVER_CERTFILE = string(
         "/etc/pki/tls/certs/localhost.crt,$(AUTH_SSL_AUTOGENERATE_CERTFILE)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Certificates of daemons; the first that can be read counts.",
     )
     AUTH_SSL_SERVER_KEYFILE = string(
         "/etc/pki/tls/private/localhost.key,$(AUTH_SSL_AUTOGENERATE_KEYFILE)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Keys of these certificates, in the same order.",
     )
     AUTH_SSL_SERVER_USE_DEFAULT_CAS = boolean(
         "true",
@@ -70,10 +70,10 @@ class SecurityKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    CERTIFICATE_MAPFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    CERTIFICATE_MAPFILE = string("", doc="The file that maps authenticated names to users.")
     CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether names in it are plain texts unless they stand between slashes.",
     )
     COLLECTOR_BOOTSTRAP_SSL_CERTIFICATE = boolean(
         "true",
@@ -93,7 +93,7 @@ class SecurityKnobs:
     )
     ENABLE_RUNTIME_CONFIG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether knobs of running daemons may be set with `-rset`.",
     )
     ENCRYPT_SECRETS = boolean(
         "true",
@@ -101,17 +101,19 @@ class SecurityKnobs:
     )
     FILESYSTEM_DOMAIN = string(
         "$(FULL_HOSTNAME)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Machines with the same word share files.",
     )
     FS_ALLOW_UNSAFE = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    FS_LOCAL_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    FS_LOCAL_DIR = path(
+        "", doc="The folder in which FS authentication makes its folders; the system's by default."
+    )
     FS_REMOTE_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
     FS_ROOT_TO_CONDOR = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether root counts as the condor account when it authenticates by FS.",
     )
     HAVE_EXT_KRB5 = integer(
         "1",
@@ -136,14 +138,16 @@ class SecurityKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    SEC_CLAIMTOBE_USER = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_CLAIMTOBE_USER = string(
+        "", doc="The name that CLAIMTOBE authentication claims; the account's by default."
+    )
     SEC_DEBUG_PRINT_KEYS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     SEC_DEFAULT_AUTHENTICATION_METHODS = listing(
         "FS,IDTOKENS,KERBEROS,SCITOKENS,SSL",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Authentication methods, best first, where nothing else is set.",
     )
     SEC_DEFAULT_AUTHENTICATION_TIMEOUT = seconds(
         "20",
@@ -177,16 +181,16 @@ class SecurityKnobs:
     SEC_ISSUED_TOKEN_EXPIRATION = seconds(
         "",
         unset="-1",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long an issued token is valid at most, in seconds; -1 for ever.",
     )
     SEC_PASSWORD_DIRECTORY = path(
         "$(ETC)/passwords.d",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the keys that sign tokens are.",
     )
     SEC_PASSWORD_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
     SEC_PASSWORD_FILE = path(
         "$(SEC_PASSWORD_DIRECTORY)/POOL",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The pool password.",
     )
     SEC_SCITOKENS_ALLOW_FOREIGN_TOKEN_TYPES = boolean(
         "true",
@@ -213,29 +217,31 @@ class SecurityKnobs:
         "AP",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    SEC_TOKEN_DIRECTORY = path("", doc="Known path; no part of Kettle acts on it yet.")
+    SEC_TOKEN_DIRECTORY = path(
+        "", doc="Where a person's tokens are; `~/.condor/tokens.d` by default."
+    )
     SEC_TOKEN_FETCH_ALLOWED_SIGNING_KEYS = string(
         "POOL AP",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Keys that tokens may be fetched from daemons for.",
     )
-    SEC_TOKEN_ISSUER_KEY = string("POOL", doc="Known text; no part of Kettle acts on it yet.")
+    SEC_TOKEN_ISSUER_KEY = string("POOL", doc="The key that daemons sign tokens with.")
     SEC_TOKEN_MAX_AGE = seconds(
         "",
         unset="-1",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How old a token may be, in seconds; -1 for any age.",
     )
     SEC_TOKEN_POOL_SIGNING_KEY_FILE = path(
         "$(SEC_PASSWORD_FILE)",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The file of the key POOL.",
     )
     SEC_TOKEN_REQUEST_LIMITS = string("", doc="Known text; no part of Kettle acts on it yet.")
     SEC_TOKEN_REVOCATION_EXPR = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Which tokens are not valid any more.",
     )
     SEC_TOKEN_SYSTEM_DIRECTORY = path(
         "$(ETC)/tokens.d",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the daemons' tokens are.",
     )
     SEC_USE_FAMILY_SESSION = boolean(
         "true",
@@ -258,9 +264,9 @@ class SecurityKnobs:
     )
     SSL_SKIP_HOST_CHECK = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a daemon's certificate may name another host.",
     )
-    TRUST_DOMAIN = string("$(UID_DOMAIN)", doc="Known text; no part of Kettle acts on it yet.")
+    TRUST_DOMAIN = string("$(UID_DOMAIN)", doc="The issuer whose tokens this pool accepts.")
     TRUST_DOMAIN_CAFILE = path(
         "$(ETC)/trust_domain_ca.pem",
         doc="Known path; no part of Kettle acts on it yet.",
@@ -276,9 +282,11 @@ class SecurityKnobs:
     TRUST_UID_DOMAIN = boolean(
         "",
         unset="false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether UID_DOMAIN is believed although it is not the host's domain.",
     )
-    UID_DOMAIN = string("$(FULL_HOSTNAME)", doc="Known text; no part of Kettle acts on it yet.")
+    UID_DOMAIN = string(
+        "$(FULL_HOSTNAME)", doc="Machines with the same word have the same accounts."
+    )
     USER_MAPFILE = string("", doc="Known text; no part of Kettle acts on it yet.")
     USE_KEYRING_SESSIONS = boolean(
         "false",

@@ -16,9 +16,9 @@ class ShadowKnobs:
     )
     RECONNECT_BACKOFF_CEILING = seconds(
         "300",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Longest pause between attempts to find a lost starter again, in seconds.",
     )
-    SHADOW = path("$(SBIN)/condor_shadow", doc="Known path; no part of Kettle acts on it yet.")
+    SHADOW = path("$(SBIN)/condor_shadow", doc="The shadow's program.")
     SHADOW_CHECKPROXY_INTERVAL = seconds(
         "600",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",

@@ -8,23 +8,25 @@ class SharedPortKnobs:
 
     AUTO_INCLUDE_SHARED_PORT_IN_DAEMON_LIST = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the master starts the shared port daemon where it is used.",
     )
-    DAEMON_SOCKET_DIR = path("auto", doc="Known path; no part of Kettle acts on it yet.")
+    DAEMON_SOCKET_DIR = path(
+        "auto", doc="Where daemons have the sockets that the shared port passes connections to."
+    )
     MAX_SHARED_PORT_LOG = string(
         "$(MAX_DEFAULT_LOG)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
     SHARED_PORT = path(
         "$(LIBEXEC)/condor_shared_port",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The shared port daemon's program.",
     )
     SHARED_PORT_DAEMON_AD_FILE = path(
         "$(LOCK)/shared_port_ad",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the shared port daemon leaves its ad.",
     )
     SHARED_PORT_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
-    SHARED_PORT_DEFAULT_ID = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SHARED_PORT_DEFAULT_ID = string("", doc="The daemon that gets connections which name none.")
     SHARED_PORT_LOG = path(
         "$(LOG)/SharedPortLog",
         doc="Known path; no part of Kettle acts on it yet.",
@@ -35,9 +37,9 @@ class SharedPortKnobs:
     )
     SHARED_PORT_PORT = integer(
         "$(COLLECTOR_PORT)",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The port that all daemons share.",
     )
     USE_SHARED_PORT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether all daemons of the machine share one port.",
     )

@@ -52,7 +52,7 @@ class StartdKnobs:
     CLAIM_WORKLIFE = seconds(
         "1200",
         unset="-1",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a claim takes new jobs, in seconds; -1 for ever.",
     )
     CONSOLE_DEVICES = listing(
         "mouse, console",
@@ -70,7 +70,7 @@ class StartdKnobs:
         "quantize(target.RequestMemory,{128})",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    CONTINUE = expression("True", doc="Known expression; no part of Kettle evaluates it yet.")
+    CONTINUE = expression("True", doc="When a suspended job goes on.")
     CONTINUE_TO_ADVERTISE_BROKEN_DYNAMIC_SLOTS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -85,19 +85,19 @@ class StartdKnobs:
     )
     ENABLE_BACKFILL = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether idle slots do backfill work.",
     )
     ENABLE_CLAIMABLE_PARTITIONABLE_SLOTS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     ENABLE_STARTD_DAEMON_AD = string("auto", doc="Known text; no part of Kettle acts on it yet.")
-    EXECUTE = path("$(LOCAL_DIR)/execute", doc="Known path; no part of Kettle acts on it yet.")
+    EXECUTE = path("$(LOCAL_DIR)/execute", doc="Where jobs have their scratch folders.")
     GPU_MONITOR = path(
         "$(LIBEXEC)/condor_gpu_utilization",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    IS_OWNER = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    IS_OWNER = expression("False", doc="When the machine is kept for its owner.")
     KBDD = path("$(SBIN)/condor_kbdd", doc="Known path; no part of Kettle acts on it yet.")
     KBDD_ADDRESS_FILE = path(
         "$(LOG)/.kbdd_address",
@@ -109,18 +109,18 @@ class StartdKnobs:
         "1",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    KILL = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    KILL = expression("False", doc="When a job that is leaving is killed at once.")
     KILLING_TIMEOUT = seconds(
         "30",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long killing a job may take before the starter itself is killed, in seconds.",
     )
     MachineMaxVacateTime = expression(
         "$(MaxVacateTime)",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="How long a job may take to leave the machine, in seconds.",
     )
     MATCH_TIMEOUT = seconds(
         "120",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long a matched slot waits for the schedd, in seconds.",
     )
     MAX_DRAINING_ACTIVATION_DELAY = seconds(
         "20",
@@ -133,7 +133,7 @@ class StartdKnobs:
     )
     MAX_SLOT_TYPES = integer(
         "10",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="The highest number of a slot type.",
     )
     MAX_STARTD_LOG = string(
         "$(MAX_DEFAULT_LOG)",
@@ -153,11 +153,11 @@ class StartdKnobs:
     )
     MUST_MODIFY_REQUEST_EXPRS = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether requests are rounded even where that makes them too large.",
     )
     NUM_CPUS = integer(
         "$(DETECTED_CPUS_LIMIT)",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many cores the startd offers.",
     )
     PERIODIC_CHECKPOINT = expression(
         "((time() - LastPeriodicCheckpoint)/60.0) > (180.0 + $RANDOM_INTEGER(-30,30,1))",
@@ -165,14 +165,14 @@ class StartdKnobs:
     )
     POLLING_INTERVAL = seconds(
         "5",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often the startd looks after claimed slots, in seconds.",
     )
     POLLING_PERIOD = string("", doc="Known text; no part of Kettle acts on it yet.")
-    PREEMPT = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    PREEMPT = expression("False", doc="When a running job has to leave.")
     REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text; no part of Kettle acts on it yet.")
     RESERVED_MEMORY = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Memory that is not offered to jobs, in MiB.",
     )
     RESERVED_SWAP = integer(
         "0",
@@ -190,9 +190,9 @@ class StartdKnobs:
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    SLOT_WEIGHT = expression("Cpus", doc="Known expression; no part of Kettle evaluates it yet.")
-    START = expression("True", doc="Known expression; no part of Kettle evaluates it yet.")
-    STARTD = path("$(SBIN)/condor_startd", doc="Known path; no part of Kettle acts on it yet.")
+    SLOT_WEIGHT = expression("Cpus", doc="What a slot counts in accounting.")
+    START = expression("True", doc="Which jobs may start on the machine.")
+    STARTD = path("$(SBIN)/condor_startd", doc="The startd's program.")
     STARTD_ADDRESS_FILE = path(
         "$(LOG)/.startd_address",
         doc="Known path; no part of Kettle acts on it yet.",
@@ -201,7 +201,9 @@ class StartdKnobs:
         "",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    STARTD_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_ATTRS = listing(
+        "", doc="Names of entries of the configuration that the ads of slots show."
+    )
     STARTD_CLAIM_ID_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
     STARTD_CONTACT_TIMEOUT = seconds(
         "45",
@@ -250,7 +252,7 @@ class StartdKnobs:
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    STARTD_JOB_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_JOB_ATTRS = listing("", doc="Attributes of the job that the ad of its slot shows.")
     STARTD_JOB_HOOK_KEYWORD = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTD_LATCH_EXPRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     STARTD_LEFTOVER_PROCS_BREAK_SLOTS = boolean(
@@ -269,14 +271,16 @@ class StartdKnobs:
     )
     STARTD_RECOMPUTE_DISK_FREE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether free disk is measured all the time.",
     )
     STARTD_RESOURCE_PREFIX = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTD_SHOULD_WRITE_CLAIM_ID_FILE = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    STARTD_SLOT_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_SLOT_ATTRS = listing(
+        "", doc="Attributes of each slot that the ads of all slots of the machine show."
+    )
     SUM_OF_CATALOGS = expression(
         (
             "ifthenelse(\nRequestedCatalogs is undefined || catalogs is undefined,\n0,\nsum(\n"
@@ -285,15 +289,17 @@ class StartdKnobs:
         ),
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    SUSPEND = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
+    SUSPEND = expression("False", doc="When a running job is suspended.")
     USE_NFS = boolean(
         "",
         unset="false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     VALID_COD_USERS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
-    WANT_SUSPEND = expression("False", doc="Known expression; no part of Kettle evaluates it yet.")
-    WANT_VACATE = expression("True", doc="Known expression; no part of Kettle evaluates it yet.")
+    WANT_SUSPEND = expression("False", doc="Whether a job is suspended before it is preempted.")
+    WANT_VACATE = expression(
+        "True", doc="Whether a preempted job is asked to leave before it is killed."
+    )
     SLOT_TYPE = family(
         "SLOT_TYPE_{n}", string, "", doc="Which share of the machine a slot of this type gets."
     )

@@ -36,13 +36,13 @@ class StarterKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    CHIRP_DELAYED_UPDATE_MAX_ATTRS = seconds(
+    CHIRP_DELAYED_UPDATE_MAX_ATTRS = integer(
         "100",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How many attributes a job may set through delayed chirp updates.",
     )
     CHIRP_DELAYED_UPDATE_PREFIX = string(
         "Chirp*",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Names of the attributes that delayed chirp updates may set.",
     )
     CONDOR_SSH_TO_JOB_FAKE_PASSWD_ENTRY = boolean(
         "true",
@@ -62,23 +62,23 @@ class StarterKnobs:
     )
     ENABLE_CHIRP = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs may use chirp.",
     )
     ENABLE_CHIRP_DELAYED = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs may set attributes through chirp, with delay.",
     )
     ENABLE_CHIRP_IO = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs may read and write files of the submit side through chirp.",
     )
     ENABLE_CHIRP_UPDATES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs may set attributes through chirp at once.",
     )
     ENABLE_SSH_TO_JOB = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether people may log in to their running jobs.",
     )
     ENCRYPT_EXECUTE_DIRECTORY = boolean(
         "false",
@@ -95,11 +95,11 @@ class StarterKnobs:
     JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
     JOB_INHERITS_STARTER_ENVIRONMENT = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs get the starter's environment: true, false or a list of names.",
     )
     JOB_RENICE_INCREMENT = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How much nicer jobs are than the daemons, 0 to 19.",
     )
     LVM_BACKING_FILE = path(
         "$(SPOOL)/startd_disk.img",
@@ -124,7 +124,7 @@ class StarterKnobs:
     )
     MAX_STARTER_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the starter's log may grow before it is renamed.",
     )
     MEMORY_USAGE_METRIC = expression(
         "((ResidentSetSize+1023)/1024)",
@@ -144,16 +144,16 @@ class StarterKnobs:
     )
     REUSE_CONDOR_RUN_ACCOUNT = string("", doc="Known text; no part of Kettle acts on it yet.")
     SCP = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SSHD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSHD = string("", doc="The sshd that people log in to jobs through.")
     SSHD_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SSH_KEYGEN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SSH_KEYGEN = string("", doc="The program that makes the keys for it.")
     SSH_KEYGEN_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
-    STARTER = path("$(SBIN)/condor_starter", doc="Known path; no part of Kettle acts on it yet.")
+    STARTER = path("$(SBIN)/condor_starter", doc="The starter's program.")
     STARTER_ALWAYS_HOLD_ON_OOM = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    STARTER_DEBUG = listing("D_PID ", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTER_DEBUG = listing("D_PID ", doc="Kinds of messages that the starter logs.")
     STARTER_DEBUG_WAIT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -172,12 +172,12 @@ class StarterKnobs:
     )
     STARTER_INITIAL_UPDATE_INTERVAL = seconds(
         "8",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="When the starter first tells how the job is, in seconds after its start.",
     )
-    STARTER_JOB_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
-    STARTER_JOB_HOOK_KEYWORD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTER_JOB_ENVIRONMENT = string("", doc="Variables that every job gets.")
+    STARTER_JOB_HOOK_KEYWORD = string("", doc="The hooks that are called for jobs which name none.")
     STARTER_LIST = listing("STARTER", doc="Known list of words; no part of Kettle acts on it yet.")
-    STARTER_LOG = path("$(LOG)/StarterLog", doc="Known path; no part of Kettle acts on it yet.")
+    STARTER_LOG = path("$(LOG)/StarterLog", doc="The starter's log.")
     STARTER_LOG_NAME_APPEND = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTER_NESTED_SCRATCH = boolean(
         "true",
@@ -197,7 +197,7 @@ class StarterKnobs:
     )
     STARTER_SETS_HOME_ENV = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether jobs get HOME.",
     )
     STARTER_STATS_LOG = path(
         "$(LOG)/XferStatsLog",
@@ -211,7 +211,7 @@ class StarterKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    USER_JOB_WRAPPER = path("", doc="Known path; no part of Kettle acts on it yet.")
+    USER_JOB_WRAPPER = path("", doc="A program that starts jobs in its own way.")
     USE_PID_NAMESPACES = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

@@ -6,29 +6,29 @@ from kettle.config.knob import boolean, expression, family, integer, listing, pa
 class SubmitKnobs:
     """Knobs of condor_submit."""
 
-    APPEND_RANK = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
+    APPEND_RANK = expression("", doc="What is added to the rank of every job.")
     APPEND_RANK_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
-    APPEND_RANK_VANILLA = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_RANK_VANILLA = string("", doc="What is added to the rank of vanilla jobs.")
     APPEND_REQUIREMENTS = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="What is added to the requirements of every job.",
     )
     APPEND_REQ_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
-    APPEND_REQ_VANILLA = string("", doc="Known text; no part of Kettle acts on it yet.")
-    APPEND_REQ_VM = string("", doc="Known text; no part of Kettle acts on it yet.")
+    APPEND_REQ_VANILLA = string("", doc="What is added to the requirements of vanilla jobs.")
+    APPEND_REQ_VM = string("", doc="What is added to the requirements of virtual machine jobs.")
     DEFAULT_IO_BUFFER_BLOCK_SIZE = string("", doc="Known text; no part of Kettle acts on it yet.")
     DEFAULT_IO_BUFFER_SIZE = string("", doc="Known text; no part of Kettle acts on it yet.")
     DEFAULT_JOB_MAX_RETRIES = integer(
         "2",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How often a job is tried again that asks for it without a number.",
     )
-    DEFAULT_RANK = expression("", doc="Known expression; no part of Kettle evaluates it yet.")
+    DEFAULT_RANK = expression("", doc="The rank of jobs that have none.")
     DEFAULT_RANK_STANDARD = string("", doc="Known text; no part of Kettle acts on it yet.")
-    DEFAULT_RANK_VANILLA = string("", doc="Known text; no part of Kettle acts on it yet.")
+    DEFAULT_RANK_VANILLA = string("", doc="The rank of vanilla jobs that have none.")
     DEFAULT_UNIVERSE = string(
         "",
         unset="vanilla",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="The universe of jobs that name none; vanilla where this is empty.",
     )
     INTERACTIVE_SUBMIT_ARGS_OVERRIDE = string(
         (
@@ -47,7 +47,7 @@ class SubmitKnobs:
     )
     JOB_DEFAULT_LEASE_DURATION = seconds(
         "2400",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="The lease of jobs that name none, in seconds.",
     )
     JOB_DEFAULT_REQUESTCPUS = expression(
         "1",
@@ -63,24 +63,26 @@ class SubmitKnobs:
     )
     SUBMIT_ALLOW_GETENV = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether `getenv = true` is allowed.",
     )
-    SUBMIT_ATTRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SUBMIT_ATTRS = listing(
+        "", doc="Names of entries of the configuration that become attributes of every job."
+    )
     SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = string(
         "",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Whether files travel for jobs that do not say.",
     )
     SUBMIT_GENERATE_CONDOR_C_REQUIREMENTS = expression(
         "true",
         doc="Known expression; no part of Kettle evaluates it yet.",
     )
-    SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS = expression(
+    SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS = boolean(
         "true",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Whether asking for a custom resource adds a clause to the requirements.",
     )
     SUBMIT_PREVENT_MULTI_QUEUE = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a description may have one queue statement only.",
     )
     SUBMIT_PUBLISH_WINDOWS_OSVERSIONINFO = boolean(
         "false",
@@ -92,7 +94,7 @@ class SubmitKnobs:
     )
     SUBMIT_SEND_RESCHEDULE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether condor_submit asks the schedd for a cycle itself.",
     )
     SUBMIT_SKIP_FILECHECKS = boolean(
         "true",
@@ -100,7 +102,7 @@ class SubmitKnobs:
     )
     WARN_ON_UNUSED_SUBMIT_FILE_MACROS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether lines of a description that nobody reads are told.",
     )
     SUBMIT_REQUIREMENT = family(
         "SUBMIT_REQUIREMENT_{name}", expression, "", doc="What every submitted job must satisfy."

@@ -12,7 +12,7 @@ class ToolKnobs:
     )
     CONDOR_Q_ONLY_MY_JOBS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether condor_q shows only the caller's own jobs.",
     )
     CONDOR_Q_SHOW_OLD_SUMMARY = boolean(
         "false",

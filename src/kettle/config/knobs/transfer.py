@@ -31,7 +31,7 @@ class TransferKnobs:
             "$(LIBEXEC)/curl_plugin, $(LIBEXEC)/data_plugin, $(LIBEXEC)/box_plugin.py, "
             "$(LIBEXEC)/gdrive_plugin.py, $(LIBEXEC)/onedrive_plugin.py, $(STASH_PLUGIN)"
         ),
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Programs that fetch and store URLs.",
     )
     FILE_TRANSFER_DISK_LOAD_THROTTLE = real(
         "2.0",
@@ -87,11 +87,11 @@ class TransferKnobs:
     )
     MAX_FILE_TRANSFER_PLUGIN_LIFETIME = seconds(
         "72000",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long such a program may take, in seconds.",
     )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Most input of a job in MB; negative for no limit.",
     )
     MAX_TRANSFER_LIFETIME = seconds(
         "300",
@@ -99,7 +99,7 @@ class TransferKnobs:
     )
     MAX_TRANSFER_OUTPUT_MB = expression(
         "-1",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="Most output of a job in MB; negative for no limit.",
     )
     PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
