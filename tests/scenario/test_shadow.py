@@ -410,7 +410,13 @@ def test_updates_wait_for_each_other_and_the_lease_is_renewed(tmp_path: Path) ->
 
 
 async def transfer(
-    starter: StarterEnd, job: ClassAd, key: str, outputs: dict[str, bytes] | None, box: Path
+    starter: StarterEnd,
+    job: ClassAd,
+    key: str,
+    outputs: dict[str, bytes] | None,
+    box: Path,
+    *,
+    final: bool = True,
 ) -> Outcome:
     """Move files as a starter does: input into `box`, or `outputs` from it."""
     network = starter.place.network
@@ -427,7 +433,7 @@ async def transfer(
         for name, data in outputs.items():
             (box / name).write_bytes(data)
         items = [SendFile(str(box / name), name) for name in outputs]
-        return await stream.run(upload(items, LocalFiles(), terms, final=True))
+        return await stream.run(upload(items, LocalFiles(), terms, final=final))
     finally:
         stream.close()
 
@@ -500,6 +506,34 @@ def test_a_missing_input_file_holds_the_job_by_name(tmp_path: Path) -> None:
             '"Transfer input files failure at access point here while sending files to execution'
         )
         assert "nope.txt" in here.updates["HoldReason"]
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(tmp_path: Path) -> None:
+    box = tmp_path / "box"
+    box.mkdir()
+    spool = tmp_path / "spool" / "7" / "3" / "cluster7.proc3.subproc0"
+    received: list[list[str]] = []
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        key = job.string("TransferKey") or ""
+        received.append(sorted((await transfer(starter, job, key, None, box)).names))
+        await starter.begin()
+        for state in (b"one", b"two"):
+            assert (await transfer(starter, job, key, {"state": state}, box, final=False)).success
+        await starter.exit(9, 107, VacateReason="PREEMPT", VacateReasonCode=1011)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        for _ in range(2):
+            await here.run(there, TransferExecutable=False)
+            assert exit_of(await here.ended()) == (107, True)
+        assert received == [[], ["state"]]
+        assert (spool / "state").read_bytes() == b"two"
+        assert [path.name for path in spool.parent.iterdir()] == [spool.name]
+        assert not (tmp_path / "state").exists()
+        assert "JobStatus" not in here.updates
 
     play(tmp_path, scenario, script=script)
 

@@ -16,8 +16,9 @@ from kettle.records.event_cluster import FileTransferEvent
 from kettle.runtime.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
+from kettle.shadow.service_checkpoints import IntermediateStore
 from kettle.shadow.shadow_machine import Phase
-from kettle.transfer.plan import plan_input, plan_landing
+from kettle.transfer.plan import Landing, plan_input, plan_landing
 from kettle.transfer.protocol import Outcome, Terms, download, upload
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ async def send_input(shadow: RunningShadow, stream: Stream) -> None:
     """Send the job's input files over a connection that named its transfer key."""
     files = LocalFiles()
     try:
-        plan = plan_input(shadow.job, files)
+        plan = plan_input(shadow.job, files, IntermediateStore(shadow).existing())
     except RefusedError as error:
         _fail(shadow, "Input", error.message, here_failed=True)
         return
@@ -56,16 +57,44 @@ async def send_input(shadow: RunningShadow, stream: Stream) -> None:
 
 
 async def take_output(shadow: RunningShadow, stream: Stream) -> None:
-    """Receive the job's output files over a connection that named its transfer key."""
+    """Receive files over a connection that named the job's transfer key.
+
+    The final output goes where the user wants it. What comes before (a checkpoint, or the files of
+    an evicted job) waits in the spool for the next run.
+    """
     spooled = shadow.job.integer("StageInStart") is not None
     directory = shadow.job.string("Iwd") or "/"
-    landing = plan_landing(shadow.job, directory, spooled=spooled)
-    limit = shadow.max_output_bytes
-    dialog = download(landing.path_for, LocalFiles(), _terms(shadow, stream, "Output", limit))
+    place = _Place(plan_landing(shadow.job, directory, spooled=spooled))
+    store = IntermediateStore(shadow)
+
+    def begun(final: bool) -> None:
+        if not final and not spooled:
+            place.landing = Landing(store.begin(), {})
+        elif final and shadow.state.phase is Phase.RUNNING:
+            shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
+
+    dialog = download(
+        place.path_for,
+        LocalFiles(),
+        _terms(shadow, stream, "Output", shadow.max_output_bytes),
+        begun=begun,
+    )
     outcome = await stream.run(dialog)
+    store.end(keep=outcome.success)
     shadow.received_bytes += outcome.bytes
     if not _is_failure_report(shadow):
         _note_end(shadow, "Output", outcome)
+
+
+class _Place:
+    """Where files land; decided when the transfer says what it is."""
+
+    def __init__(self, landing: Landing) -> None:
+        self.landing = landing
+
+    def path_for(self, name: str) -> str:
+        """Return the path of a received file."""
+        return self.landing.path_for(name)
 
 
 def _is_failure_report(shadow: RunningShadow) -> bool:
@@ -119,8 +148,6 @@ def _note_start(shadow: RunningShadow, direction: str) -> None:
     shadow.write_event(event)
     started = f"Num{direction}TransferStarts"
     word = "In" if direction == "Input" else "Out"
-    if direction == "Output" and shadow.state.phase is Phase.RUNNING:
-        shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
     shadow.update(
         texts(
             {

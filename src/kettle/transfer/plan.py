@@ -195,11 +195,18 @@ def executable_name(job: ClassAd) -> str:
     return posixpath.basename(job.string("Cmd") or "condor_exec.exe")
 
 
-def plan_input(job: ClassAd, view: FileView) -> Plan:
+def spool_directory(spool: str, cluster: int, proc: int) -> str:
+    """Return where a job's spooled files are: `SPOOL/C/P/clusterC.procP.subproc0` (§2.4)."""
+    name = f"cluster{cluster}.proc{proc}.subproc0"
+    return posixpath.join(spool, str(cluster % 10_000), str(proc % 10_000), name)
+
+
+def plan_input(job: ClassAd, view: FileView, checkpoint: str = "") -> Plan:
     """Return what the access point sends before the job starts (R057).
 
-    Order: the entries of TransferInput, the standard input, the executable. Raises RefusedError
-    with hold code 13 for names that cannot be allowed.
+    Order: the entries of TransferInput, the standard input, the executable, and last what an
+    earlier run left in the directory `checkpoint`, so that it replaces the original. Raises
+    RefusedError with hold code 13 for names that cannot be allowed.
     """
     build = _Builder(view, _Encryption.of(job, "Input"))
     base = job.string("Iwd") or "/"
@@ -215,6 +222,8 @@ def plan_input(job: ClassAd, view: FileView) -> Plan:
     command = job.string("Cmd")
     if command and job.boolean("TransferExecutable") is not False:
         build.add_entry(command, base, keep_path=False)
+    if checkpoint:
+        build.add_tree(checkpoint, "", checkpoint)
     return Plan(tuple(build.items.values()), build.bytes())
 
 

@@ -388,8 +388,11 @@ def download(
     terms: Terms,
     *,
     fetch: Callable[[Sequence[tuple[str, str]]], object] = _no_plugin,
+    begun: Callable[[bool], object] | None = None,
 ) -> Dialog[Outcome]:
     """Receive a transfer. `place` gives a name its path, or raises RefusedError.
+
+    `begun` is told, before anything is placed, whether this is a job's final output.
 
     `fetch` runs the plug-ins for (url, path) pairs, after everything else has come, and returns
     a UrlResult for each.
@@ -399,6 +402,8 @@ def download(
     start: Reader = yield Receive()
     outcome = Outcome(final=start.integer() != 0)
     start.ad()
+    if begun is not None:
+        yield Do(partial(begun, outcome.final))
     wanted: list[tuple[str, str]] = []
     count = 0
     while True:
