@@ -431,6 +431,20 @@ def test_a_fast_shutdown_kills_and_a_peaceful_one_waits(tmp_path: Path) -> None:
     play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 60\n", starter)
 
 
+def test_a_static_slot_benchmarks_once_and_then_takes_jobs(tmp_path: Path) -> None:
+    # B068, B069, B111
+    async def scenario(point: ExecutionPoint) -> None:
+        await asyncio.sleep(1)
+        edges = [step.edge for step in point.service.machine.slots["slot1@here"].slot.past]
+        assert edges == ["1", "3", "4"]
+        await asyncio.sleep(1000)
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+        assert len(point.service.machine.slots["slot1@here"].slot.past) == 3
+        assert (await point.claim(job())).claimed[0][1].string("SlotType") == "Static"
+
+    play(tmp_path, scenario, "NUM_SLOTS = 2\nRUNBENCHMARKS = LastBenchmark == 0\n")
+
+
 def test_is_owner_keeps_a_slot_from_service(tmp_path: Path) -> None:
     # B016, B101
     async def scenario(point: ExecutionPoint) -> None:

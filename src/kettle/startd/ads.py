@@ -123,7 +123,6 @@ def _identity(config: Config, facts: MachineFacts, around: Surroundings) -> dict
         "IsWakeOnLanSupported": False,
         "WakeOnLanEnabledFlags": "NONE",
         "WakeOnLanSupportedFlags": "NONE",
-        "LastBenchmark": 0,
         "PrivateNetworkName": config.get("PRIVATE_NETWORK_NAME") or facts.host,
         "DaemonStartTime": int(around.started_at),
         "DaemonLastReconfigTime": int(around.reconfigured_at or around.started_at),
@@ -154,6 +153,7 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
     ad["TotalLoadAvg"] = round(readings.load, 2)
     ad["TotalCondorLoadAvg"] = round(readings.jobs_load, 2)
     ad["TotalSlots"] = len(machine.slots)
+    ad["LastBenchmark"] = int(machine.last_benchmark_at)
     values = {
         "ActivationRequests": counters.activation_requests,
         "ClaimRequests": counters.claim_requests,

@@ -112,6 +112,7 @@ class Machine:
         self.drain: Drain | None = None
         self.last_drain_started_at = 0.0
         self.last_drain_stopped_at = 0.0
+        self.last_benchmark_at = 0.0
         self._by_claim: dict[str, SlotRecord] = {}
 
     def __iter__(self) -> Iterator[SlotRecord]:

@@ -223,7 +223,10 @@ class StartdService:
         elif isinstance(effect, ev.SwitchClaim):
             self._switch_claim(record)
         elif isinstance(effect, ev.StartBenchmarks):
-            # Limit: no benchmark programs yet; the activity is left as soon as it is entered.
+            # Limit: no benchmark programs yet; the activity is left as soon as it is entered, and
+            # Mips and KFlops stay unknown.
+            self.machine.last_benchmark_at = self._now()
+            self._fill_base()
             asyncio.get_running_loop().call_soon(self.apply, record, ev.BenchmarksFinished())
 
     def _now(self) -> float:

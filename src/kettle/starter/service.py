@@ -84,6 +84,8 @@ class Starter:
         self.shadow = ShadowLink(world.shadow_stream, world.clock)
         self.job = activation.job
         self.slot = activation.slot
+        # The startd has left out what a job must not read.
+        self._slot_lines = list(activation.slot.lines())
         self.sandbox = Sandbox.of_starter(self.settings.execute, os.getpid())
         self.vacate: outcome.Vacate | None = None
         self.processes = ProcessList()
@@ -171,7 +173,7 @@ class Starter:
         await self.call(lambda: syscalls.must(calls.RegisterJobInfo(self._provisioned_ad())))
         await self.transfer.get_session()
         await self._ask_guidance("JobSetup", {"ContextAd": ClassAd()})
-        self.keeper.write_ad(self.sandbox.machine_ad, self.slot)
+        self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
         if self.transfers:
             await self.transfer.fetch_input()
         self.keeper.write_ad(self.sandbox.job_ad, self.job)
@@ -360,7 +362,7 @@ class Starter:
         ad["CondorVersion"] = self.settings.version
         ad["CondorPlatform"] = self.settings.platform
         # As text: nobody here needs the nested ad taken apart.
-        ad.insert_text("SlotAd", "[ " + "; ".join(self.slot.lines()) + " ]")
+        ad.insert_text("SlotAd", "[ " + "; ".join(self._slot_lines) + " ]")
         return ad
 
     def _provisioned_ad(self) -> ClassAd:

@@ -85,6 +85,10 @@ class SandboxKeeper:
     def write_ad(self, path: str, ad: ClassAd) -> None:
         """Write an ad for the job to read, without what is nobody's business."""
         lines = [line for line in ad.lines() if not is_private_attribute(line.partition(" ")[0])]
+        self.write_lines(path, lines)
+
+    def write_lines(self, path: str, lines: list[str]) -> None:
+        """Write an ad that is text already."""
         self.write(path, "\n".join([*lines, ""]), 0o644)
 
     def write(self, path: str, text: str, mode: int) -> None:
