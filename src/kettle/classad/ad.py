@@ -113,6 +113,16 @@ class ClassAd:
             ad = ad.parent
         return False
 
+    def spelling(self, name: str) -> str | None:
+        """Return an attribute's name as the ad spells it; None if it is not there."""
+        key = _key_of(name)
+        ad: ClassAd | None = self
+        while ad is not None:
+            if key in ad.table:
+                return (ad._names.get(key) if ad._names else None) or _usual_name[key]
+            ad = ad.parent
+        return None
+
     def outermost(self) -> ClassAd:
         """Return the ad around all the ads this one is in; itself, if in none."""
         ad = self

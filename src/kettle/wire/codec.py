@@ -68,7 +68,7 @@ def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
             continue
         wanted[key] = name
         expression = ad.lookup(name)
-        if expression is not None:
+        if expression is not None and not expression.is_literal:
             internal, _ = expression.references(ad)
             queue.extend(sorted(internal))
     return list(wanted.values())
@@ -205,9 +205,8 @@ class Writer:
 
 def _projected_lines(ad: ClassAd, projection: Iterable[str]) -> Iterator[str]:
     """Yield the lines of the attributes that are both wanted and there, as the ad spells them."""
-    wanted = {name.lower() for name in projection}
-    for name in ad:
-        if name.lower() in wanted:
+    for name in dict.fromkeys(map(ad.spelling, projection)):
+        if name is not None:
             yield f"{name} = {ad.text(name)}"
 
 
