@@ -14,9 +14,9 @@ def lines_of(request: Request) -> list[str]:
 
 def test_one_command_is_one_job() -> None:
     lines = lines_of(Request(["sleep", "3"], folder="/d", log="/d/log"))
-    assert "executable = sleep" in lines
+    assert "executable = /usr/bin/env" in lines
     assert "transfer_executable = false" in lines
-    assert 'arguments = "3"' in lines
+    assert 'arguments = "sleep 3"' in lines
     assert lines[-1] == "queue"
 
 
@@ -61,7 +61,7 @@ def test_arguments_survive_the_new_syntax(words: list[str], quoted: str) -> None
 
 
 def test_dollars_of_the_command_reach_the_job() -> None:
-    assert "arguments = \"-c 'echo $(DOLLAR)HOME'\"" in lines_of(
+    assert "arguments = \"sh -c 'echo $(DOLLAR)HOME'\"" in lines_of(
         Request(["sh", "-c", "echo $HOME"])
     )
 

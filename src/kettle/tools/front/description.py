@@ -17,6 +17,7 @@ from kettle.errors import UsageError
 PLACEHOLDER = "{}"
 # What parts the columns of a row of items when nothing else can be trusted not to occur in them.
 SEPARATOR = "\x1f"
+SEARCHER = "/usr/bin/env"
 _PLAIN = re.compile(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
 
 
@@ -91,11 +92,14 @@ def render_description(request: Request) -> str:
         if request.by_file:
             word_name = "$Fnx(word)" if quotes else "$Fnx(item)"
         words = [word.replace(PLACEHOLDER, word_name) for word in words]
+    # A bare name is looked for where the job runs, on the path there.
+    if "/" not in words[0]:
+        words.insert(0, SEARCHER)
     program = words[0]
     lines = [
         f"executable = {program}",
         f"arguments = {quote_arguments(words[1:])}",
-        f"transfer_executable = {'true' if '/' in program else 'false'}",
+        f"transfer_executable = {'false' if program == SEARCHER else 'true'}",
         "should_transfer_files = YES",
         "when_to_transfer_output = ON_EXIT",
         f"output = {os.path.join(request.folder, 'out.$(Process)')}",

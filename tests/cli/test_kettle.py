@@ -1,0 +1,44 @@
+"""The umbrella command itself: help, unknown words, completion."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from kettle.tools.kettle import SUBCOMMANDS, load_front, main
+from kettle.tools.programs import Streams
+
+
+def kettle(*words: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code = main(["kettle", *words], {}, streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+def test_help_lists_every_subcommand() -> None:
+    code, said, _ = kettle("--help")
+    assert code == 0
+    assert all(row.name in said for row in SUBCOMMANDS)
+
+
+def test_an_unknown_word_is_answered_with_the_nearest() -> None:
+    code, _, complaint = kettle("statsu")
+    assert code == 1
+    assert "did you mean 'kettle status'?" in complaint
+
+
+@pytest.mark.parametrize("row", SUBCOMMANDS, ids=lambda row: row.name)
+def test_every_subcommand_explains_itself(row: object, capsys: pytest.CaptureFixture[str]) -> None:
+    name = row.name  # type: ignore[attr-defined]
+    assert kettle(name, "--help")[0] == 0
+    assert f"kettle {name}" in capsys.readouterr().out
+    assert load_front(name).__doc__
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_subcommands_and_options(shell: str) -> None:
+    code, said, _ = kettle("completion", shell)
+    assert code == 0
+    assert "status" in said
+    assert "each-line" in said

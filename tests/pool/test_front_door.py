@@ -1,0 +1,165 @@
+"""The `kettle` command against a real pool, as a new user would use it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.tools.kettle import main
+from kettle.tools.programs import Streams
+
+HERE = Path(__file__).parent
+
+
+def kettle(
+    *words: str, environment: dict[str, str] | None = None, stdin: str = ""
+) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(stdin), io.StringIO(), io.StringIO())
+    code = main(["kettle", *words], environment or dict(os.environ), streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """A pool for the whole module, in a folder that the account of jobs can reach."""
+    top = Path(tempfile.mkdtemp(prefix="kettle-front-"))
+    top.chmod(0o755)
+    pool = top / "pool"
+    code, said, complaint = kettle("up", "--dir", str(pool))
+    assert code == 0, complaint
+    assert "is up" in said
+    yield pool
+    PersonalPool(str(pool)).stop(how="fast")
+    shutil.rmtree(top, ignore_errors=True)
+
+
+def test_up_again_says_that_it_is_up(folder: Path) -> None:
+    assert kettle("up", "--dir", str(folder)) == (0, f"The pool in {folder} is up.\n", "")
+
+
+def test_up_with_another_configuration_names_kettle_down(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.conf"
+    other.write_text("NUM_CPUS = 3\n")
+    code, _, complaint = kettle("up", "--dir", str(folder), "--config", str(other))
+    assert code == 1
+    assert "kettle down" in complaint
+
+
+def test_env_prints_lines_that_a_shell_takes(folder: Path) -> None:
+    code, said, _ = kettle("env", "--dir", str(folder))
+    assert code == 0
+    assert f"export CONDOR_CONFIG={folder}/condor_config\n" in said
+
+
+def test_run_gives_back_the_job_s_output_and_exit_code(folder: Path) -> None:
+    where = ["--dir", str(folder)]
+    assert kettle("run", *where, "--", "echo", "hello there")[:2] == (0, "hello there\n")
+    assert kettle("run", *where, "--", "sh", "-c", "exit 7")[0] == 7
+    code, out, err = kettle("run", *where, "--", "sh", "-c", "echo no >&2; kill -9 $$")
+    assert (code, out, err) == (137, "", "no\n")
+
+
+def test_run_makes_one_job_of_each_line(folder: Path) -> None:
+    lines = "alpha\nbeta gamma\nit's\n\n"
+    code, said, _ = kettle(
+        "run", "--dir", str(folder), "--each-line", "-", "--", "echo", "<{}>", stdin=lines
+    )
+    assert code == 0
+    assert sorted(said.splitlines()) == ["<alpha>", "<beta gamma>", "<it's>"]
+
+
+def test_run_sends_each_file_along(folder: Path, tmp_path: Path) -> None:
+    for name, text in (("one.txt", "1\n2\n"), ("two.txt", "3\n")):
+        (tmp_path / name).write_text(text)
+    code, said, complaint = kettle(
+        "run", "--dir", str(folder), "--json", "--each-file", f"{tmp_path}/*.txt", "--", "cat", "{}"
+    )
+    assert code == 0, complaint
+    assert [row["output"] for row in json.loads(said)] == ["1\n2\n", "3\n"]
+
+
+def test_run_fails_with_one_if_any_of_many_failed(folder: Path) -> None:
+    code, _, complaint = kettle(
+        "run", "--dir", str(folder), "--each-line", "-", "--", "sh", "-c", "exit {}", stdin="0\n3\n"
+    )
+    assert code == 1
+    assert "ended with code 3" in complaint
+
+
+def test_run_says_why_a_job_could_not_start(folder: Path) -> None:
+    code, _, complaint = kettle("run", "--dir", str(folder), "--", "no-such-program-anywhere")
+    assert code == 127
+    assert "no-such-program-anywhere" in complaint
+    code, _, complaint = kettle("run", "--dir", str(folder), "--", "./not-here")
+    assert code == 1
+    assert "not-here" in complaint
+
+
+def test_status_shows_daemons_slots_and_queue(folder: Path) -> None:
+    code, said, _ = kettle("status", "--dir", str(folder))
+    assert code == 0
+    assert "slot1@" in said
+    facts = json.loads(kettle("status", "--dir", str(folder), "--json")[1])
+    assert sorted(facts["daemons"]) == ["collector", "master", "negotiator", "schedd", "startd"]
+
+
+def test_why_names_the_condition_that_no_slot_meets(folder: Path, tmp_path: Path) -> None:
+    from kettle.tools.condor_submit import main as submit
+
+    path = tmp_path / "job.sub"
+    path.write_text("executable = /bin/true\nrequest_cpus = 4000\nqueue\n")
+    environment = {**os.environ, "CONDOR_CONFIG": f"{folder}/condor_config"}
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert submit(["condor_submit", "-terse", str(path)], environment, streams) == 0
+    job = streams.stdout.getvalue().split(" ")[0]  # type: ignore[attr-defined]
+    code, said, _ = kettle("why", "--dir", str(folder), job)
+    assert code == 0
+    assert "no slot meets" in said
+    assert "RequestCpus" in said
+
+
+def test_why_of_a_job_that_never_was(folder: Path) -> None:
+    code, _, complaint = kettle("why", "--dir", str(folder), "999999.0")
+    assert code == 1
+    assert "there is no job 999999.0" in complaint
+
+
+def test_doctor_finds_nothing_that_keeps_jobs_from_running(folder: Path) -> None:
+    code, said, _ = kettle("doctor", "--dir", str(folder), "--json")
+    assert code == 0, said
+    assert {row["check"]: row["state"] for row in json.loads(said)}["pool"] == "ok"
+
+
+def test_without_a_pool_the_error_says_what_to_do(tmp_path: Path) -> None:
+    code, _, complaint = kettle("status", "--dir", str(tmp_path / "nothing"))
+    assert code == 1
+    assert "kettle up" in complaint
+
+
+def test_down_and_purge_leave_nothing(tmp_path: Path) -> None:
+    top = Path(tempfile.mkdtemp(prefix="kettle-purge-"))
+    top.chmod(0o755)
+    try:
+        assert kettle("up", "--dir", str(top / "p"))[0] == 0
+        code, said, _ = kettle("down", "--dir", str(top / "p"), "--purge", "--json")
+        assert code == 0
+        assert json.loads(said) == {"folder": str(top / "p"), "stopped": True, "purged": True}
+        assert list(top.iterdir()) == []
+    finally:
+        shutil.rmtree(top)
+
+
+def test_the_demonstration_measures_the_standard_library() -> None:
+    code, said, complaint = kettle("demo", "--json")
+    assert code == 0, complaint
+    packages = {row["package"]: row for row in json.loads(said)["packages"]}
+    assert packages["json"]["files"] == 5
+    assert packages["json"]["lines"] > 1000
