@@ -1,0 +1,85 @@
+"""Every example of the guides is run, as it stands, in a shell, in the order of its page."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "docs" / "first-pool.md"]
+BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def read_script(page: Path) -> str:
+    """Return the commands of a page's console blocks as one shell script."""
+    lines = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        inside = ""
+        for line in block.splitlines():
+            if inside:
+                lines.append(line)
+                inside = "" if line == inside else inside
+            elif line.startswith("$ "):
+                lines.append(line[2:])
+                heredoc = re.search(r"<<'(\w+)'", line)
+                inside = heredoc[1] if heredoc else ""
+    return "set -euo pipefail\n" + "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder with the commands on it, and a home, that the account of jobs can reach."""
+    top = Path(tempfile.mkdtemp(prefix="kettle-docs-"))
+    top.chmod(0o755)
+    commands = top / "bin"
+    commands.mkdir()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for name, entry in project["project"]["scripts"].items():
+        module, _, function = entry.partition(":")
+        script = commands / name
+        script.write_text(
+            f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(ROOT / 'src')!r})\n"
+            f"from {module} import {function}\nsys.exit({function}())\n"
+        )
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    (top / "home").mkdir()
+    (top / "work").mkdir()
+    (top / "work").chmod(0o777)
+    yield top
+    shutil.rmtree(top, ignore_errors=True)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_commands_of_the_page_work_in_their_order(page: Path, place: Path) -> None:
+    environment = {
+        "HOME": str(place / "home"),
+        "KETTLE_DIR": str(place / "pool"),
+        "PATH": f"{place / 'bin'}:{os.environ['PATH']}",
+        "LANG": "C.UTF-8",
+    }
+    script = read_script(page)
+    assert script.count("\n") > 5
+    done = subprocess.run(
+        ["bash", "-x"],
+        input=script,
+        cwd=place / "work",
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    subprocess.run(
+        [place / "bin" / "kettle", "down", "--fast"], env=environment, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
