@@ -7,7 +7,7 @@ Options, bytes and exit codes are the reference's (vectors `config/cases.json`);
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kettle.attributes.version import CONDOR_VERSION
@@ -39,6 +39,11 @@ Usage: condor_config_val [options] NAME...
                           write the configuration; FILTER is any of default, detected,
                           environment, file, upgrade; FILE may be -
     -owner, -tilde        the account and the folder that own the installation
+  about a running daemon
+    -name NAME, -pool HOST, -address ADDRESS
+    -master, -schedd, -startd, -collector, -negotiator
+    -set "NAME = VALUE", -unset NAME      for good
+    -rset "NAME = VALUE", -runset NAME    until it starts again
   for whom
     -subsystem DAEMON     as this daemon sees it
     -local-name NAME      as the instance of this name sees it
@@ -92,6 +97,7 @@ class Request:
     switches: set[str] = field(default_factory=set)
     values: dict[str, str] = field(default_factory=dict)
     qualifiers: dict[str, list[str]] = field(default_factory=dict)
+    remote: dict[str, str] = field(default_factory=dict)
 
     def has(self, switch: str) -> bool:
         """Tell whether a switch was given."""
@@ -115,6 +121,10 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         return 0
     if request.names[:1] and request.names[0].lower() == "use":
         return show_templates(request, streams)
+    if request.remote:
+        from kettle.tools.config_remote import run_remote
+
+        return run_remote(request, environment, streams)
     try:
         config = load_config(
             SystemSources(),
@@ -144,9 +154,8 @@ def parse_arguments(arguments: list[str]) -> Request:
         if name is None:
             raise UsageError(f"{argument} is not a valid argument")
         if name in ELSEWHERE:
-            raise UsageError(
-                f"{argument}: asking running daemons is not possible here yet", hint="short"
-            )
+            request.remote[name] = _remote_value(name, rest)
+            continue
         request.qualifiers[name] = [part for part in qualifiers.split(",") if part]
         if name in SWITCHES:
             request.switches.add(name)
@@ -157,7 +166,8 @@ def parse_arguments(arguments: list[str]) -> Request:
             shown = "local_name" if name == "local-name" else name
             raise UsageError(f"-{shown} requires an argument", hint="short")
         request.values[name] = value
-    needs_names = not request.switches & {
+    edits = request.remote.keys() & {"set", "rset", "unset", "runset"}
+    needs_names = not edits and not request.switches & {
         "config",
         "dump",
         "help",
@@ -169,6 +179,15 @@ def parse_arguments(arguments: list[str]) -> Request:
     if needs_names and not request.names and "writeconfig" not in request.values:
         raise UsageError("")
     return request
+
+
+def _remote_value(name: str, rest: Iterator[str]) -> str:
+    if name not in ("address", "name", "pool", "rset", "runset", "set", "unset"):
+        return ""
+    value = next(rest, None)
+    if value is None:
+        raise UsageError(f"-{name} requires an argument", hint="short")
+    return value
 
 
 def match_option(word: str) -> str | None:
