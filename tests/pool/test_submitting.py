@@ -1,0 +1,112 @@
+"""condor_submit and condor_config_val against a real pool."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from kettle.tools import condor_config_val, condor_submit
+from kettle.tools.programs import Streams
+
+pytestmark = pytest.mark.timeout(120)
+HELD = "executable = /bin/true\nhold = true\n"
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("submit")) as pool:
+        yield pool
+
+
+def submit(
+    pool: PersonalPool, folder: Path, text: str, *options: str, stdin: str = ""
+) -> tuple[int, str, str]:
+    (folder / "job.sub").write_text(text)
+    out, err = io.StringIO(), io.StringIO()
+    name = [] if stdin else [str(folder / "job.sub")]
+    code = condor_submit.main(
+        ["condor_submit", *options, *name],
+        pool.environment(),
+        Streams(io.StringIO(stdin), out, err),
+    )
+    return code, out.getvalue(), err.getvalue()
+
+
+def ask(pool: PersonalPool, *arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = condor_config_val.main(
+        ["condor_config_val", *arguments], pool.environment(), Streams(io.StringIO(), out, err)
+    )
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_the_summary_says_how_many_jobs_are_in_which_cluster(
+    pool: PersonalPool, tmp_path: Path
+) -> None:
+    code, stdout, stderr = submit(pool, tmp_path, HELD + "queue 3\n")
+    assert code == 0
+    found = re.fullmatch(
+        r"Submitting job\(s\)\.\.\.\n3 job\(s\) submitted to cluster (\d+)\.\n", stdout
+    )
+    assert found is not None
+    assert stderr == f"To monitor your job(s), run: condor_watch_q -clusters {found[1]}\n"
+
+
+def test_terse_and_verbose_say_less_and_more(pool: PersonalPool, tmp_path: Path) -> None:
+    code, stdout, stderr = submit(pool, tmp_path, HELD + "queue 2\n", "-terse")
+    assert (code, stderr) == (0, "")
+    assert re.fullmatch(r"(\d+)\.0 - \1\.1\n", stdout)
+    code, stdout, _ = submit(pool, tmp_path, HELD + "queue 2\n", "-verbose")
+    assert code == 0
+    assert re.search(r"^Submitting job\(s\)\n\*\* Proc \d+\.0:\n\w+ = ", stdout)
+    assert "submitted to cluster" not in stdout
+
+
+def test_a_description_may_come_on_standard_input(pool: PersonalPool, tmp_path: Path) -> None:
+    code, stdout, _ = submit(pool, tmp_path, "", stdin=HELD + "queue\n")
+    assert code == 0
+    assert "1 job(s) submitted" in stdout
+
+
+def test_jobs_made_later_are_counted_at_once(pool: PersonalPool, tmp_path: Path) -> None:
+    text = HELD + "arguments = $(x)\nmax_idle = 1\nqueue 500 x in (a b)\n"
+    code, stdout, _ = submit(pool, tmp_path, text)
+    assert code == 0
+    assert re.fullmatch(r"Submitting job\(s\)\n1000 job\(s\) submitted to cluster \d+\.\n", stdout)
+
+
+def test_nothing_is_queued_by_a_description_that_ends_in_an_error(
+    pool: PersonalPool, tmp_path: Path
+) -> None:
+    _, before, _ = submit(pool, tmp_path, HELD + "queue\n", "-terse")
+    text = 'executable = /bin/true\narguments = "$(x)"\nqueue x in (a, b"c)\n'
+    code, _, stderr = submit(pool, tmp_path, text)
+    assert code == 1
+    assert "Unexpected characters following double-quote" in stderr
+    _, after, _ = submit(pool, tmp_path, HELD + "queue\n", "-terse")
+    # A cluster number may be lost, its jobs may not appear.
+    log = Path(pool.folder, "spool", "job_queue.log").read_text()
+    lost = int(before.split(".")[0]) + 1
+    assert int(after.split(".")[0]) >= lost
+    assert f"101 {lost}.0 " not in log or int(after.split(".")[0]) == lost
+
+
+def test_a_running_daemon_says_what_its_configuration_is(pool: PersonalPool) -> None:
+    code, stdout, _ = ask(pool, "-schedd", "LOG", "SCHEDD_ADDRESS_FILE")
+    assert code == 0
+    assert stdout.splitlines()[0] == f"{pool.folder}/log"
+    _, stdout, _ = ask(pool, "-startd", "-verbose", "LOG")
+    assert " # raw: LOG = " in stdout
+    assert ask(pool, "-master", "NO_SUCH_NAME")[:2] == (0, "Not defined\n")
+
+
+def test_a_daemon_that_may_not_be_set_is_not_set(pool: PersonalPool) -> None:
+    code, _, stderr = ask(pool, "-schedd", "-rset", "FOO = 1")
+    assert code == 1
+    assert stderr.startswith('Attempt to set configuration "FOO = 1" on schedd ')
