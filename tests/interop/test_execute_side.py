@@ -53,7 +53,10 @@ def our_startd(pool: RealPool, folder: Path) -> Iterator[Path]:
     }
     with (folder / "output").open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "kettle.startd"], env=environment, stdout=output, stderr=output
+            [sys.executable, "-m", "kettle.startd", "-f"],
+            env=environment,
+            stdout=output,
+            stderr=output,
         )
     try:
         yield folder

@@ -323,7 +323,9 @@ class StartdService:
         timers = slot_policy.Timers()
         if slot.phase is Phase.MATCHED_IDLE:
             timers = replace(timers, match_left=(config.integer("MATCH_TIMEOUT") or 120) - since)
-        elif slot.phase in {Phase.CLAIMED_RETIRING, Phase.CLAIMED_SUSPENDED}:
+        elif slot.phase is Phase.CLAIMED_RETIRING or (
+            slot.phase is Phase.CLAIMED_SUSPENDED and slot.leaving_code
+        ):
             left = seconds_until_soft_kill(self.grants(record), record.ran_seconds(now))
             timers = replace(timers, retirement_left=left)
         elif slot.phase is Phase.PREEMPTING_VACATING:
