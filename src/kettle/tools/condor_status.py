@@ -19,6 +19,8 @@ from kettle.tools.options import Given, Option, read_options
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, render_table
 from kettle.tools.programs import Streams
+from kettle.tools.status_compact import NAMES as COMPACT_NAMES
+from kettle.tools.status_compact import render_compact
 from kettle.tools.status_totals import Totals, render_totals
 
 USAGE = """\
@@ -37,6 +39,7 @@ Usage: condor_status [options] [NAME...]
     -limit N                no more than N
   how
     -sort EXPR              in this order; `no` leaves the order alone
+    -compact                one line for each machine
     -totals                 the sums only
     -wide                   without abbreviations
     -long[:FORM], -xml, -json
@@ -116,7 +119,8 @@ OPTIONS = (
     Option("absent", 3), Option("ads", 2, 1, qualified=True), Option("af", 2, qualified=True),
     Option("autoformat", 5, qualified=True), Option("aaf", 3, qualified=True),
     Option("attributes", 2, 1), Option("any", 3), Option("avail", 3),
-    Option("claimed", 2), Option("collector", 4), Option("constraint", 3, 1),
+    Option("claimed", 2), Option("collector", 4), Option("compact", 3),
+    Option("constraint", 3, 1),
     Option("debug", 3, qualified=True), Option("defrag", 4), Option("diagnose", 4),
     Option("direct", 3, 1), Option("expert", 1), Option("format", 1, 2), Option("generic", 3),
     Option("grid", 4), Option("help", 1), Option("java", 1), Option("json", 2),
@@ -148,6 +152,7 @@ class Wish:
     limit: int = 0
     sort: list[str] = field(default_factory=list)
     totals_only: bool = False
+    compact: Given | None = None
     wide: bool = False
     diagnose: bool = False
     form: str = ""
@@ -215,6 +220,12 @@ def read_wish(words: Sequence[str]) -> Wish:
         _take(wish, option, words, skipped)
         if wish.information:
             break
+    if wish.compact is not None and MODES[wish.mode].command != MODES["slot"].command:
+        assert wish.chosen is not None
+        raise _ContradictionError(
+            f"arg ({wish.compact.word}) contradicts arg {wish.chosen.index + 1} "
+            f"({wish.chosen.word}) "
+        )
     return wish
 
 
@@ -276,6 +287,8 @@ def _take_plain(wish: Wish, option: Given) -> None:
         wish.totals_only = True
     elif name == "wide":
         wish.wide = True
+    elif name == "compact":
+        wish.compact = option
     elif name == "diagnose":
         wish.diagnose = True
     elif name in ("pool", "direct"):
@@ -389,6 +402,8 @@ def projection(wish: Wish) -> list[str]:
         names = wish.columns.names()
     else:
         names = set(MODES[wish.mode].names.split()) | wish.added.names()
+        if wish.compact is not None:
+            names |= set(COMPACT_NAMES.split())
     for text in wish.sort:
         if text != "no":
             names.add(text.lstrip("-"))
@@ -461,6 +476,8 @@ def render(wish: Wish, ads: list[ClassAd]) -> str:
         return _render_ads(wish, ads)
     if not ads:
         return ""
+    if wish.compact is not None and not wish.totals_only:
+        return "".join(f"{line}\n" for line in render_compact(ads))
     mode = MODES[wish.mode]
     cells = tables.WIDE_SLOTS if wish.wide and mode.cells is tables.SLOTS else mode.cells
     lines = []

@@ -22,13 +22,16 @@ NOW = float(RECORDED["now"])
 
 # Options whose tables come with the rest of the print formats.
 LATER = {
-    "-compact", "-startd", "-gpus", "-cod", "-healthy:verbose", "-target", "-merge", "-annex-name",
+    "-startd", "-gpus", "-cod", "-healthy:verbose", "-target", "-merge", "-annex-name",
     "-license", "-data", "-ckptsrvr", "-print-format", "-pr", "-direct",
 }  # fmt: skip
 
 
 def is_later(argv: list[str]) -> bool:
-    return bool(LATER & set(argv)) or argv[-2:] == ["-subsystem", "startd"]
+    return bool(LATER & set(argv)) or argv[-2:] in (
+        ["-subsystem", "startd"],
+        ["-state", "-compact"],
+    )
 
 
 CASES = [
