@@ -54,19 +54,28 @@ _NEEDED_ADS = ("Scheduler", "Negotiator", "Machine")
 def default_folder(environment: Mapping[str, str]) -> str:
     """Return where a personal pool lies if nobody says otherwise.
 
-    $KETTLE_DIR, else the XDG state folder; for root /var/lib, because jobs that run as another
-    account cannot go through root's home.
+    $KETTLE_DIR, else the XDG state folder. For root, if jobs, which run as another account, could
+    not go there (root's home is closed), /var/lib/kettle/personal.
     """
     named = environment.get("KETTLE_DIR")
     if named:
         return os.path.abspath(named)
-    if os.getuid() == 0:
-        return "/var/lib/kettle/personal"
     state = environment.get("XDG_STATE_HOME", "")
     if not state.startswith("/"):
         home = environment.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
         state = os.path.join(home, ".local", "state")
-    return os.path.join(state, "kettle")
+    folder = os.path.join(state, "kettle")
+    if os.getuid() == 0 and any(map(_is_closed, _parents(folder))):
+        return "/var/lib/kettle/personal"
+    return folder
+
+
+def _is_closed(folder: str) -> bool:
+    """Whether other accounts cannot go through a folder; one that is not there yet is ours."""
+    try:
+        return not os.stat(folder).st_mode & 0o001
+    except OSError:
+        return False
 
 
 class PersonalPool:
@@ -195,12 +204,11 @@ class PersonalPool:
         if os.getuid() != 0:
             return
         for parent in _parents(self.folder):
-            with contextlib.suppress(FileNotFoundError):
-                if not os.stat(parent).st_mode & 0o001:
-                    raise UsageError(
-                        f"{parent} is closed to the account that jobs run as under root",
-                        hint="choose a folder elsewhere with --dir, such as /var/lib/kettle",
-                    )
+            if _is_closed(parent):
+                raise UsageError(
+                    f"{parent} is closed to the account that jobs run as under root",
+                    hint="choose a folder elsewhere with --dir, such as /var/lib/kettle",
+                )
 
     def _render(self) -> str:
         """Return the text of the pool's configuration."""
