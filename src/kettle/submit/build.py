@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
 from kettle.submit import (
+    interactive,
     policy,
     program,
     registry,
@@ -91,6 +92,7 @@ class SubmitOptions:
     allow_many_queues: bool = False
     batch_name: str = ""
     most_jobs: int | None = None
+    interactive: bool = False
 
 
 @dataclass
@@ -201,6 +203,8 @@ class Submission:
             self._set_row(statement, row)
             yield self._build(row)
             self.job_count += 1
+            if self.options.interactive:
+                return
 
     def _set_row(self, statement: QueueStatement, row: Row) -> None:
         macros = self.macros
@@ -284,6 +288,8 @@ class Submission:
     def _finish(self, job: JobBuilder) -> None:
         for name, text in job.forced:
             job.attributes.set(name, text)
+        if self.options.interactive:
+            interactive.set_interactive(job)
         if self.options.batch_name:
             job.set_string("JobBatchName", self.options.batch_name)
         self._forced_names = {name.lower() for name, _ in job.forced}

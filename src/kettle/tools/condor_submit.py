@@ -108,6 +108,7 @@ class Request:
             allow_many_queues=config.boolean("SUBMIT_PREVENT_MULTI_QUEUE") is False,
             batch_name=self.values.get("batch-name", ""),
             most_jobs=int(most) if most is not None else None,
+            interactive="interactive" in self.switches,
         )
 
 
@@ -202,6 +203,10 @@ def _read_word(word: str, request: Request) -> None:
 
 def read_description(request: Request, streams: Streams) -> str | None:
     """Return the description's text; None after telling that there is none."""
+    if not request.file and "interactive" in request.switches:
+        from kettle.submit.interactive import DEFAULT_DESCRIPTION
+
+        return DEFAULT_DESCRIPTION
     if request.file in ("", "-"):
         return streams.stdin.read()
     try:

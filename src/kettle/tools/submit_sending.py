@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
@@ -138,4 +138,22 @@ def submit_jobs(reach: Reach, submission: Submission, request: Request, streams:
         from kettle.client.jobs import reschedule
 
         reschedule(reach.connector, schedd.address)
+    if submission.options.interactive:
+        return open_shell(f"{cluster}.0", reach, request, streams)
     return 0
+
+
+def open_shell(job: str, reach: Reach, request: Request, streams: Streams) -> int:
+    """Wait for an interactive job to start and open a shell in it; its exit code."""
+    import importlib
+
+    from kettle.tools.programs import Main
+
+    streams.stdout.write(f"Waiting for job {job} to start...\n")
+    streams.stdout.flush()
+    main = cast("Main", importlib.import_module("kettle.tools.condor_ssh_to_job").main)
+    argv = ["condor_ssh_to_job", "-auto-retry", "-remove-on-interrupt"]
+    for option in ("name", "pool"):
+        if option in request.values:
+            argv += [f"-{option}", request.values[option]]
+    return main([*argv, job], reach.environment, streams)

@@ -145,3 +145,16 @@ def test_a_million_jobs_made_later_cost_as_much_as_one() -> None:
 def test_what_cannot_be_made_into_a_job_is_one_sentence(text: str, words: str) -> None:
     with pytest.raises(SubmitError, match=words):
         jobs_of(text)
+
+
+def test_s001_s003_an_interactive_job_is_one_job_that_waits_for_a_person() -> None:
+    options = SubmitOptions(interactive=True)
+    made, jobs = jobs_of("arguments = a b\nqueue 5\n", options=options)
+    assert len(jobs) == 1
+    assert made.cluster.get("InteractiveJob") == "true"
+    assert made.cluster.get("Cmd") == '"/bin/sh"'
+    assert made.cluster.get("Args") is None
+    assert "condor_ssh_to_job_1" in (made.cluster.get("Arguments") or "")
+    assert made.cluster.get("JobUniverse") == "5"
+    with pytest.raises(SubmitError, match="vanilla"):
+        jobs_of("universe = local\nqueue\n", options=options)
