@@ -318,6 +318,20 @@ def test_usage_follows_the_slot_ads_between_cycles(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+def test_a_slot_that_one_schedd_gives_back_is_soon_offered_to_the_others(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(claimed("a", "other@here", world.clock.now()))
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(3)
+        assert not pool.heard.matches
+        await pool.advertise(slot("a"))
+        await asyncio.sleep(3)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+
+    play(tmp_path, scenario)
+
+
 def test_an_administrator_changes_factor_ceiling_and_usage(tmp_path: Path) -> None:
     # R072
     async def scenario(world: World) -> None:

@@ -98,6 +98,8 @@ class NegotiatorService:
         self._tasks: list[asyncio.Task[None]] = []
         self._advertised_at = 0.0
         self._observed_at = 0.0
+        # The last cycle left requests without a slot.
+        self._wanting = False
         self._observing = asyncio.Lock()
 
     async def start(self) -> None:
@@ -268,6 +270,7 @@ class NegotiatorService:
             priorities={name: self.accountant.effective_priority(name) for name in holders},
         )
         plan = cycle.run()
+        self._wanting = bool(plan.rejections or plan.limited)
         self.groups = GroupFacts(groups[0], configured=True) if groups else NO_GROUPS
         self._take_facts(cycle, table)
         self._count(cycle_round, plan)
@@ -373,7 +376,11 @@ class NegotiatorService:
             if not self.accountant.holdings and not len(self.recent):
                 continue
             began = self.runtime.clock.now()
+            held = set(self.accountant.holdings)
             await self.refresh_books(older_than=BOOKKEEPING_SECONDS / 2)
+            if self._wanting and held - set(self.accountant.holdings):
+                # Whoever gave a slot back tells its own schedd; others wait for it, too.
+                self.wake()
             self.recent.settle(None, began)
             await self.save()
             spent = self.runtime.clock.now() - began
