@@ -179,6 +179,10 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     if wish.information:
         streams.stdout.write(wish.information)
         return 0
+    if wish.compact is not None and wish.totals_only:
+        streams.stderr.write(
+            "Warning: ignoring -compact option because -total option is also set\n"
+        )
     for constraint in wish.constraints:
         try:
             parse_expression(constraint)
@@ -478,6 +482,9 @@ def render(wish: Wish, ads: list[ClassAd]) -> str:
         return ""
     if wish.compact is not None and not wish.totals_only:
         return "".join(f"{line}\n" for line in render_compact(ads))
+    if wish.compact is not None:
+        # The sums alone are of the slots that have a line, which parts of slots have not.
+        ads = [ad for ad in ads if not ad.boolean("DynamicSlot")]
     mode = MODES[wish.mode]
     cells = tables.WIDE_SLOTS if wish.wide and mode.cells is tables.SLOTS else mode.cells
     lines = []
