@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kettle.classad import ClassAd, parse_ads
+from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.forms import to_json, to_xml
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import CommonFilesEvent
@@ -18,6 +18,7 @@ from kettle.records.event_kinds import ExecuteEvent, JobEvictedEvent, JobTermina
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,
+    ULOG_NAMES,
     Form,
     RawEvent,
     Style,
@@ -88,6 +89,28 @@ def _add_ending(ad: ClassAd, event: JobEvictedEvent) -> None:
         ad["TerminatedBySignal"] = event.signal
     if event.core_file is not None:
         ad["CoreFile"] = event.core_file
+
+
+def information_event(trigger: Event, job: ClassAd, names: list[str]) -> JobAdInformationEvent:
+    """Return event 028 for an event: its own ad, and the attributes `names` of the job.
+
+    Written after the event where the job (JobAdInformationAttrs) or the pool's log
+    (EVENT_LOG_JOB_AD_INFORMATION_ATTRS) asks for more.
+    """
+    event = JobAdInformationEvent(
+        cluster=trigger.cluster, proc=trigger.proc, subproc=trigger.subproc, time=trigger.time
+    )
+    described = event_ad(trigger)
+    for attribute in described.own_names():
+        event.attributes[attribute] = described.text(attribute) or "undefined"
+    for attribute in names:
+        value = job.lookup(attribute)
+        if value is not None:
+            event.attributes[attribute] = unparse(value, old=True)
+    event.attributes["EventTypeNumber"] = str(JobAdInformationEvent.number)
+    event.attributes["TriggerEventTypeNumber"] = str(trigger.number)
+    event.attributes["TriggerEventTypeName"] = f'"ULOG_{ULOG_NAMES[trigger.number]}"'
+    return event
 
 
 def event_from_ad(ad: ClassAd) -> Event | None:

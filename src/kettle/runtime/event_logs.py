@@ -52,6 +52,12 @@ def render(event: Event, style: Style) -> bytes:
     return event_forms.render(event, style)
 
 
+def _information(event: Event, job: ClassAd, wanted: str) -> Event:
+    from kettle.records.event_forms import information_event
+
+    return information_event(event, job, wanted.replace(",", " ").split())
+
+
 class EventLogs:
     """The open logs of one process."""
 
@@ -65,6 +71,7 @@ class EventLogs:
         self._style = Style.parse(options)
         self._xml_style = Style(Form.XML, utc=self._style.utc)
         path = config.get("EVENT_LOG") or ""
+        self._global_attributes = config.get("EVENT_LOG_JOB_AD_INFORMATION_ATTRS") or ""
         self._global: GlobalLog | None = GlobalLog(config, path) if path else None
 
     def close(self) -> None:
@@ -81,17 +88,23 @@ class EventLogs:
     def write(self, job: ClassAd, event: Event, mask: frozenset[int] | None = None) -> None:
         """Append an event of a job to its logs; StorageError for its own, never for the pool's.
 
-        `mask`, if given, is the event numbers that the DAG's log wants.
+        `mask`, if given, is the event numbers that the DAG's log wants. Where job or pool asked to
+        be told more, event 028 follows.
         """
         xml = job.boolean("UserLogUseXML") is True
         style = self._xml_style if xml else self._style
-        for at, path in enumerate(user_log_paths(job)):
-            if at > 0 and mask is not None and event.number not in mask:
-                continue
-            self._append(path, render(event, style))
+        data = render(event, style)
+        wanted = job.string("JobAdInformationAttrs")
+        if wanted:
+            data += render(_information(event, job, wanted), style)
         if self._global is not None:
             with contextlib.suppress(OSError):
                 self._global.write(event)
+                if self._global_attributes:
+                    self._global.write(_information(event, job, self._global_attributes))
+        for at, path in enumerate(user_log_paths(job)):
+            if at == 0 or mask is None or event.number in mask:
+                self._append(path, data)
 
     def _append(self, path: str, data: bytes) -> None:
         try:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from kettle.classad import ClassAd, unparse
+from kettle.classad import ClassAd
 from kettle.records.event_base import Event
-from kettle.records.event_grid import JobAdInformationEvent, RemoteErrorEvent
+from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobEvictedEvent,
@@ -158,23 +158,6 @@ def remote_error_event(ad: ClassAd) -> RemoteErrorEvent:
         code=ad.integer("HoldReasonCode"),
         subcode=ad.integer("HoldReasonSubCode"),
     )
-
-
-def information_event(
-    trigger: ClassAd, job: ClassAd, names: list[str], number: int, name: str
-) -> JobAdInformationEvent:
-    """Return event 028: the triggering event's ad and the attributes the job asked for."""
-    event = JobAdInformationEvent()
-    for attribute in trigger.own_names():
-        event.attributes[attribute] = trigger.text(attribute) or "undefined"
-    for attribute in names:
-        value = job.lookup(attribute)
-        if value is not None:
-            event.attributes[attribute] = unparse(value, old=True)
-    event.attributes["EventTypeNumber"] = "28"
-    event.attributes["TriggerEventTypeNumber"] = str(number)
-    event.attributes["TriggerEventTypeName"] = f'"ULOG_{name}"'
-    return event
 
 
 def stamp(event: Event, cluster: int, proc: int, now: float) -> Event:

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
-from kettle.records.event_log import ULOG_NAMES
 from kettle.shadow import job_events
 from kettle.shadow.job_updates import delayed_chirp, from_report
-from kettle.transfer.plan import split_list
 from kettle.wire.messages.shadow_host import UpdateJob
 
 if TYPE_CHECKING:
@@ -129,27 +127,12 @@ class JobRecord:
         self.host.log(f"({self.name}) {text}")
 
     def write_event(self, event: Event) -> None:
-        """Write an event, and event 028 after it if the job wants to be told more."""
+        """Write an event into the job's logs; one that cannot be written is a line in ours."""
         job_events.stamp(event, self.cluster, self.proc, self.host.now())
         try:
             self.host.logs.write(self.job, event, self.host.nodes_mask(self.job))
-            wanted = self.job.string("JobAdInformationAttrs")
-            if wanted:
-                self._write_information(event, split_list(wanted.replace(" ", ",")))
         except StorageError as error:
             self.log(f"ERROR: {error}")
-
-    def _write_information(self, event: Event, names: list[str]) -> None:
-        from kettle.records.event_forms import event_ad
-
-        number = event.number
-        if not 0 <= number < len(ULOG_NAMES):
-            return
-        more = job_events.information_event(
-            event_ad(event), self.job, names, number, ULOG_NAMES[number]
-        )
-        job_events.stamp(more, self.cluster, self.proc, event.time)
-        self.host.logs.write(self.job, more, self.host.nodes_mask(self.job))
 
     def note_report(self, ad: ClassAd) -> dict[str, str]:
         """Take over what a starter measured; return what has changed for the queue."""

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.records.event_forms import event_ad, event_from_ad, read_event_ads, render
+from kettle.records.event_forms import (
+    event_ad,
+    event_from_ad,
+    information_event,
+    read_event_ads,
+    render,
+)
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import JobHeldEvent, SubmitEvent
 from kettle.records.event_log import EVENTS, Form, Style
@@ -51,3 +57,23 @@ def test_values_of_a_wrong_type_are_left_at_their_defaults() -> None:
 def test_the_moment_is_shown_in_universal_time_if_the_style_says_so() -> None:
     ad = event_ad(SubmitEvent(time=1795262865.5), Style(utc=True))
     assert ad.string("EventTime") == "2026-11-21T12:07:45.500Z"
+
+
+def test_the_information_event_joins_the_trigger_and_the_jobs_attributes() -> None:
+    job = ClassAd({"Owner": "u", "RequestMemory": 128})
+    trigger = SubmitEvent(cluster=13, host="<1.2.3.4:5>", time=1795262865.359)
+    event = information_event(trigger, job, ["Owner", "ClusterId", "RequestMemory"])
+    assert event.body() == [
+        "Job ad information event triggered.",
+        "Cluster = 13",
+        'EventTime = "2026-11-21T12:07:45.359"',
+        "EventTypeNumber = 28",
+        'MyType = "SubmitEvent"',
+        'Owner = "u"',
+        "Proc = 0",
+        "RequestMemory = 128",
+        'SubmitHost = "<1.2.3.4:5>"',
+        "Subproc = 0",
+        'TriggerEventTypeName = "ULOG_SUBMIT"',
+        "TriggerEventTypeNumber = 0",
+    ]

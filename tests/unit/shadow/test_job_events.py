@@ -10,9 +10,7 @@ from kettle.shadow.job_events import (
     evicted_event,
     execute_event,
     image_size_event,
-    information_event,
     remote_error_event,
-    stamp,
     terminated_event,
     usage_table,
 )
@@ -109,16 +107,6 @@ def test_the_image_size_event_leaves_unknown_sizes_out() -> None:
 def test_a_remote_error_is_critical_unless_it_says_otherwise() -> None:
     assert remote_error_event(job(ErrorMsg='"x"')).critical
     assert not remote_error_event(job(ErrorMsg='"x"', CriticalError="false")).critical
-
-
-def test_the_information_event_joins_the_trigger_and_the_jobs_attributes() -> None:
-    trigger = job(MyType='"SubmitEvent"', EventTypeNumber="0", Cluster="1")
-    event = information_event(trigger, job(Owner='"u"', Other="1"), ["Owner", "Nope"], 0, "SUBMIT")
-    assert event.attributes["Owner"] == '"u"'
-    assert event.attributes["TriggerEventTypeName"] == '"ULOG_SUBMIT"'
-    assert event.attributes["EventTypeNumber"] == "28"
-    assert "Nope" not in event.attributes
-    assert stamp(event, 1, 2, 3.0).proc == 2
 
 
 def test_a_report_changes_only_what_a_machine_may_measure() -> None:

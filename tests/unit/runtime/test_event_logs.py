@@ -1,0 +1,102 @@
+"""Where events are written: the job's log, the DAG's, the pool's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.errors import StorageError
+from kettle.records.event_kinds import GenericEvent, JobAbortedEvent, SubmitEvent
+from kettle.records.event_log import GlobalHeader, read_events
+from kettle.runtime.event_logs import MAX_OPEN, EventLogs, user_log_paths
+
+
+def logs(text: str = "") -> EventLogs:
+    return EventLogs(Config.from_text(text, subsystem="SCHEDD"))
+
+
+def numbers(path: Path) -> list[int]:
+    return [event.number for event in read_events(path.read_bytes())]
+
+
+def test_a_log_lies_in_the_jobs_directory_unless_its_name_says_otherwise() -> None:
+    job = ClassAd({"Iwd": "/home/u", "UserLog": "a/../j.log", "DAGManNodesLog": "/tmp/n.log"})
+    assert user_log_paths(job) == ["/home/u/j.log", "/tmp/n.log"]
+    assert user_log_paths(ClassAd({"Iwd": "/", "UserLog": "/dev/null"})) == []
+
+
+def test_a_dags_log_gets_only_the_events_it_asked_for(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "DAGManNodesLog": "n"})
+    writer = logs()
+    writer.write(job, SubmitEvent(), frozenset({0}))
+    writer.write(job, JobAbortedEvent(), frozenset({0}))
+    writer.close()
+    assert numbers(tmp_path / "j") == [0, 9]
+    assert numbers(tmp_path / "n") == [0]
+
+
+def test_a_log_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j"})
+    writer = logs()
+    writer.write(job, SubmitEvent())
+    (tmp_path / "j").rename(tmp_path / "old")
+    writer.write(job, JobAbortedEvent())
+    writer.close()
+    assert numbers(tmp_path / "old") == [0]
+    assert numbers(tmp_path / "j") == [9]
+
+
+def test_only_so_many_logs_stay_open(tmp_path: Path) -> None:
+    writer = logs()
+    for number in range(MAX_OPEN + 10):
+        writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": f"j{number}"}), SubmitEvent())
+    writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": "j0"}), JobAbortedEvent())
+    writer.close()
+    assert numbers(tmp_path / "j0") == [0, 9]
+
+
+def test_a_log_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "no/j"})
+    with pytest.raises(StorageError, match="no/j"):
+        logs().check(job)
+
+
+def test_a_job_may_want_its_log_in_xml(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "UserLogUseXML": True})
+    writer = logs()
+    writer.write(job, SubmitEvent(cluster=1))
+    writer.close()
+    assert (tmp_path / "j").read_text().startswith("<c>\n")
+
+
+def test_a_job_may_ask_to_be_told_more(tmp_path: Path) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "JobAdInformationAttrs": "Owner"})
+    job["Owner"] = "u"
+    writer = logs()
+    writer.write(job, SubmitEvent())
+    writer.close()
+    assert numbers(tmp_path / "j") == [0, 28]
+    assert '\nOwner = "u"\n' in (tmp_path / "j").read_text()
+
+
+def test_the_global_log_begins_with_its_header_and_is_rotated(tmp_path: Path) -> None:
+    writer = logs(
+        f"EVENT_LOG = {tmp_path}/all\nEVENT_LOG_MAX_SIZE = 600\nEVENT_LOG_MAX_ROTATIONS = 2\n"
+    )
+    job = ClassAd({"Iwd": str(tmp_path)})
+    for _ in range(20):
+        writer.write(job, GenericEvent(info="something", time=1795262865.0))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all", "all.1", "all.2"]
+    for name in ("all", "all.1", "all.2"):
+        first = read_events((tmp_path / name).read_bytes())[0]
+        assert GlobalHeader.parse(first) is not None
+
+
+def test_a_global_log_that_cannot_be_written_harms_no_job(tmp_path: Path) -> None:
+    writer = logs(f"EVENT_LOG = {tmp_path}/no/all\n")
+    writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": "j"}), SubmitEvent())
+    writer.close()
+    assert numbers(tmp_path / "j") == [0]
