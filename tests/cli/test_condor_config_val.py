@@ -1,0 +1,97 @@
+"""Options of condor_config_val and condor_version beyond the recorded answers (R041)."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from conformance.config.vectors import run_tool, use_machine
+from kettle.attributes.version import (
+    CONDOR_VERSION,
+    condor_platform,
+    parse_os_release,
+    parse_version,
+)
+from kettle.tools import condor_version
+from kettle.tools.programs import Streams
+
+TEXT = "HALF = $(HOUR) / 2\nHOUR = 3600\nTEXT @=end\na $(HALF)\nb\n@end\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    use_machine(monkeypatch)
+    (tmp_path / "condor_config").write_text(TEXT)
+    return tmp_path
+
+
+def say(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    return run_tool(list(arguments), folder, {})
+
+
+def test_r041_raw_expanded_default_and_verbose(folder: Path) -> None:
+    assert say(folder, "HALF") == (0, "3600 / 2\n", "")
+    assert say(folder, "-raw", "HALF")[1] == "$(HOUR) / 2\n"
+    assert say(folder, "-expand", "HALF")[1] == "3600 / 2\n"
+    assert say(folder, "-default", "LOG")[1] == "$(LOCAL_DIR)/log\n"
+    verbose = say(folder, "-verbose", "HALF")[1]
+    assert " # at: @DIR@/condor_config, line 1\n # raw: HALF = $(HOUR) / 2\n" in verbose
+
+
+def test_r041_a_name_that_is_not_defined_ends_in_one(folder: Path) -> None:
+    assert say(folder, "HALF", "nope") == (1, "3600 / 2\n", "Not defined: NOPE\n")
+
+
+def test_r041_dump_lists_what_matches(folder: Path) -> None:
+    listed = say(folder, "-dump", "^H(ALF|OUR)$")[1]
+    assert "HALF = $(HOUR) / 2\nHOUR = 3600\n" in listed
+    assert say(folder, "-dump", "[")[2].startswith("[ is not a regular expression")
+
+
+def test_several_lines_are_shown_as_a_here_document(folder: Path) -> None:
+    shown = say(folder, "-verbose", "TEXT")[1]
+    assert shown.startswith("TEXT @=end\n   a 3600 / 2\n   b\n@end\n # at: ")
+    assert " # raw: \n #   TEXT = a $(HALF)\n #   b\n" in shown
+
+
+def test_the_whole_configuration_can_be_written_and_read_again(folder: Path) -> None:
+    target = folder / "written"
+    assert say(folder, "-writeconfig:file,only", str(target))[0] == 0
+    target.rename(folder / "condor_config")
+    assert say(folder, "TEXT")[1] == "a 3600 / 2\nb\n"
+
+
+def test_detected_facts_are_part_of_the_summary_on_request(folder: Path) -> None:
+    assert "HOSTNAME = ap\n" not in say(folder, "-summary")[1]
+    assert "HOSTNAME = ap\n" in say(folder, "-summary:detected")[1]
+
+
+def test_two_dashes_want_the_whole_name(folder: Path) -> None:
+    assert say(folder, "--raw", "HALF")[1] == "$(HOUR) / 2\n"
+    assert say(folder, "--verb", "HALF")[0] == 1
+
+
+def test_a_circle_is_told_once_and_ends_in_one(folder: Path) -> None:
+    (folder / "condor_config").write_text("A = $(B)\nB = $(A)\n")
+    code, stdout, stderr = say(folder, "A")
+    assert (code, stdout) == (1, "")
+    assert stderr == "ERROR: B refers to itself: B -> A -> B\nNot defined: A\n"
+
+
+def test_the_version_is_two_lines_that_peers_understand() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    streams = Streams(io.StringIO(), out, err)
+    assert condor_version.main(["condor_version"], {}, streams) == 0
+    first, second = out.getvalue().splitlines()
+    assert first == CONDOR_VERSION
+    assert second.startswith("$CondorPlatform: X86_64-")
+    assert parse_version(first) == (25, 14, 1)
+    assert condor_version.main(["condor_version", "-nonsense"], {}, streams) == 1
+
+
+def test_a_platform_is_made_of_the_fields_of_os_release() -> None:
+    fields = parse_os_release('NAME="Some Linux"\nID=some\nVERSION_ID="9.1"\n# comment\n')
+    assert condor_platform(fields) == "$CondorPlatform: X86_64-some_9.1 $"
+    assert parse_version("nothing") is None
