@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,11 +72,14 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealPool]:
     folder = Path("/tmp") / f"kettle-execute-{os.getpid()}"
     with real_pool("executeside", extra) as pool:
         user = pool.folder / "user"
-        user.mkdir(exist_ok=True)
+        # What an earlier run left belongs to somebody else by now.
+        shutil.rmtree(user, ignore_errors=True)
+        user.mkdir()
         user.chmod(0o777)
         with our_startd(pool, folder):
             wait_for(lambda: "slot1@kettle" in pool.run("condor_status", "-af", "Name"), 20)
             yield pool
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def wait_for(done: Callable[[], bool], seconds: float) -> None:
