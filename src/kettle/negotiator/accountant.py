@@ -163,6 +163,8 @@ class Accountant:
             customer = self.customer(name)
             customer.slots_in_use += 1
             customer.weight_in_use += weight
+            customer.begin_usage_at = customer.begin_usage_at or now
+            customer.last_usage_at = max(customer.last_usage_at, now)
             # The time since the last update was not used: take it off what `age` will charge.
             idle = now - self.last_update_at if self.last_update_at else 0
             customer.uncharged -= idle

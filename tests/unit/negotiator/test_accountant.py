@@ -55,6 +55,14 @@ def test_a_slot_is_charged_only_from_the_match_on() -> None:
     assert accountant.customers["u@d"].accumulated == 10.0
 
 
+def test_a_user_counts_as_active_from_its_first_slot_on() -> None:
+    # condor_userprio leaves out who has not used anything of late.
+    accountant = books()
+    accountant.add_match("u@d", "slot1@<1>", 1.0, 1050)
+    customer = accountant.customers["u@d"]
+    assert (customer.begin_usage_at, customer.last_usage_at) == (1050, 1050)
+
+
 def test_usage_between_two_updates_is_charged_at_the_next() -> None:
     accountant = books()
     accountant.add_match("u@d", "slot1@<1>", 2.0, 1010)
