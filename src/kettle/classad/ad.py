@@ -172,6 +172,22 @@ class ClassAd:
         else:
             self._store(name, text)
 
+    def insert_lines(self, lines: Iterable[str]) -> str | None:
+        """Set attributes from `Name = value` lines of old syntax, parsed when they are needed.
+
+        Return the first line that is none of the kind, None if all are.
+        """
+        if self._shared:
+            self._unshare()
+        table, usual = self.table, _usual_key
+        for line in lines:
+            name, _, text = line.partition("=")
+            name, text = name.strip(), text.strip()
+            if not name or not text:
+                return line
+            table[usual.get(name) or self._unusual(name)] = text
+        return None
+
     def __setitem__(self, name: str, value: object) -> None:
         self._store(name, to_expression(value))
 
@@ -269,8 +285,21 @@ class ClassAd:
 
         Names are not quoted here, whatever they look like: files and the wire have none quoted.
         """
-        for name in self.names():
-            yield f"{name} = {self.text(name)}"
+        usual = _usual_name
+        seen: dict[str, Expr | str] = {}
+        ad: ClassAd | None = self
+        while ad is not None:
+            names, table = ad._names, ad.table
+            # A copy: whoever reads the lines may change the ad meanwhile.
+            for key, found in list(table.items()):
+                if key in seen:
+                    continue
+                name = usual[key] if names is None else names.get(key) or usual[key]
+                text = found if isinstance(found, str) else found.text(old=True)
+                yield f"{name} = {text}"
+            ad = ad.parent
+            if ad is not None:
+                seen = {**seen, **table} if seen else table
 
     # -- Evaluating -------------------------------------------------------------------------
 

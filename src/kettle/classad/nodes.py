@@ -106,6 +106,15 @@ class Literal(Expr):
         """Return that it is."""
         return True
 
+    def text(self, *, old: bool = False) -> str:
+        """Return the value as it is printed; the commonest kinds are not worth remembering."""
+        value = self.value
+        if type(value) is int:
+            return str(value)
+        if old and type(value) is str:
+            return '"' + value.replace('"', '\\"') + '"'
+        return self._old_text if old else self._new_text
+
 
 class AttributeReference(Expr):
     """`name`, or `.name` for one of the outermost ad."""

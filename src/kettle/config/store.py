@@ -55,6 +55,10 @@ class Macro:
     origin: Origin
 
 
+# Limit: names whose entry is remembered; tools may ask a daemon for any name at all.
+_REMEMBERED_NAMES = 4096
+
+
 class Config:
     """A configuration that was read completely; it never changes, a new one is loaded instead."""
 
@@ -74,6 +78,8 @@ class Config:
         self.warnings: list[str] = []
         self.problems: list[str] = []
         self._macros: dict[str, Macro] = {}
+        # Daemons ask for the same few names all day long.
+        self._found: dict[str, Macro | None] = {}
         self.own_facts: dict[str, str] = {}
         self._facts: dict[str, tuple[str, str]] | None = None
         self._expander = expander.Expander(
@@ -169,6 +175,15 @@ class Config:
 
     def find(self, name: str) -> Macro | None:
         """Return the entry in force for a name, with its spelling and origin."""
+        try:
+            return self._found[name]
+        except KeyError:
+            found = self._search(name)
+        if len(self._found) < _REMEMBERED_NAMES:
+            self._found[name] = found
+        return found
+
+    def _search(self, name: str) -> Macro | None:
         key = name.upper()
         macros = self._macros
         for prefixed in self._prefixed(key):
@@ -204,6 +219,7 @@ class Config:
             return
         if "$" in text:
             text = self._expander.expand_only(text, lambda mentioned: self._is_self(mentioned, key))
+        self._found.clear()
         default = self.find_default(name)
         if default is not None and default.text.lower() == text.lower():
             self._macros[key] = default

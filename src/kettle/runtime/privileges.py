@@ -112,7 +112,8 @@ class Privileges:
             yield
             return
         before = (os.geteuid(), os.getegid(), os.getgroups())
-        os.seteuid(0)
+        if before[0] != 0:
+            os.seteuid(0)
         try:
             _switch(account)
             yield
@@ -120,7 +121,8 @@ class Privileges:
             os.seteuid(0)
             os.setgroups(before[2])
             os.setegid(before[1])
-            os.seteuid(before[0])
+            if before[0] != 0:
+                os.seteuid(before[0])
 
     @contextlib.contextmanager
     def as_root(self) -> Iterator[None]:
@@ -129,6 +131,9 @@ class Privileges:
             yield
             return
         before = os.geteuid()
+        if before == 0:
+            yield
+            return
         os.seteuid(0)
         try:
             yield

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+from collections.abc import Iterable
 from dataclasses import replace
 
 from kettle.classad import ClassAd
@@ -63,6 +64,9 @@ class StartdService:
         self.commands = OtherCommands(self)
         self._sequence = 0
         self._poll_soon = asyncio.Event()
+        self._polled_at = 0.0
+        # Slots that something happened to since their policy was last evaluated.
+        self._changed: dict[str, SlotRecord] = {}
         self._emptied = asyncio.Event()
         self._tasks: list[asyncio.Task[object]] = []
 
@@ -189,6 +193,7 @@ class StartdService:
         else:
             self.updates.note(record, urgent=urgent)
         self._check_drain()
+        self._changed[record.name] = record
         self._poll_soon.set()
         return True
 
@@ -261,15 +266,16 @@ class StartdService:
         self.updates.forget(record)
         self.machine.destroy(record)
         self.updates.note(parent, urgent=True)
+        self._changed[parent.name] = parent
         self._emptied.set()
         if self.machine.drain is not None:
             self._drain_slot(parent)
 
     # ---- policy -------------------------------------------------------------------------------
 
-    def poll(self) -> None:
-        """Evaluate every slot's policy and act on it."""
-        for record in self.machine:
+    def poll(self, records: Iterable[SlotRecord] | None = None) -> None:
+        """Evaluate the policy of these slots, of every slot if none are named, and act on it."""
+        for record in list(self.machine if records is None else records):
             for _ in range(_CHAIN):
                 if self.machine.slots.get(record.name) is not record:
                     break
@@ -345,6 +351,7 @@ class StartdService:
         update = float(config.integer("UPDATE_INTERVAL") or 300)
         claimed = any(r.slot.phase.state in {"Claimed", "Preempting"} for r in self.machine)
         wait = float(config.integer("POLLING_INTERVAL") or 5) if claimed else update
+        wait -= asyncio.get_running_loop().time() - self._polled_at
         for record in self.machine:
             timers = self.timers(record)
             for left in (
@@ -359,13 +366,22 @@ class StartdService:
         return wait
 
     async def _poll_forever(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._polled_at = loop.time()
         while True:
             self._poll_soon.clear()
+            wait = self._next_wait()
+            due_at = loop.time() + wait
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(self._next_wait()):
+                async with asyncio.timeout_at(due_at):
                     await self._poll_soon.wait()
+            # An event concerns its slot; what else policies look at is seen at the next interval.
+            changed, self._changed = self._changed, {}
+            everything = wait <= _SHORTEST_WAIT or loop.time() >= due_at
+            if everything:
+                self._polled_at = loop.time()
             try:
-                self.poll()
+                self.poll(None if everything else changed.values())
             except KettleError as error:
                 self.runtime.log(f"the policy cannot be evaluated: {error}")
 

@@ -7,10 +7,13 @@ up on their first use is there before any fork. Nothing is opened and nothing is
 from __future__ import annotations
 
 import contextlib
+import encodings.ascii
+import encodings.idna  # noqa: F401 - resolving any address needs it
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
 from kettle.starter.service_entry import warm
+from kettle.transfer.plan import parse_remaps
 from kettle.wire.channel import Channel
 from kettle.wire.messages.syscalls import RegisterJobInfo
 
@@ -23,6 +26,8 @@ def _rehearse() -> None:
     RegisterJobInfo(ClassAd({"JobState": "Running", "ImageSize": 1})).write(writer)
     receiver = Channel.restore(sender.export())
     receiver.receive(sender.encode(writer))
+    # Patterns are compiled on their first use.
+    parse_remaps("a=b;c=d")
 
 
 _rehearse()

@@ -337,13 +337,10 @@ class Reader:
         if not 0 <= count <= maximum or count > self.remaining:
             raise RemoteProtocolError(f"a message has an ad of {count} attributes")
         ad = ClassAd()
-        insert = ad.insert_text
-        for line in self._encrypted_lines(count) if self.encrypted else self._clear_lines(count):
-            name, separator, text = line.partition("=")
-            name, text = name.strip(), text.strip()
-            if not separator or not name or not text:
-                raise RemoteProtocolError(f"an ad has the line {line[:80]!r}, not Name = value")
-            insert(name, text)
+        lines = self._encrypted_lines(count) if self.encrypted else self._clear_lines(count)
+        wrong = ad.insert_lines(lines)
+        if wrong is not None:
+            raise RemoteProtocolError(f"an ad has the line {wrong[:80]!r}, not Name = value")
         if types:
             self._string_bytes()
             self._string_bytes()
