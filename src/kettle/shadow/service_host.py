@@ -8,6 +8,7 @@ owner's rights.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import time
 
@@ -94,6 +95,11 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
     try:
         await host.start()
         network.begin_accepting()
+        # What exists now stays; jobs come and go in their hundreds, and few of their objects form
+        # cycles, so looking for those often would cost more than it frees.
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(20_000, 20, 50)
         await host.serve()
     finally:
         await network.close()
