@@ -243,6 +243,15 @@ class Config:
         for key in sorted(self._macros, key=str.lower):
             yield self._macros[key]
 
+    def known_names(self) -> list[str]:
+        """Return the names that files, environment, detection or the defaults give a text."""
+        from kettle.config.default_texts import DEFAULTS
+
+        names = {key: row[0] for key, row in DEFAULTS.items()}
+        names.update((key, name) for key, (name, _) in self.facts().items())
+        names.update((entry.name.upper(), entry.name) for entry in self.entries())
+        return [names[key] for key in sorted(names)]
+
     def facts(self) -> Mapping[str, tuple[str, str]]:
         """Return spelling and text of the detected macros by upper-case name."""
         if self._facts is None:

@@ -44,6 +44,11 @@ class RecentMatches:
             if gone or now - newest >= REMEMBERED_SECONDS:
                 del self._given[claim_id]
 
+    def seconds_to_go(self, now: float) -> float:
+        """Return after how many seconds the first of the matches is forgotten."""
+        newest = (matches[-1].given_at for matches in self._given.values())
+        return max(0.0, min(newest, default=now) + REMEMBERED_SECONDS - now)
+
     def __contains__(self, claim_id: object) -> bool:
         return claim_id in self._given
 

@@ -95,6 +95,7 @@ class NegotiatorService:
         self._schedds = Schedds(runtime)
         self._advertiser = Advertiser(runtime)
         self._wake = asyncio.Event()
+        self._look_again: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._advertised_at = 0.0
         self._observed_at = 0.0
@@ -128,6 +129,8 @@ class NegotiatorService:
 
     async def shut_down(self, how: str) -> None:
         """Stop cycling, write the books, withdraw the ad."""
+        if self._look_again is not None:
+            self._look_again.cancel()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -185,8 +188,10 @@ class NegotiatorService:
         statistics.total_slots = len(pool.slots)
         if pool.submitters:
             table = build_slot_table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
-            self._hide_given(table)
+            hidden = self._hide_given(table)
             await self._negotiate(_Round(statistics, pool, table))
+            if hidden and statistics.rejections:
+                self._wake_when_forgotten()
         await self.save()
         self.history.end(statistics, clock.now())
         self._log_cycle(statistics)
@@ -216,12 +221,26 @@ class NegotiatorService:
                 problem = error
         raise WireError(f"no collector answers: {problem}")
 
-    def _hide_given(self, table: SlotTable) -> None:
-        """Do not offer again what was given a moment ago and is not seen as claimed yet."""
+    def _hide_given(self, table: SlotTable) -> bool:
+        """Do not offer again what was given a moment ago and is not seen as claimed yet.
+
+        Returns whether anything is kept back so.
+        """
         now = self.runtime.clock.now()
         self.recent.settle((one for slot in table for one in slot.claim_ids), now)
         for slot in table:
             slot.claim_ids = [one for one in slot.claim_ids if one not in self.recent]
+        return len(self.recent) > 0
+
+    def _wake_when_forgotten(self) -> None:
+        """Look again at what was kept back: its job may have been held in the meantime.
+
+        A schedd that lets such a match go says nothing, so nobody else would wake us.
+        """
+        if self._look_again is not None:
+            self._look_again.cancel()
+        pause = self.recent.seconds_to_go(self.runtime.clock.now())
+        self._look_again = asyncio.get_running_loop().call_later(pause, self.wake)
 
     async def _negotiate(self, cycle_round: _Round) -> None:
         clock = self.runtime.clock

@@ -193,5 +193,4 @@ def _matching_names(config: Config, pattern: str) -> list[str]:
         wanted = re.compile(pattern or ".*", re.IGNORECASE)
     except re.error:
         return ["!error:regex:1: that is no regular expression"]
-    names = [entry.name for entry in config.entries() if wanted.search(entry.name)]
-    return names[:_MOST_NAMES]
+    return [name for name in config.known_names() if wanted.search(name)][:_MOST_NAMES]

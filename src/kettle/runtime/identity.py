@@ -10,6 +10,7 @@ import os
 from dataclasses import dataclass, field
 
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
+from kettle.wire.sinful import Sinful, render_address_v1
 
 
 def this_platform() -> str:
@@ -44,6 +45,7 @@ class DaemonIdentity:
             "Name": self.name,
             "Machine": self.machine,
             "MyAddress": address,
+            "AddressV1": render_address_v1(Sinful.parse(address)),
             "CondorVersion": self.version,
             "CondorPlatform": self.platform,
             "DaemonStartTime": int(self.started_at),

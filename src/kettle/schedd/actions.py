@@ -119,6 +119,9 @@ def plan(queue: JobQueue, request: Request, actor: Actor, now: int) -> Plan:
             if not _fits(request.action, job):
                 continue
             results.append((_name(job.id), _decide(planned, job, actor, said, now)))
+        for factory in _factories(queue, _constraint(request.constraint)):
+            done = _decide_cluster(planned, factory, actor)
+            results += [line for line in done if line[1] is ActionResult.SUCCESS]
     else:
         for job_id, jobs, cluster in _named(queue, request.ids or ()):
             if cluster is not None:
@@ -154,13 +157,27 @@ def _named(
         yield f"cluster_{number}", list(cluster.procs.values()), makes_jobs
 
 
+def _factories(queue: JobQueue, constraint: Expr) -> list[Cluster]:
+    """Return the clusters that still make jobs and for which a constraint is true."""
+    return [
+        cluster
+        for cluster in queue.clusters.values()
+        if "JobMaterializeDigestFile" in cluster.ad and holds(cluster.ad, constraint)
+    ]
+
+
 def _name(job: JobId) -> str:
     return f"job_{job.cluster}_{job.proc}"
 
 
 def _fits(action: JobAction, job: Job) -> bool:
-    """Tell whether a job that a constraint found is in a state the action is for."""
-    return _check(action, job) is ActionResult.SUCCESS
+    """Tell whether a job that a constraint found counts: it can be acted on, or is held already.
+
+    The reference passes over all others, and counts those that a user has held before.
+    """
+    result = _check(action, job)
+    held = action is JobAction.HOLD and result is ActionResult.ALREADY_DONE
+    return held or result is ActionResult.SUCCESS
 
 
 def _check(action: JobAction, job: Job) -> ActionResult:

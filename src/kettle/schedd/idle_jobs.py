@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.schedd.exports import is_external
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Changes, Job, JobQueue, Priority
 
@@ -179,7 +180,11 @@ class IdleJobs:
                 if job_id in self._place:
                     self._take_out(job_id)
                 continue
-            if job_id in changes.status_before or not self._significant.isdisjoint(names):
+            if (
+                job_id in changes.status_before
+                or "managed" in names
+                or not self._significant.isdisjoint(names)
+            ):
                 self._of_cluster.pop(job_id.cluster, None)
                 self._take_out(job_id)
                 self._put_in(changed)
@@ -206,6 +211,7 @@ class IdleJobs:
             or job.universe not in MATCHED_UNIVERSES
             or job.id in self._reserved
             or job.id in self._place
+            or is_external(job.ad)
         ):
             return
         number = self._assign(job)

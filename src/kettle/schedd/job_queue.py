@@ -199,6 +199,11 @@ class JobQueue:
         """Return an empty transaction over this queue."""
         return Transaction(self)
 
+    @property
+    def next_cluster(self) -> int:
+        """The number that the next cluster will get."""
+        return self._next_cluster
+
     def take_cluster_number(self) -> int:
         """Return a cluster number that was never returned before, in this life of the queue.
 

@@ -401,7 +401,11 @@ class Scheduler:
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 self._forget_run(job)
                 self.plan_departure(job, leaving)
-            case JobAction.VACATE | JobAction.VACATE_FAST | JobAction.SUSPEND | JobAction.CONTINUE:
+            case JobAction.VACATE | JobAction.VACATE_FAST:
+                # The reference names neither the user nor code 1004 in the event.
+                code = int(VacateReasonCode.ScheddVacate)
+                self.hands.signal_shadow(job, _SIGNALS[action], "Job vacated by schedd", code, 0)
+            case JobAction.SUSPEND | JobAction.CONTINUE:
                 code = int(VacateReasonCode.UserVacateJob)
                 self.hands.signal_shadow(job, _SIGNALS[action], done.reason, code, 0)
 

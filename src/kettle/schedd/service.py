@@ -26,6 +26,7 @@ from kettle.schedd.service_beside import BesideJobs, end_leftover
 from kettle.schedd.service_claims import ClaimCommands
 from kettle.schedd.service_connect import ConnectCommands
 from kettle.schedd.service_events import ScheddEvents
+from kettle.schedd.service_exports import ExportCommands
 from kettle.schedd.service_factories import Factories
 from kettle.schedd.service_history import HistoryFiles
 from kettle.schedd.service_journal import QueueJournal
@@ -67,6 +68,7 @@ class ScheddService:
         self.factories = Factories(self)
         self.spooling = SpoolCommands(self)
         self.users = UserCommands(self)
+        self.exports = ExportCommands(self)
         self.beside = BesideJobs(self)
         self.connecting = ConnectCommands(self)
         self.mailer = Mailer(self)
@@ -104,6 +106,7 @@ class ScheddService:
         self.claims.register()
         self.spooling.register()
         self.users.register()
+        self.exports.register()
         self.connecting.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)

@@ -50,6 +50,7 @@ class QueueCommands:
         network.register(Command.ACT_ON_JOBS, self.on_action)
         network.register(Command.QUERY_SCHEDD_ADS, self.on_query_ads, again=True)
         network.register(Command.QUERY_SUBMITTOR_ADS, self.on_query_ads, again=True)
+        network.register(Command.QUERY_STARTD_ADS, self.on_query_ads, again=True)
         network.register(Command.CLEAR_DIRTY_JOB_ATTRS, self.on_clear_dirty, again=True)
 
     def actor(self, stream: Stream) -> Actor:
@@ -121,7 +122,10 @@ class QueueCommands:
             if query.with_clusters and job.id.cluster not in clusters:
                 clusters.add(job.id.cluster)
                 cluster = self._service.queue.clusters[job.id.cluster]
-                stream.post(stream.writer().ad(cluster.ad, server_time=server_time))
+                names = shown.names_of(cluster.ad)
+                stream.post(
+                    stream.writer().ad(cluster.ad, server_time=server_time, projection=names)
+                )
             if query.without_procs:
                 continue
             writer = stream.writer().ads_lines(lines.of(job))
@@ -155,13 +159,19 @@ class QueueCommands:
         await stream.send(writer)
 
     async def on_query_ads(self, stream: Stream) -> None:
-        """Answer with our own ads what a collector would be asked: schedd or submitters."""
+        """Answer with ads of ours what a collector would be asked: schedd, submitters, slots.
+
+        The slots are those that we hold a claim on.
+        """
         query = Query.read(await stream.receive()).query
-        found = (
-            [self._service.ads.own_ad()]
-            if stream.command == Command.QUERY_SCHEDD_ADS
-            else self._service.ads.submitter_ads()
-        )
+        match stream.command:
+            case Command.QUERY_SCHEDD_ADS:
+                found = [self._service.ads.own_ad()]
+            case Command.QUERY_SUBMITTOR_ADS:
+                found = self._service.ads.submitter_ads()
+            case _:
+                claims = self._service.scheduler.claims.by_id.values()
+                found = [claim.slot for claim in claims]
         constraint = query.lookup("Requirements")
         shown = [ad for ad in found if constraint is None or holds(query, constraint, ad)]
         await stream.send(QueryReply(shown))

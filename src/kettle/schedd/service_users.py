@@ -67,5 +67,7 @@ class UserCommands:
             return
         service.queue.commit(transaction)
         await service.journal.flush()
-        done = ClassAd({"Result": 0, "NumAds": count, "NumAttributesSet": attributes})
+        done = ClassAd({"Result": 0, "NumAds": count})
+        if stream.command == Command.EDIT_USERREC:
+            done["NumAttributesSet"] = attributes
         await stream.send(ActOnUserRecordsReply(done))

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kettle.attributes.codes import JobStatus
+from kettle.policy.hold_reasons import hold_label
+from kettle.schedd import job_machine
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.settings import QueueSettings, round_up
 from kettle.schedd.transaction import Transaction
@@ -64,6 +67,7 @@ def complete(
         for name, text in defaults.items():
             if transaction.text(cluster, CLUSTER_PROC, name) is None:
                 transaction.set_attribute(key, name, text)
+        _note_beginning(transaction, cluster)
     for job_key, names in transaction.own_names(_OWN).items():
         proc = job_key.partition(".")[2]
         if "procid" not in names:
@@ -74,6 +78,20 @@ def complete(
 
 # What every job has in its own ad.
 _OWN = frozenset(("procid", "jobstatus"))
+
+def _note_beginning(transaction: Transaction, cluster: int) -> None:
+    """Say in what status the jobs begin, and count a hold that they begin with.
+
+    The first job speaks for all: a submission is held as a whole.
+    """
+    found = {"InitialJobStatus": transaction.text(cluster, 0, "JobStatus") or "1"}
+    if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
+        code = transaction.text(cluster, 0, "HoldReasonCode") or "0"
+        label = hold_label(int(code) if code.isdecimal() else 0)
+        found |= {"NumHolds": "1", "NumHoldsByReason": job_machine.render_counts({label: 1})}
+    for name, text in found.items():
+        transaction.set_attribute(key_of(cluster, CLUSTER_PROC), name, text)
+
 
 # What a job must have to be run at all; condor_submit sends all of it, other clients may not.
 _DEFAULTS = {

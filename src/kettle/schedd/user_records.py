@@ -88,7 +88,10 @@ def select(queue: JobQueue, query: ClassAd) -> list[ClassAd]:
     """Return the records that a query means, with counts."""
     constraint = query.lookup("Requirements")
     limit = query.integer("LimitResults")
-    found = []
+    found: list[ClassAd] = []
+    kinds = (query.string("TargetType") or RECORD_TYPE).lower().replace(",", " ").split()
+    if RECORD_TYPE.lower() not in kinds:
+        return found
     for _, ad in records(queue):
         shown = show(queue, ad)
         if constraint is None or holds(query, constraint, shown):

@@ -116,7 +116,9 @@ class OtherCommands:
         drain = self._service.machine.drain
         wanted = request.string("RequestID")
         reply = ClassAd()
-        if drain is None or (wanted and wanted != drain.request_id):
+        if drain is None and not wanted:
+            reply["Result"] = True
+        elif drain is None or (wanted and wanted != drain.request_id):
             reply["Result"] = False
             reply["ErrorCode"] = _NO_SUCH_DRAIN
             reply["ErrorString"] = "No matching draining request id found."

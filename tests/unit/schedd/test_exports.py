@@ -1,0 +1,89 @@
+"""Jobs given to another manager: what it gets, what it may change, what comes back."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import NotFoundError, RefusedError
+from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.schedd import exports
+from kettle.schedd.idle_jobs import IdleJobs
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd
+
+
+def export(schedd: Schedd, ids: str) -> str:
+    chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": ids}), ALICE)
+    exports.check_exportable(chosen)
+    text = exports.render_log(chosen, schedd.queue.next_cluster, NOW)
+    schedd.queue.commit(exports.plan_export(schedd.queue, chosen))
+    return text
+
+
+def test_naming_one_job_exports_its_whole_cluster() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(2, Args='"1"')
+    schedd.submit(1)
+    log = exports.ExportedLog(export(schedd, str(jobs[0].id)).encode())
+    cluster = jobs[0].id.cluster
+    assert list(log.ads) == ["0.0", f"0{cluster}.-1", f"{cluster}.0", f"{cluster}.1"]
+    assert log.ads[f"0{cluster}.-1"]["args"] == ("Args", '"1"')
+    assert [exports.is_external(job.ad) for job in schedd.queue.jobs.values()] == [
+        True,
+        True,
+        False,
+    ]
+
+
+def test_exported_jobs_want_no_machine_until_they_are_taken_back() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(2)
+    idle = IdleJobs(schedd.queue, AutoClusters())
+    assert len(idle) == 2
+    export(schedd, str(jobs[0].id))
+    assert len(idle) == 0
+    chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": str(jobs[0].id)}), ALICE)
+    schedd.queue.commit(exports.plan_unexport(schedd.queue, chosen))
+    assert len(idle) == 2
+    assert "Managed" not in jobs[0].ad
+
+
+def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None:
+    schedd = Schedd()
+    job = schedd.submit(1)[0]
+    request = ClassAd({"ActionIds": str(job.id)})
+    with pytest.raises(RefusedError):
+        exports.choose(schedd.queue, request, BOB)
+    with pytest.raises(NotFoundError):
+        exports.choose(schedd.queue, ClassAd({"ActionIds": "99.0"}), ALICE)
+    schedd.queue.update(job.id, {"JobStatus": "2"})
+    with pytest.raises(RefusedError, match="neither idle nor held"):
+        exports.check_exportable(exports.choose(schedd.queue, request, ALICE))
+    schedd.queue.update(job.id, {"JobStatus": "1"})
+    export(schedd, str(job.id))
+    with pytest.raises(RefusedError, match="already"):
+        exports.check_exportable(exports.choose(schedd.queue, request, ALICE))
+
+
+def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> None:
+    schedd = Schedd()
+    first, second = schedd.submit(2)
+    text = export(schedd, str(first.id))
+    text += f'103 {first.id} JobStatus 4\n103 {first.id} ExitCode 3\n103 {first.id} Owner "eve"\n'
+    transaction, count = exports.plan_import(
+        schedd.queue, exports.ExportedLog(text.encode()), ALICE
+    )
+    schedd.queue.commit(transaction)
+    assert count == 1
+    assert (first.status, first.ad.integer("ExitCode"), first.owner) == (4, 3, "alice")
+    assert not exports.is_external(first.ad)
+    assert exports.is_external(second.ad)
+
+
+def test_nobody_imports_changes_of_another_users_jobs() -> None:
+    schedd = Schedd()
+    job = schedd.submit(1)[0]
+    text = export(schedd, str(job.id)) + f"103 {job.id} ExitCode 3\n"
+    with pytest.raises(RefusedError):
+        exports.plan_import(schedd.queue, exports.ExportedLog(text.encode()), BOB)
+    assert exports.plan_import(schedd.queue, exports.ExportedLog(text.encode()), ROOT)[1] == 1
