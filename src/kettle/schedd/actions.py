@@ -119,9 +119,6 @@ def plan(queue: JobQueue, request: Request, actor: Actor, now: int) -> Plan:
             if not _fits(request.action, job):
                 continue
             results.append((_name(job.id), _decide(planned, job, actor, said, now)))
-        for factory in _factories(queue, _constraint(request.constraint)):
-            done = _decide_cluster(planned, factory, actor)
-            results += [line for line in done if line[1] is ActionResult.SUCCESS]
     else:
         for job_id, jobs, cluster in _named(queue, request.ids or ()):
             if cluster is not None:
@@ -155,15 +152,6 @@ def _named(
             continue
         makes_jobs = cluster if is_factory(cluster) else None
         yield f"cluster_{number}", list(cluster.procs.values()), makes_jobs
-
-
-def _factories(queue: JobQueue, constraint: Expr) -> list[Cluster]:
-    """Return the clusters that still make jobs and for which a constraint is true."""
-    return [
-        cluster
-        for cluster in queue.clusters.values()
-        if "JobMaterializeDigestFile" in cluster.ad and holds(cluster.ad, constraint)
-    ]
 
 
 def _name(job: JobId) -> str:

@@ -122,10 +122,9 @@ class QueueCommands:
             if query.with_clusters and job.id.cluster not in clusters:
                 clusters.add(job.id.cluster)
                 cluster = self._service.queue.clusters[job.id.cluster]
-                names = shown.names_of(cluster.ad)
-                stream.post(
-                    stream.writer().ad(cluster.ad, server_time=server_time, projection=names)
-                )
+                writer = stream.writer()
+                writer.ad(cluster.ad, server_time=server_time, projection=query.projection)
+                stream.post(writer)
             if query.without_procs:
                 continue
             writer = stream.writer().ads_lines(lines.of(job))

@@ -79,6 +79,7 @@ def complete(
 # What every job has in its own ad.
 _OWN = frozenset(("procid", "jobstatus"))
 
+
 def _note_beginning(transaction: Transaction, cluster: int) -> None:
     """Say in what status the jobs begin, and count a hold that they begin with.
 

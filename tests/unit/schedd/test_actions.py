@@ -1,4 +1,4 @@
-"""Actions by constraint: which jobs count, and clusters that still make jobs."""
+"""Which jobs an action by constraint counts, and what a submission begins with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
 from kettle.schedd import actions
 from unit.schedd.queue_fixture import ALICE, Schedd
-from unit.schedd.test_factory import submit
 
 
 def plan(schedd: Schedd, action: JobAction, constraint: str) -> actions.Plan:
@@ -22,17 +21,6 @@ def test_a_hold_by_constraint_counts_what_is_held_already() -> None:
     schedd.queue.update(jobs[0].id, dict(held))
     answer = plan(schedd, JobAction.HOLD, "true").answer
     assert (answer.integer("result_total_1"), answer.integer("result_total_4")) == (1, 1)
-
-
-def test_a_removal_by_constraint_ends_the_making_of_jobs() -> None:
-    schedd = Schedd()
-    cluster = submit(schedd)
-    done = plan(schedd, JobAction.REMOVE, f"ClusterId == {cluster.id}")
-    assert [each.id for each, _ in done.factories] == [cluster.id]
-    assert done.answer.integer("result_total_1") == 1
-    schedd.queue.commit(done.transaction)
-    assert cluster.ad.integer("JobMaterializePaused") == 3
-    assert not plan(schedd, JobAction.REMOVE, "true").succeeded
 
 
 def test_a_submission_on_hold_is_counted_as_a_hold_from_the_start() -> None:
