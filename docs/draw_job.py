@@ -52,6 +52,17 @@ NOTES = (
     (re.compile(r"Process exited, pid=\d+, status=(\d+)"), "starter", "the program ends: {}"),
     (re.compile(r"Reporting job exit reason (\d+)"), "shadow", "job exit reason {}"),
 )
+PAGE = """\
+# The life of a job
+
+One job, `/bin/true`, in a personal pool, drawn by `docs/draw_job.py` from the daemons' own logs
+(D_COMMAND). The number behind each step is milliseconds since the submission began.
+
+```mermaid
+sequenceDiagram
+{diagram}
+```
+"""
 LINE = re.compile(r"(\d\d/\d\d/\d\d) (\d\d):(\d\d):(\d\d\.\d+) (?:\(pid:\d+\) )?(.*)")
 COMMAND = re.compile(r"Calling handler for (\w+) ")
 
@@ -107,12 +118,7 @@ def render(steps: list[tuple[float, str]]) -> str:
         seen.add(line)
         lines.append(f"    {line} ({(now - began) * 1000:.0f} ms)")
     diagram = "\n".join(lines)
-    return (
-        "# The life of a job\n\n"
-        "One job, `/bin/true`, in a personal pool, drawn by `docs/draw_job.py` from the daemons' own\n"
-        "logs (D_COMMAND). The number behind each step is milliseconds since the submission began.\n\n"
-        f"```mermaid\nsequenceDiagram\n{diagram}\n```\n"
-    )
+    return PAGE.format(diagram=diagram)
 
 
 def main() -> None:
