@@ -200,6 +200,10 @@ class BlockingStream:
             case _:
                 return self.reset_digests()
 
+    def take_rest(self) -> bytes:
+        """Return what has come after the last message, for somebody who goes on with the socket."""
+        return self._channel.take_rest()
+
     def fileno(self) -> int:
         """Return the socket's descriptor, for waiting on it."""
         return self._socket.fileno()

@@ -277,6 +277,14 @@ class Channel:
         self._start = end
         return data
 
+    def take_rest(self) -> bytes:
+        """Take what is buffered and no message: the connection is used for something else now."""
+        if self._pieces:
+            raise LocalProtocolError("the last message has not been received in full")
+        rest = bytes(self._buffer[self._start :])
+        self._start = len(self._buffer)
+        return rest
+
     # Sending.
 
     def writer(self) -> Writer:

@@ -1,0 +1,150 @@
+"""A running job from outside: where its starter is, what its files hold, a shell beside it.
+
+The schedd says where the starter of a job is and gives a session with it; that session is then used
+for STARTER_PEEK and START_SSHD. Source: wire reference, GET_JOB_CONNECT_INFO (S001–S003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+from kettle.client.connector import Connector
+from kettle.client.daemon import receive_file
+from kettle.client.stream import BlockingStream
+from kettle.errors import RefusedError
+from kettle.wire.commands import Command
+from kettle.wire.messages.queue_queries import (
+    GetJobConnectInfo,
+    StarterPeek,
+    StartSshd,
+)
+from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.sinful import Sinful
+
+SESSION_INFO = '[Encryption="YES";Integrity="YES";]'
+CONNECT_SECONDS = 60.0
+# A refusal with this code is worth asking again soon.
+RETRY = 1
+
+
+@dataclass(frozen=True)
+class StarterAccess:
+    """The way to the starter of a job."""
+
+    address: Sinful
+    claim: ClaimId
+    remote_host: str
+
+
+def find_starter(connector: Connector, schedd: Sinful, cluster: int, proc: int) -> StarterAccess:
+    """Ask the schedd for the way to a job's starter.
+
+    Raises RefusedError; with the code RETRY where the job may come to run soon.
+    """
+    request = ClassAd({"ClusterId": cluster, "ProcId": proc, "SessionInfo": SESSION_INFO})
+    command = Command.GET_JOB_CONNECT_INFO
+    with connector.connect(
+        schedd, command, timeout=CONNECT_SECONDS, force_authentication=True
+    ) as stream:
+        stream.send(GetJobConnectInfo(request))
+        answer = stream.receive().ad()
+    _check(answer)
+    return StarterAccess(
+        Sinful.parse(answer.string("StarterIpAddr") or ""),
+        ClaimId(answer.string("ClaimId") or ""),
+        answer.string("RemoteHost") or "",
+    )
+
+
+def _check(answer: ClassAd) -> None:
+    if answer.boolean("Result"):
+        return
+    reason = answer.string("HoldReason")
+    text = answer.string("ErrorString") or "the job cannot be reached"
+    raise RefusedError(
+        f"{text}: {reason}" if reason else text, code=RETRY if answer.boolean("Retry") else 0
+    )
+
+
+@dataclass
+class Wanted:
+    """A file to look at: its name, or the number of a standard stream, and how much is known."""
+
+    name: int | str
+    offset: int = -1
+
+
+def peek(
+    connector: Connector, starter: StarterAccess, wanted: Sequence[Wanted], most: int
+) -> list[tuple[int | str, bytes]]:
+    """Return what is new in the wanted files, `most` bytes at most; moves their offsets on.
+
+    Raises RefusedError.
+    """
+    request = ClassAd({"MaxTransferBytes": most})
+    files = [each for each in wanted if isinstance(each.name, str)]
+    for each in wanted:
+        if isinstance(each.name, int):
+            word = "Err" if each.name else "Out"
+            request[word] = True
+            request[f"{word}Offset"] = each.offset
+    if files:
+        request["TransferFiles"] = [each.name for each in files]
+        request["TransferOffsets"] = [each.offset for each in files]
+    known = {each.name: each for each in wanted}
+    found: list[tuple[int | str, bytes]] = []
+    with connector.connect(
+        starter.address, Command.STARTER_PEEK, session=starter.claim, timeout=CONNECT_SECONDS
+    ) as stream:
+        stream.send(StarterPeek(request))
+        answer = stream.receive().ad()
+        _check(answer)
+        labels, offsets = answer.evaluate("TransferFiles"), answer.evaluate("TransferOffsets")
+        if not isinstance(labels, list) or not isinstance(offsets, list):
+            raise RefusedError("the starter did not say which files it sends")
+        for label, offset in zip(labels, offsets, strict=True):
+            data = b"".join(_receive_piece(stream))
+            if isinstance(label, (int, str)) and isinstance(offset, int):
+                found.append((label, data))
+                if label in known:
+                    known[label].offset = offset + len(data)
+        if stream.receive().integer() != len(found):
+            raise RefusedError("the starter did not send all files")
+    return found
+
+
+def _receive_piece(stream: BlockingStream) -> list[bytes]:
+    return list(receive_file(stream, stream.receive().integer()))
+
+
+@dataclass
+class Shell:
+    """A shell server that waits on a connection, and the keys for it."""
+
+    stream: BlockingStream
+    remote_user: str
+    server_key: str
+    client_key: str
+
+
+def start_shell(connector: Connector, starter: StarterAccess, shells: str = "") -> Shell:
+    """Have the starter run a shell server on a connection of ours; RefusedError if it does not."""
+    request = ClassAd({"Shell": shells} if shells else {})
+    stream = connector.connect(
+        starter.address, Command.START_SSHD, session=starter.claim, timeout=CONNECT_SECONDS
+    )
+    try:
+        stream.send(StartSshd(request))
+        answer = stream.receive().ad()
+        _check(answer)
+    except BaseException:
+        stream.close()
+        raise
+    return Shell(
+        stream,
+        answer.string("RemoteUser") or "",
+        answer.string("SSHPublicServerKey") or "",
+        answer.string("SSHPrivateClientKey") or "",
+    )
