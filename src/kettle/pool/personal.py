@@ -220,6 +220,7 @@ class PersonalPool:
             domain=socket.gethostname() or "localhost",
             programs=os.path.dirname(os.path.abspath(sys.executable)),
             extra=self._configuration,
+            other_account=os.getuid() == 0,
         )
         return render_configuration(settings)
 

@@ -76,6 +76,11 @@ MASTER_BACKOFF_CEILING = 60
 CREDD_POLLING_TIMEOUT = 20
 """
 
+_OTHER_ACCOUNT = """
+# Root's jobs run as another account: files travel unless a submit file says otherwise.
+SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = YES
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
@@ -90,6 +95,8 @@ class PoolSettings:
     domain: str
     programs: str
     extra: str = ""
+    # Jobs run as another account, so they could not read and write in the submitter's folders.
+    other_account: bool = False
 
 
 def render_configuration(settings: PoolSettings) -> str:
@@ -102,6 +109,8 @@ def render_configuration(settings: PoolSettings) -> str:
         domain=settings.domain,
         allowed=allowed,
     )
+    if settings.other_account:
+        text += _OTHER_ACCOUNT
     if settings.extra.strip():
         text += f"\n# Given when the pool was made.\n{settings.extra.rstrip()}\n"
     return text
