@@ -12,6 +12,7 @@ from kettle.tools.job_actions import (
     STANDARD,
     TOOLS,
     Wish,
+    default_reason,
     plan_targets,
     read_wish,
     render_result,
@@ -119,6 +120,11 @@ def test_a_wrong_command_line_gets_a_sentence_and_the_usage(
     text = streams.stderr.getvalue()  # type: ignore[attr-defined]
     assert text.startswith(first)
     assert f"Usage: {words[0]}" in text
+
+
+def test_without_a_reason_the_tool_names_itself() -> None:
+    assert default_reason(TOOLS["condor_hold"], JobAction.HOLD) == "via condor_hold"
+    assert default_reason(TOOLS["condor_rm"], JobAction.REMOVE_X) == "via condor_rm -forcex"
 
 
 def test_forcex_and_transfer_are_actions_of_their_own() -> None:

@@ -267,7 +267,7 @@ class Worker:
             wish.action,
             ids=ids,
             constraint=constraint,
-            reason=wish.reason,
+            reason=wish.reason or default_reason(self._tool, wish.action),
             subcode=wish.subcode,
         )
         if wish.long:
@@ -304,6 +304,11 @@ class Worker:
         else:
             self._streams.stderr.write(f"\n{sentence}\n")
             self._failed = True
+
+
+def default_reason(tool: Tool, action: JobAction) -> str:
+    """Return the reason that is recorded when the user gave none."""
+    return f"via {tool.name}{' -forcex' if action is JobAction.REMOVE_X else ''}"
 
 
 def done_words(tool: Tool, action: JobAction, *, of_many: bool) -> str:
