@@ -119,6 +119,9 @@ class ShadowHosts:
             for host in hosts:
                 if host.child is not None:
                     host.child.signal(9)
+        for host in hosts:
+            if host.stream is not None:
+                host.stream.close()
 
     # -- one host ---------------------------------------------------------------------------
 
@@ -145,6 +148,8 @@ class ShadowHosts:
                 await self._listen(host)
             except (KettleError, OSError) as error:
                 service.runtime.log.problem(f"The shadow host of {host.user}: {error}")
+            if host.stream is not None:
+                host.stream.close()
             if self._stopping:
                 return
             await self._on_death(host)
@@ -191,8 +196,6 @@ class ShadowHosts:
 
     async def _on_death(self, host: _Host) -> None:
         runtime = self._service.runtime
-        if host.stream is not None:
-            host.stream.close()
         if host.child is not None:
             host.child.signal(9)
         host.stream, host.child, host.ready = None, None, False

@@ -1,0 +1,181 @@
+"""The schedd from submission to history, with scripted neighbours, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kettle.attributes.codes import JobStatus
+from kettle.errors import StorageError
+from kettle.records.event_log import read_events
+from kettle.testing.world import World, run_in_world
+from scenario.access_point import AccessPoint
+
+Scenario = Callable[[AccessPoint], Awaitable[None]]
+
+
+def play(folder: Path, scenario: Scenario, text: str = "", slots: int = 2) -> None:
+    async def main(world: World) -> None:
+        here = AccessPoint(world, text, slots)
+        await here.start()
+        await scenario(here)
+        await here.daemon.stop("fast")
+
+    run_in_world(folder, main)
+
+
+def numbers(log: Path) -> list[str]:
+    return [f"{event.number:03}" for event in read_events(log.read_bytes())]
+
+
+def test_jobs_are_negotiated_claimed_run_one_after_the_other_and_recorded(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        await here.submit(4, tmp_path / "events")
+        (request,) = await here.negotiate()
+        assert request.integer("_condor_RESOURCE_COUNT") == 4
+        await asyncio.sleep(30)
+        assert here.story == [
+            "claim", "claim", "start 1.0", "start 1.1", "start 1.2", "start 1.3",
+            "release", "release",
+        ]  # fmt: skip
+        assert [job["ProcId"] for job in here.history()] == ["0", "1", "2", "3"]
+        assert not here.schedd.queue.jobs
+        assert numbers(tmp_path / "events") == ["000"] * 4
+
+    play(tmp_path, scenario)
+
+
+def test_every_status_has_its_number_and_its_letter(tmp_path: Path) -> None:
+    """R064: 1 I, 2 R, 5 H, 7 S in the queue; 3 X and 4 C in the history."""
+
+    async def scenario(here: AccessPoint) -> None:
+        here.run_seconds = None
+        cluster = await here.submit(3)
+        seen = [here.job(cluster).status]
+        await here.negotiate()
+        seen.append(here.job(cluster).status)
+        await here.act(8, f"{cluster}.0")
+        seen.append(here.job(cluster).status)
+        await here.act(9, f"{cluster}.0")
+        await here.act(1, f"{cluster}.2")
+        seen.append(here.job(cluster, 2).status)
+        letters = [next(each.letter for each in JobStatus if each == one) for one in seen]
+        assert (seen, letters) == ([1, 2, 7, 5], ["I", "R", "S", "H"])
+        await here.act(3, f"{cluster}.0")
+        await asyncio.sleep(1)
+        assert [job["JobStatus"] for job in here.history()] == ["3"]
+
+    play(tmp_path, scenario)
+
+
+def test_ids_are_consecutive_and_never_reused_after_a_restart(tmp_path: Path) -> None:
+    """R065."""
+
+    async def scenario(here: AccessPoint) -> None:
+        assert [await here.submit() for _ in range(3)] == [1, 2, 3]
+        await here.act(3, "3")
+        await here.crash_schedd()
+        await here.start_schedd()
+        assert sorted(here.schedd.queue.clusters) == [1, 2]
+        assert await here.submit() == 4
+
+    play(tmp_path, scenario)
+
+
+def test_hold_and_release_are_events_and_the_job_waits_again(tmp_path: Path) -> None:
+    """R067."""
+
+    async def scenario(here: AccessPoint) -> None:
+        cluster = await here.submit(1, tmp_path / "events")
+        await here.act(1, f"{cluster}.0", HoldReason="via condor_hold")
+        assert here.job(cluster).status == JobStatus.HELD
+        assert await here.negotiate() == []
+        await here.act(2, f"{cluster}.0", ReleaseReason="via condor_release")
+        assert len(await here.negotiate()) == 1
+        await here.act(3, f"{cluster}.0", RemoveReason="via condor_rm")
+        await asyncio.sleep(1)
+        assert numbers(tmp_path / "events") == ["000", "012", "013", "009"]
+
+    play(tmp_path, scenario)
+
+
+def test_suspend_and_continue_reach_the_shadow(tmp_path: Path) -> None:
+    """R068."""
+
+    async def scenario(here: AccessPoint) -> None:
+        here.run_seconds = None
+        cluster = await here.submit()
+        await here.negotiate()
+        assert (await here.act(8, f"{cluster}.0")).integer(f"job_{cluster}_0") == 1
+        assert here.job(cluster).status == JobStatus.SUSPENDED
+        await here.act(9, f"{cluster}.0")
+        assert here.job(cluster).status == JobStatus.RUNNING
+        assert here.story[-2:] == ["Suspend 1.0", "Continue 1.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_history_rotates_and_the_oldest_file_goes(tmp_path: Path) -> None:
+    """R070."""
+
+    async def scenario(here: AccessPoint) -> None:
+        for _ in range(12):
+            cluster = await here.submit()
+            await here.act(3, str(cluster))
+            await asyncio.sleep(2)
+        names = sorted(path.name for path in (tmp_path / "spool").glob("history*"))
+        assert len(names) == 3
+        assert all(name.startswith("history") for name in names)
+        kept = [int(job["ClusterId"]) for job in here.history()]
+        assert kept == list(range(kept[0], 13))
+        assert kept[0] > 1
+
+    play(tmp_path, scenario, "MAX_HISTORY_LOG = 2000\nMAX_HISTORY_ROTATIONS = 2\n")
+
+
+def test_a_killed_schedd_comes_back_and_starts_nothing_twice(tmp_path: Path) -> None:
+    """R081."""
+
+    async def scenario(here: AccessPoint) -> None:
+        here.run_seconds = None
+        await here.submit(3)
+        await here.negotiate()
+        await here.crash_schedd()
+        here.story.clear()
+        await here.start_schedd()
+        here.run_seconds = 5
+        await asyncio.sleep(1)
+        assert sorted(here.story) == ["reconnect 1.0", "reconnect 1.1"]
+        await asyncio.sleep(20)
+        assert [job["JobStatus"] for job in here.history()] == ["4"] * 3
+        assert [job["JobRunCount"] for job in here.history()] == ["1"] * 3
+
+    play(tmp_path, scenario)
+
+
+def test_a_dead_shadow_host_is_replaced_and_takes_over(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        here.run_seconds = None
+        await here.submit(2)
+        await here.negotiate()
+        here.run_seconds = 5
+        here.daemon.processes.started[0].signal(9)
+        await asyncio.sleep(10)
+        assert here.hosts == 2
+        assert [each for each in here.story if "1.0" in each] == ["start 1.0", "reconnect 1.0"]
+        assert len(here.history()) == 2
+
+    play(tmp_path, scenario)
+
+
+def test_only_one_schedd_uses_a_spool(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        first = here.daemon
+        with pytest.raises(StorageError, match="another schedd uses"):
+            await here.start_schedd()
+        here.daemon = first
+
+    play(tmp_path, scenario)
