@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kettle.errors import UsageError
+from kettle.errors import RefusedError, UsageError
 from kettle.tools.condor_version import version_text
 from kettle.tools.programs import Streams
 
@@ -104,7 +104,8 @@ def render_submit(wish: Wish, folder: Path, environment: Mapping[str, str]) -> s
 
 def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: Streams) -> int:
     """Submit, wait, show what the job wrote, and return its exit code."""
-    folder.chmod(0o755)
+    # Root's jobs run as an account of no consequence, which must be able to write here.
+    folder.chmod(0o777 if os.geteuid() == 0 else 0o755)
     script = folder / "script"
     script.write_text(f"#!/bin/sh\n{wish.command}\n", encoding="utf-8")
     script.chmod(0o755)
@@ -116,6 +117,10 @@ def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: S
     cluster = submitted.stdout.split(".")[0].strip()
     try:
         code = wait_for_end(folder / "log")
+    except RefusedError as error:
+        streams.stderr.write(f"condor_run: {error}\n")
+        _run_tool(["condor_rm", cluster], environment)
+        return 1
     except KeyboardInterrupt:
         _run_tool(["condor_rm", cluster], environment)
         return 130
@@ -140,10 +145,13 @@ def _run_tool(argv: list[str], environment: Mapping[str, str]) -> subprocess.Com
 
 
 def wait_for_end(log: Path) -> int:
-    """Wait until the job's log tells of its end; return the exit code (128 + a signal)."""
+    """Wait until the job's log tells of its end; return the exit code (128 + a signal).
+
+    Raises RefusedError if the job is held.
+    """
     import time
 
-    from kettle.records.event_kinds import JobAbortedEvent, JobTerminatedEvent
+    from kettle.records.event_kinds import JobAbortedEvent, JobHeldEvent, JobTerminatedEvent
     from kettle.records.event_log import read_events
 
     while True:
@@ -152,4 +160,6 @@ def wait_for_end(log: Path) -> int:
                 return (event.return_value or 0) if event.normal else 128 + (event.signal or 0)
             if isinstance(event, JobAbortedEvent):
                 return 1
+            if isinstance(event, JobHeldEvent):
+                raise RefusedError(f"the job was held: {event.reason}")
         time.sleep(0.1)
