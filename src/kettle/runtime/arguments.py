@@ -39,9 +39,25 @@ _WITHOUT_VALUE = {
     "version": "version",
     "q": "quiet",
     "quiet": "quiet",
+    "h": "help",
+    "help": "help",
     "d": "dynamic",
     "dynamic": "dynamic",
 }
+
+HELP = """\
+  -f, -b              stay in the foreground; go into the background
+  -t                  log to the terminal
+  -c, -config FILE    read this configuration
+  -local-name NAME    be the instance of this name: NAME.KNOB overrules KNOB
+  -p, -port NUMBER    listen on this port
+  -sock ID            listen under this name behind the shared port
+  -l, -log FOLDER     write logs there; -a EXTENSION after the names of logs
+  -pidfile FILE       write the process id there
+  -h, -help           show this and end
+  -v, -version        show the version and end
+"""
+"""What `-help` shows of every daemon."""
 
 
 @dataclass(slots=True)
@@ -52,6 +68,7 @@ class DaemonArguments:
     background: bool = False
     log_to_terminal: bool = False
     version: bool = False
+    help: bool = False
     quiet: bool = False
     dynamic: bool = False
     port: str = ""

@@ -29,7 +29,7 @@ from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import ConfigError, KettleError, StorageError, UsageError
 from kettle.runtime import kernel, tasks
-from kettle.runtime.arguments import DaemonArguments, parse_arguments
+from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
 from kettle.runtime.files import Files, SystemSources
@@ -172,6 +172,9 @@ def run(
     variables = dict(os.environ if environment is None else environment)
     try:
         arguments = parse_arguments(argv[1:])
+        if arguments.help:
+            sys.stdout.write(f"Usage: condor_{subsystem.lower()} [OPTIONS]\n\n{HELP}")
+            return EXIT_OK
         if arguments.version:
             return _print_version()
         if arguments.config_file:

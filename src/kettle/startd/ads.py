@@ -400,7 +400,7 @@ def _child_retirement(child: SlotRecord, config: Config, now: float) -> int:
 
 def _fill_claim(ad: ClassAd, record: SlotRecord, now: float) -> None:
     claim = record.claim
-    if claim is None or claim.phase in {ClaimPhase.OFFERED, ClaimPhase.GONE}:
+    if claim is None or claim.phase is ClaimPhase.OFFERED:
         return
     holder = claim.holder
     ad["ClientMachine"] = holder.client_machine

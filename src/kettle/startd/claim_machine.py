@@ -29,9 +29,7 @@ class ClaimPhase(Enum):
     ACTIVE = "active"
     """A starter runs a job for it."""
     CLOSING = "closing"
-    """It is broken; the starter may still be ending."""
-    GONE = "gone"
-    """Nothing can be done with it any more."""
+    """It is broken; the starter may still be ending, and then nothing can be done with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +62,37 @@ class Claim:
     activations: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One edge: what is done with a claim, the phases it may be in, the one it comes to."""
+
+    name: str
+    sources: tuple[ClaimPhase, ...]
+    target: ClaimPhase
+    doc: str
+
+
+P = ClaimPhase
+# fmt: off
+TRANSITIONS = (
+    #   what              from                              to         and
+    Row("accept",         (P.OFFERED,),                     P.IDLE,    "its lease begins"),
+    Row("activate",       (P.IDLE,),                        P.ACTIVE,  "no lease while it runs"),
+    Row("end_activation", (P.IDLE, P.ACTIVE),               P.IDLE,    "its lease begins anew"),
+    Row("end_activation", (P.CLOSING,),                     P.CLOSING, ""),
+    Row("break_off",      (P.IDLE, P.ACTIVE, P.CLOSING),    P.CLOSING, "it takes no further jobs"),
+)
+# fmt: on
+_TARGETS = {(source, row.name): row.target for row in TRANSITIONS for source in row.sources}
+
+
+def _next_phase(claim: Claim, name: str) -> ClaimPhase:
+    """Return where the table leads; AssertionError where it has no row, a bug of the caller."""
+    target = _TARGETS.get((claim.phase, name))
+    assert target is not None, f"{name}: {claim}"
+    return target
+
+
 def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -> float:
     """Return the lease: the job's own, else MAX_CLAIM_ALIVES_MISSED intervals (B145)."""
     if job_lease_seconds:
@@ -73,10 +102,9 @@ def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -
 
 def accept(claim: Claim, holder: Holder, now: float, *, lease: float, worklife: float) -> Claim:
     """Give an offered claim to a schedd."""
-    assert claim.phase is ClaimPhase.OFFERED, claim
     return replace(
         claim,
-        phase=ClaimPhase.IDLE,
+        phase=_next_phase(claim, "accept"),
         holder=holder,
         claimed_at=now,
         heard_at=now,
@@ -105,10 +133,9 @@ def refusal(claim: Claim | None, now: float, *, shutting_down: bool = False) -> 
 
 def activate(claim: Claim, activation: int, now: float) -> Claim:
     """A starter runs for the claim."""
-    assert claim.phase is ClaimPhase.IDLE, claim
     return replace(
         claim,
-        phase=ClaimPhase.ACTIVE,
+        phase=_next_phase(claim, "activate"),
         activation=activation,
         activations=claim.activations + 1,
         heard_at=now,
@@ -117,13 +144,13 @@ def activate(claim: Claim, activation: int, now: float) -> Claim:
 
 def end_activation(claim: Claim, now: float) -> Claim:
     """The starter is gone; the lease starts anew."""
-    phase = ClaimPhase.IDLE if claim.phase is ClaimPhase.ACTIVE else claim.phase
+    phase = _next_phase(claim, "end_activation")
     return replace(claim, phase=phase, activation=0, heard_at=now, asked_at=now)
 
 
 def break_off(claim: Claim) -> Claim:
     """The claim takes no further jobs."""
-    return replace(claim, phase=ClaimPhase.CLOSING)
+    return replace(claim, phase=_next_phase(claim, "break_off"))
 
 
 def hear(claim: Claim, now: float) -> Claim:
@@ -133,7 +160,7 @@ def hear(claim: Claim, now: float) -> Claim:
 
 def may_run_another(claim: Claim, now: float) -> bool:
     """Whether CLAIM_WORKLIFE allows a further job: -1 always, 0 one job only (B138)."""
-    if claim.phase in {ClaimPhase.CLOSING, ClaimPhase.GONE, ClaimPhase.OFFERED}:
+    if claim.phase in {ClaimPhase.CLOSING, ClaimPhase.OFFERED}:
         return False
     if claim.worklife_seconds < 0:
         return True

@@ -11,6 +11,13 @@ from collections.abc import Sequence
 
 from kettle.attributes.abilities import STARTER_ABILITIES
 
+_HELP = """Usage: condor_starter [-help | -classad]
+
+Starters are forked by condor_startd and condor_schedd, one for each run of a job.
+
+  -classad  print what a starter can do
+"""
+
 
 def main(argv: Sequence[str]) -> int:
     """Print the abilities, or say who starts starters."""
@@ -18,6 +25,9 @@ def main(argv: Sequence[str]) -> int:
         for name, value in STARTER_ABILITIES.items():
             text = f'"{value}"' if isinstance(value, str) else str(value)
             sys.stdout.write(f"{name} = {text}\n")
+        return 0
+    if "-help" in argv[1:] or "-h" in argv[1:]:
+        sys.stdout.write(_HELP)
         return 0
     sys.stderr.write("condor_starter: starters are forked by condor_startd and condor_schedd\n")
     return 1
