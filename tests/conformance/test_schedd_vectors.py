@@ -65,13 +65,13 @@ def play(folder: Path, scenario: Callable[[World, Schedd, Runtime], Awaitable[No
 
 async def repeat(
     client: Runtime, schedd: Schedd, recording: Recording
-) -> list[tuple[bytes, bytes]]:
+) -> list[tuple[bytes, Reader]]:
     """Say what the recorded client said; returns pairs of recorded and our answers."""
     stream = await client.network.connect(
         schedd.network.address, recording.command, force_authentication=True
     )
     # Our handshake may encrypt; the recorded bytes are those of the clear form.
-    answers = []
+    answers: list[tuple[bytes, Reader]] = []
     for from_client, body in recording.steps:
         if from_client:
             await stream.send(_rewritten(stream, body, recording.command))
@@ -79,7 +79,7 @@ async def repeat(
             reader = await stream.receive()
             answers.append((body, reader))
     stream.close()
-    return answers  # type: ignore[return-value]
+    return answers
 
 
 def _rewritten(stream: Stream, body: bytes, command: Command) -> Writer:
