@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import parse_expression
-from kettle.client.pool import quoted
+from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.tools.options import Option, match_option
 from kettle.tools.printing.columns import Columns
@@ -145,7 +145,7 @@ class Wish:
         parts = [f"({jobs})"] if jobs else []
         if self.submitter:
             who = self.submitter
-            parts.append(f"({'User' if '@' in who else 'Owner'} == {quoted(who)})")
+            parts.append(f"({'User' if '@' in who else 'Owner'} == {render_value(who)})")
         parts += [f"({text})" for text in self.constraints]
         parts += [f"({MODES[mode]})" for mode in sorted(self.modes) if mode in MODES]
         return " && ".join(parts) or "true"
@@ -154,7 +154,7 @@ class Wish:
 def render_jobs(ids: Sequence[str], owners: Sequence[str]) -> str:
     """Return the expression for jobs named by numbers or owners; empty if there are none."""
     parts = [_render_id(word) for word in ids]
-    parts += [f"Owner == {quoted(name)}" for name in owners]
+    parts += [f"Owner == {render_value(name)}" for name in owners]
     return " || ".join(parts)
 
 

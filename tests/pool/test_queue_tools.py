@@ -1,0 +1,162 @@
+"""The tools around the queue against a real pool and real jobs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+
+pytestmark = pytest.mark.timeout(120)
+
+_RUN = """
+import sys
+from kettle.tools.programs import run_program
+sys.exit(run_program(sys.argv.pop(1)))
+"""
+_SCRIPT = "#!/bin/sh\necho one\necho two >&2\nwhile [ ! -e {stop} ]; do sleep 0.1; done\nexit 3\n"
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("queue"), "") as pool:
+        yield pool
+
+
+@pytest.fixture
+def work() -> Iterator[Path]:
+    """A folder that the account of jobs can reach."""
+    folder = Path(tempfile.mkdtemp(prefix="kettle-queue-"))
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def run(pool: PersonalPool, work: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a tool."""
+    return subprocess.run(
+        [sys.executable, "-c", _RUN, *words],
+        cwd=work,
+        env=pool.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+def start_job(pool: PersonalPool, work: Path) -> str:
+    """Submit a job that runs until `finish_job`; return its cluster once it runs."""
+    (work / "job.sh").write_text(_SCRIPT.format(stop=work / "stop"))
+    (work / "job.sh").chmod(0o755)
+    (work / "job.sub").write_text(
+        "executable = job.sh\noutput = out\nerror = err\nlog = log\nbatch_name = mine\nqueue\n"
+    )
+    done = run(pool, work, "condor_submit", "-terse", "job.sub")
+    assert done.returncode == 0, done.stderr
+    cluster = done.stdout.split(".")[0]
+    deadline = time.monotonic() + 30
+    while run(pool, work, "condor_q", cluster, "-af", "JobStatus").stdout != "2\n":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    return cluster
+
+
+def test_a_running_job_is_shown_tailed_watched_and_becomes_history(
+    pool: PersonalPool, work: Path
+) -> None:
+    cluster = start_job(pool, work)
+    table = run(pool, work, "condor_q").stdout.split("\n")
+    assert table[2].startswith("-- Schedd: ")
+    assert " ".join(table[3].split()) == "OWNER BATCH_NAME SUBMITTED DONE RUN IDLE TOTAL JOB_IDS"
+    assert table[4].split()[1] == "mine"
+    assert table[4].split()[-1] == f"{cluster}.0"
+    assert table[6].startswith("Total for query: 1 jobs; 0 completed, 0 removed, 0 idle, 1 running")
+    assert f" {cluster}.0 " in run(pool, work, "condor_q", "-run").stdout
+    found = json.loads(run(pool, work, "condor_q", "-json", "-attributes", "ClusterId").stdout)
+    assert found == [{"ClusterId": int(cluster)}]
+
+    tail = run(pool, work, "condor_tail", f"{cluster}.0")
+    assert (tail.returncode, tail.stdout) == (0, "one\n")
+    error = run(pool, work, "condor_tail", "-no-stdout", "-stderr", f"{cluster}.0")
+    assert (error.returncode, error.stderr) == (0, "two\n")
+
+    (work / "stop").touch()
+    watch = run(pool, work, "condor_watch_q", "-files", "log", "-exit", "all,done,4")
+    assert watch.returncode == 4
+    assert "Total: 1 jobs; 1 completed" in watch.stdout
+    deadline = time.monotonic() + 30
+    history = ("condor_history", cluster, "-af:j", "ExitCode", "JobStatus")
+    while not (shown := run(pool, work, *history).stdout):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert shown == f"{cluster}.0 3 4\n"
+    name = run(pool, work, "condor_status", "-schedd", "-af", "Name").stdout.strip()
+    remote = run(pool, work, "condor_history", "-name", name, cluster, "-af", "ExitCode")
+    assert remote.stdout == "3\n"
+
+
+def test_condor_run_shows_what_the_command_wrote_and_ends_like_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    done = run(pool, work, "condor_run", "echo said; echo complained >&2; exit 5")
+    assert (done.returncode, done.stdout, done.stderr) == (5, "said\n", "complained\n")
+
+
+def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
+    (work / "s.sh").write_text("#!/bin/sh\necho made > made.txt\necho said\n")
+    (work / "s.sh").chmod(0o755)
+    (work / "s.sub").write_text(
+        "executable = s.sh\noutput = s.out\nlog = s.log\nshould_transfer_files = yes\nqueue\n"
+    )
+    done = run(pool, work, "condor_submit", "-terse", "-spool", "s.sub")
+    assert done.returncode == 0, done.stderr
+    cluster = done.stdout.split(".")[0]
+    deadline = time.monotonic() + 30
+    while run(pool, work, "condor_q", cluster, "-af", "JobStatus").stdout != "4\n":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    fetched = run(pool, work, "condor_transfer_data", cluster)
+    assert (fetched.returncode, fetched.stdout) == (0, "Fetching data files...\n"), fetched.stderr
+    assert (work / "s.out").read_text() == "said\n"
+    assert (work / "made.txt").read_text() == "made\n"
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "condor_q",
+        "condor_history",
+        "condor_tail",
+        "condor_transfer_data",
+        "condor_watch_q",
+        "condor_run",
+        "condor_ssh_to_job",
+    ],
+)
+def test_tools_say_their_usage_and_refuse_unknown_options(
+    pool: PersonalPool, work: Path, tool: str
+) -> None:
+    usage = run(pool, work, tool, "-help")
+    assert usage.returncode == 0
+    assert "usage" in usage.stdout.lower()
+    version = run(pool, work, tool, "-version")
+    assert version.stdout.startswith("$CondorVersion: 25.14.1")
+    wrong = run(pool, work, tool, "-no-such-option")
+    assert wrong.returncode != 0
+    assert wrong.stderr
+
+
+def test_a_schedd_that_is_not_there_is_an_error(pool: PersonalPool, work: Path) -> None:
+    done = run(pool, work, "condor_q", "-name", "nowhere@nowhere")
+    assert done.returncode == 1
+    assert "nowhere@nowhere" in done.stderr
