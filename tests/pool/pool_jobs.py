@@ -49,6 +49,55 @@ def run_tool(pool: PersonalPool, name: str, *words: str) -> tuple[int, str, str]
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()
 
 
+def ask_queue(pool: PersonalPool, which: str, *attributes: str) -> list[list[str]]:
+    """Return attributes of the jobs that condor_q finds, one row for each, by job id."""
+    where = ["-all"] if which == "-all" else [which]
+    words = ["-af:t", "ClusterId", "ProcId", *attributes]
+    code, said, complaint = run_tool(pool, "condor_q", *where, *words)
+    assert code == 0, complaint
+    rows = sorted(
+        (line.split("\t") for line in said.splitlines()), key=lambda row: (int(row[0]), int(row[1]))
+    )
+    return [[word.strip() for word in row[2:]] for row in rows]
+
+
+def title_of(pid: int) -> str:
+    """Return a process's title, empty if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
+    except OSError:
+        return ""
+
+
+def parent_of(pid: int) -> int:
+    """Return the pid of a process's parent, 0 if it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def family_of(master: int) -> list[int]:
+    """Return a process and all that descend from it."""
+    family = {master}
+    everyone = {pid: parent_of(pid) for pid in map(int, filter(str.isdecimal, os.listdir("/proc")))}
+    for _ in range(8):
+        family |= {pid for pid, parent in everyone.items() if parent in family}
+    return sorted(family)
+
+
+def daemon_pids(pool: PersonalPool, name: str) -> list[int]:
+    """Return the processes of a pool whose title begins with a daemon's name, zygotes apart."""
+    master = pool.master_pid()
+    if master is None:
+        return []
+    return [
+        pid
+        for pid in family_of(master)
+        if title_of(pid).split(" ")[0].rstrip(":") == name and "zygote" not in title_of(pid)
+    ]
+
+
 @dataclass(frozen=True)
 class Jobs:
     """A cluster in a pool's queue, its event log and its folder."""

@@ -13,7 +13,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, processes_of
-from pool_jobs import Witness, wait_until
+from pool_jobs import Witness, daemon_pids, title_of, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -29,35 +29,6 @@ def work() -> Iterator[Path]:
     folder.chmod(0o755)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def title_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
-    except OSError:
-        return ""
-
-
-def parent_of(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def daemon_pids(pool: PersonalPool, name: str) -> list[int]:
-    """Return the processes of a pool whose title begins with a daemon's name, zygotes apart."""
-    master = pool.master_pid()
-    assert master is not None
-    family = {master}
-    everyone = {pid: parent_of(pid) for pid in map(int, filter(str.isdecimal, os.listdir("/proc")))}
-    for _ in range(6):
-        family |= {pid for pid, parent in everyone.items() if parent in family}
-    return [
-        pid
-        for pid in sorted(family)
-        if title_of(pid).split(" ")[0].rstrip(":") == name and "zygote" not in title_of(pid)
-    ]
 
 
 def kill(pool: PersonalPool, name: str) -> int:
