@@ -137,11 +137,10 @@ class NegotiatorService:
                 await task
         self._schedds.close()
         await self.save()
-        if how != "fast":
-            self._advertiser.invalidate(
-                Command.INVALIDATE_NEGOTIATOR_ADS, "Negotiator", self.runtime.identity.name
-            )
-            await self._advertiser.flush(2.0)
+        self._advertiser.invalidate(
+            Command.INVALIDATE_NEGOTIATOR_ADS, "Negotiator", self.runtime.identity.name
+        )
+        await self._advertiser.flush(0.5 if how == "fast" else 2.0)
         await self._advertiser.close()
         if self._log is not None:
             self._log.close()

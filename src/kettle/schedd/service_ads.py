@@ -72,6 +72,10 @@ class ScheddAds:
         ad = ads.schedd_ad(service.queue, service.name, address, service.settings.most_running)
         service.statistics.publish(ad, service.now())
         ad["Autoclusters"] = len(service.idle.autoclusters)
+        # The collectors are sent these anyway; who asks the schedd itself wants them too.
+        for name, value in service.runtime.identity.attributes(address, service.now()).items():
+            if name not in ad:
+                ad[name] = value
         return ad
 
     def submitter_ads(self) -> list[ClassAd]:
