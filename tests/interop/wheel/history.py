@@ -19,7 +19,7 @@ first = schedd.submit(
     htcondor2.Submit(
         {
             "executable": "/bin/sh",
-            "arguments": "-c 'exit $(Process)'",
+            "arguments": "\"-c 'exit $(Process)'\"",
             "request_memory": "16M",
             "request_disk": "1M",
             "log": str(folder / "history.log"),
