@@ -163,7 +163,7 @@ def read_user_log(path: str) -> list[ClassAd]:
     try:
         return read_log_file(path)
     except OSError:
-        raise UsageError(f"Can't open user log: {path}") from None
+        raise UsageError(f"\nCan't open user log: {path}") from None
 
 
 def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:

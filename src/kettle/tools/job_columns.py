@@ -50,8 +50,9 @@ def show_owner(ad: ClassAd) -> str | None:
 
 def show_node_name(ad: ClassAd) -> str | None:
     """Return the owner, or the node's name under its DAG."""
-    node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
-    return show_owner(ad) if node is None else f" |-{node}"
+    if "DAGManJobId" not in ad:
+        return show_owner(ad)
+    return f" |-{ad.string('DAGNodeName') or show_owner(ad)}"
 
 
 def show_universe(ad: ClassAd) -> str | None:

@@ -7,6 +7,7 @@ the scheduler universe (DAGMan) stand for their batch but are not counted in it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -20,7 +21,6 @@ WANTED = (
     "DAG_NodesTotal DAG_NodesDone TotalSubmitProcs"
 )
 _LEAST_OWNER, _LEAST_BATCH = 8, 10
-_ID_WIDTH = 10
 
 Key = tuple[str, str]
 
@@ -171,14 +171,14 @@ def choose_widths(batches: list[Batch], most: int) -> tuple[int, int]:
     if not most:
         return owner, name
     hold = any(batch.held for batch in batches)
-    ids = max(_ID_WIDTH, *(length(batch.ids) for batch in batches)) - _ID_WIDTH
-    taken = _LEAST_OWNER + _LEAST_BATCH + 50 + (7 if hold else 0)
+    taken = _LEAST_OWNER + _LEAST_BATCH + 49 + (7 if hold else 0)
     spare = max(0, most - taken)
-    wants = [max(0, owner - _LEAST_OWNER), max(0, name - _LEAST_BATCH), ids]
-    while spare > 0 and any(wants):
-        for i, want in enumerate(wants):
-            if want and spare:
-                wants[i] -= 1
-                spare -= 1
-    owner = min(owner, max(owner, _LEAST_OWNER) - wants[0])
-    return owner, name - wants[1]
+    # Compat: found by trying; each gets a little less than half, job ids what is left.
+    owner_needs, name_needs = max(0, owner - _LEAST_OWNER), name - _LEAST_BATCH
+    owner_gets = min(owner_needs, round(spare * 0.45))
+    name_gets = min(name_needs, math.ceil(spare * 0.45))
+    if owner_gets == owner_needs:
+        name_gets = min(name_needs, spare - owner_gets)
+    elif name_gets == name_needs:
+        owner_gets = min(owner_needs, spare - name_gets)
+    return min(owner, _LEAST_OWNER + owner_gets), _LEAST_BATCH + name_gets

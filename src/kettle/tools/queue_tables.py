@@ -213,14 +213,20 @@ def render_hold_codes(ads: Sequence[ClassAd]) -> str:
         groups.setdefault((ad.string("Owner") or "", code, subcode), []).append(ad)
     parts = ["OWNER          CODE/SUB    COUNT  OLDEST_JOB_ID HELD_SINCE  HOLD_REASON\n"]
     since = _unknown(jobs.show_date("EnteredCurrentStatus"), 11)
-    for (owner, _, _), held in sorted(groups.items()):
+    for (owner, _, _), held in sorted(groups.items(), key=_as_text):
         oldest = min(held, key=lambda ad: ad.integer("EnteredCurrentStatus") or 0)
         reason = oldest.string("HoldReason") or "undefined"
         parts.append(
-            f"{owner:<14.14} {jobs.show_hold_code(oldest)} {len(held):8d} "
-            f"{jobs.show_job_id(oldest):<14} {since(oldest)} {reason}\n"
+            f"{owner:<14.14} {jobs.show_hold_code(oldest)} {len(held):9d} "
+            f"{jobs.show_job_id(oldest):<13} {since(oldest)} {reason}\n"
         )
     return "".join(parts)
+
+
+def _as_text(group: tuple[tuple[str, int, int], list[ClassAd]]) -> tuple[str, str]:
+    """Return what groups are ordered by: codes in the order of their digits, like the reference."""
+    owner, code, subcode = group[0]
+    return owner, f"{code}/{subcode}"
 
 
 TABLES: dict[str, Callable[[Layout], Mask]] = {

