@@ -126,9 +126,23 @@ class TokenBook:
             and number in ("", wish.number)
         ]
 
-    def may_approve(self, wish: Wish, who: str, *, administrator: bool) -> bool:
-        """Tell whether somebody may approve: an administrator, or whose token it is to be."""
-        return administrator or wish.identity == who
+    def may_approve(
+        self,
+        wish: Wish,
+        who: str,
+        *,
+        administrator: bool,
+        limits: frozenset[Level] | None = None,
+    ) -> bool:
+        """Tell whether somebody may approve: an administrator, or whose token it is to be.
+
+        `limits` are the only levels that the latter's own proof is good for: nobody approves for
+        themselves what they could not do.
+        """
+        if administrator:
+            return True
+        within = limits is None or (bool(wish.levels) and limits.issuperset(wish.levels))
+        return wish.identity == who and within
 
     def add_rule(self, text: str, seconds: int, now: float) -> None:
         """Approve requests from a network for a while."""
@@ -209,10 +223,7 @@ class TokenCommands:
         allowed = self._runtime.config.words("SEC_TOKEN_FETCH_ALLOWED_SIGNING_KEYS")
         if key not in (allowed or (POOL_KEY,)):
             raise RefusedError(f"tokens signed with {key} are not given out", code=_NOT_ALLOWED)
-        levels: tuple[str, ...] = _levels(request)
-        if peer.limits is not None:
-            # Who came with a limited token gets none that can do more.
-            levels = tuple(level for level in levels or peer.limits if level in peer.limits)
+        levels = narrowed(_levels(request), peer.limits)
         token = self._mint(peer.user, levels, _lifetime(request), key)
         self._runtime.log(f"Issued a token to {peer.user} at {stream.remote_name}")
         return ClassAd({"Token": token})
@@ -255,7 +266,9 @@ class TokenCommands:
 
     def _grant(self, stream: Stream, request: ClassAd) -> ClassAd:
         wish, who = self._find(request), stream.peer.user
-        if not self.book.may_approve(wish, who, administrator=self._is_administrator(stream)):
+        if not self.book.may_approve(
+            wish, who, administrator=self._is_administrator(stream), limits=stream.peer.limits
+        ):
             raise RefusedError(f"{who} may not approve this request", code=_NOT_ALLOWED)
         wish.token = self._mint(wish.identity, wish.levels, wish.lifetime)
         self._runtime.log(f"{who} approved token request {wish.number} for {wish.identity}")
@@ -291,6 +304,19 @@ class TokenCommands:
             lifetime_seconds=lifetime if lifetime >= 0 else None,
             levels=levels,
         )
+
+
+def narrowed(wanted: tuple[str, ...], limits: frozenset[Level] | None) -> tuple[str, ...]:
+    """Return the levels of a token for somebody whose own proof is good for `limits` only.
+
+    A token that names no level has no limit, so where nothing is left the answer is RefusedError.
+    """
+    if limits is None:
+        return wanted
+    kept = tuple(level for level in wanted or sorted(limits) if level in limits)
+    if not kept:
+        raise RefusedError("a limited token gets none that can do more", code=_NOT_ALLOWED)
+    return kept
 
 
 def _short(ad: ClassAd, name: str) -> str:

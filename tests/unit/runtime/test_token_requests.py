@@ -11,9 +11,16 @@ from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import RefusedError
 from kettle.runtime.context import Runtime
-from kettle.runtime.token_requests import REQUEST_SECONDS, TokenBook, TokenCommands, Wish
+from kettle.runtime.token_requests import (
+    REQUEST_SECONDS,
+    TokenBook,
+    TokenCommands,
+    Wish,
+    narrowed,
+)
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
+from kettle.wire.levels import Level
 from kettle.wire.messages.daemoncore import TokenReply, TokenRequest
 from kettle.wire.security.tokens import parse_token, scramble
 
@@ -72,6 +79,29 @@ def test_others_requests_are_seen_and_approved_by_administrators_only() -> None:
     assert len(book.visible("alice@here", administrator=False)) == 1
     assert len(book.visible("root@here", administrator=True)) == 1
     assert not book.may_approve(book.requests["1"], "bob@here", administrator=False)
+
+
+def test_a_limited_token_gets_none_that_can_do_more() -> None:
+    limits = frozenset({Level.READ, Level.WRITE})
+    assert narrowed(("READ", "ADMINISTRATOR"), limits) == ("READ",)
+    assert narrowed((), limits) == ("READ", "WRITE")
+    assert narrowed((), None) == ()
+    # No level in a token means no limit, so nothing left must not become an empty list.
+    with pytest.raises(RefusedError):
+        narrowed(("ADMINISTRATOR",), limits)
+
+
+def test_nobody_approves_for_themselves_what_their_own_token_cannot_do() -> None:
+    book, read = TokenBook(), frozenset({Level.READ})
+
+    def may(*levels: str, limits: frozenset[Level] | None) -> bool:
+        asked = wish(levels=levels)
+        return book.may_approve(asked, "alice@here", administrator=False, limits=limits)
+
+    assert may(limits=None)
+    assert may("READ", limits=read)
+    assert not may("WRITE", limits=read)
+    assert not may(limits=read)
 
 
 class Issuer:
