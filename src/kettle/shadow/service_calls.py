@@ -21,6 +21,7 @@ from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts
 from kettle.shadow.service_files import FILE_CALLS, RemoteFiles
 from kettle.shadow.shadow_machine import Event
+from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 
@@ -129,8 +130,9 @@ def _error_request(shadow: RunningShadow, event: RemoteErrorEvent) -> Request:
 
 async def _get_job_attr(shadow: RunningShadow, call: calls.GetJobAttr) -> Reply:
     expression = shadow.job.lookup(call.name)
-    private = call.name.lower() in ("claimid", "transferkey", "capability")
-    text = "UNDEFINED" if expression is None or private else unparse(expression, old=True)
+    if expression is None or is_private_attribute(call.name):
+        return call.answer(0, result="UNDEFINED")
+    text = unparse(expression, old=True)
     return call.answer(0, result=text)
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
+from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.starter.syscalls import wire_flags
+from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call
 
@@ -227,3 +229,13 @@ def may_set_delayed(name: str, patterns: str) -> bool:
         if prefix == lowered:
             return True
     return False
+
+
+def visible_text(name: str, delayed: Mapping[str, str], job: ClassAd) -> str:
+    """Return what a job may read of an attribute, its own delayed values first.
+
+    The starter's copy of the ad carries the claim's secrets, which are not the job's to know.
+    """
+    if is_private_attribute(name):
+        return "UNDEFINED"
+    return delayed.get(name) or job.text(name) or "UNDEFINED"

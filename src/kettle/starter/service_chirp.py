@@ -188,8 +188,7 @@ class ChirpServer:
             starter.delayed["ChirpPhase"] = '"' + " ".join(words).replace('"', '\\"') + '"'
             writer.write(b"0\n")
         elif command == "get_job_attr_delayed" and words:
-            text = starter.delayed.get(words[0]) or starter.job.text(words[0]) or "UNDEFINED"
-            data = text.encode()
+            data = chirp.visible_text(words[0], starter.delayed, starter.job).encode()
             writer.write(b"%d\n" % len(data) + data)
         elif command == "set_job_attr_delayed" and len(words) >= 2:
             writer.write(b"%d\n" % self._set_delayed(words[0], " ".join(words[1:])))
