@@ -115,3 +115,15 @@ def test_a_pool_lives_on_ipv6_alone(tmp_path: Path) -> None:
     with personal_pool(tmp_path, CORE + ipv6) as pool:
         path = Path(pool.log_folder, ".collector_address")
         assert path.read_text().startswith("<[::1]:")
+
+
+def test_files_in_the_callers_folder_are_no_modules_of_the_daemons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = tmp_path / "work"
+    where.mkdir()
+    for name in ("queue.py", "random.py", "kettle.py"):
+        (where / name).write_text("raise SystemExit('the wrong module')\n")
+    monkeypatch.chdir(where)
+    with personal_pool(tmp_path, CORE) as pool:
+        assert pool.master_pid() is not None

@@ -162,7 +162,7 @@ class MasterService:
 
     def restart_everything(self, how: str) -> None:
         """Stop every daemon and the master, and begin anew in this process."""
-        self._runtime.replace_with = [sys.executable, "-m", "kettle.master", *sys.argv[1:]]
+        self._runtime.replace_with = [sys.executable, "-P", "-m", "kettle.master", *sys.argv[1:]]
         self._runtime.stop(how)
 
     def set_shutdown_program(self, name: str) -> bool:

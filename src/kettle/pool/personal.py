@@ -257,10 +257,11 @@ class PersonalPool:
     def _launch_master(self, notify: str) -> int:
         environment = self.environment()
         environment["NOTIFY_SOCKET"] = notify
+        # -P: the folder that `kettle up` is called in may hold a queue.py, and is no module path.
         output = os.path.join(self.log_folder, "master.out")
         return os.posix_spawn(
             sys.executable,
-            [sys.executable, "-m", "kettle.master", "-f"],
+            [sys.executable, "-P", "-m", "kettle.master", "-f"],
             environment,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

@@ -196,7 +196,7 @@ class Zygote:
         assert self._processes is not None
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            argv = [sys.executable, "-m", __name__, self._title, *self._preload]
+            argv = [sys.executable, "-P", "-m", __name__, self._title, *self._preload]
             environment = dict(os.environ)
             environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
             self._child = self._processes.spawn(
