@@ -1,8 +1,8 @@
 """Where a forked shadow host begins: read the configuration, become the owner, serve.
 
 Imported by the schedd's zygote, so that everything below is loaded before the first job starts.
-Started as root the process becomes the jobs' owner, so that every file is touched with the
-owner's rights.
+Started as root the process works as the jobs' owner, so that every file is touched with the
+owner's rights; only checkpoints in the spool take root back for a moment.
 """
 
 from __future__ import annotations
@@ -47,13 +47,18 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
 
 
 def settle(config: Config, log: Log, owner: str) -> Privileges:
-    """Become the owner, where we can and there is such an account."""
+    """Become the owner, where we can; an owner without an account here has nobody's rights.
+
+    Never the daemon's own: a user whom only a token vouches for would read and write as root.
+    """
     privileges = Privileges.find(config.get("CONDOR_IDS"))
     if privileges.can_switch and owner:
         try:
-            privileges = Privileges(find_account(owner), can_switch=True)
+            account = find_account(owner)
         except NotFoundError as error:
-            log.problem(f"{error}; its jobs' files are touched as {privileges.daemon.name}")
+            account = find_account("nobody")
+            log.problem(f"{error}; its jobs' files are touched as {account.name}")
+        privileges = Privileges(account, can_switch=True)
     privileges.settle()
     return privileges
 
