@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import posixpath
+import stat
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -130,11 +131,15 @@ class EventLogs:
             os.close(descriptor)
             del self._open[path]
         try:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+            # A user names this file: a pipe without a reader must not hold the daemon up.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
             descriptor = os.open(path, flags, _MODE)
         except OSError as error:
             raise StorageError(f"cannot open the event log {path}: {error.strerror}") from error
         facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            os.close(descriptor)
+            raise StorageError(f"cannot open the event log {path}: it is no regular file")
         self._open[path] = (descriptor, (facts.st_dev, facts.st_ino))
         if len(self._open) > MAX_OPEN:
             _, (oldest, _) = self._open.popitem(last=False)

@@ -48,7 +48,8 @@ class LocalTarget:
     __slots__ = ("_descriptor",)
 
     def __init__(self, path: str, mode: int) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
         self._descriptor = os.open(path, flags, mode or 0o644)
         facts = os.fstat(self._descriptor)
         wrong = bool(mode) and stat.S_IMODE(facts.st_mode) != mode

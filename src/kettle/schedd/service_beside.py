@@ -114,10 +114,14 @@ class BesideJobs:
         opened: list[int] = []
         try:
             with files.as_owner():
-                opened.append(os.open(program.stdin, os.O_RDONLY | os.O_CLOEXEC))
+                # The user names these: a pipe without its other end must not stop the schedd.
+                careful = os.O_CLOEXEC | os.O_NONBLOCK
+                opened.append(os.open(program.stdin, os.O_RDONLY | careful))
                 for path in (program.stdout, program.stderr):
-                    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | careful
                     opened.append(os.open(path, flags, 0o644))
+            for fd in opened:
+                os.set_blocking(fd, True)
             with runtime.privileges.as_job(account):
                 child = runtime.processes.spawn(
                     program.argv,

@@ -228,13 +228,17 @@ def _rmall(files: RemoteFiles, call: calls.Rmall) -> None:
 
 
 def _get_file(files: RemoteFiles, call: calls.GetFile, _: bytes) -> Reply:
-    with open(files.path(call.path), "rb") as file:
-        size = _size(os.fstat(file.fileno()).st_size)
-        return _data(call, file.read(size))
+    # A pipe or a device would hold up every shadow of this user, or never end.
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+    with open(os.open(files.path(call.path), flags), "rb") as file:
+        facts = os.fstat(file.fileno())
+        if not stat.S_ISREG(facts.st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        return _data(call, file.read(_size(facts.st_size)))
 
 
 def _put_file(files: RemoteFiles, call: calls.PutFile, data: bytes) -> Reply:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
     descriptor = os.open(files.path(call.path), flags, call.mode & 0o777)
     try:
         return call.answer(_write_all(descriptor, data[: _size(call.size)]))

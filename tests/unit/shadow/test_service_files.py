@@ -105,3 +105,9 @@ def test_open_files_are_bounded_and_closed_with_the_job(files: RemoteFiles, tmp_
 
 def test_the_user_is_named(files: RemoteFiles) -> None:
     assert do(files, calls.WhoAmI(100)).result
+
+
+def test_a_pipe_is_refused_and_holds_nobody_up(files: RemoteFiles, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert do(files, calls.GetFile("pipe")).errno == errno.EINVAL
+    assert do(files, calls.PutFile("pipe", 0o644, 1), b"x").errno == errno.ENXIO
