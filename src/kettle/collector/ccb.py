@@ -15,9 +15,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
-
-CCB_REGISTER, CCB_REQUEST = 67, 68
-ALIVE = 441
+from kettle.wire.ccb import heartbeat
+from kettle.wire.commands import Command
 
 # Limit: connections waiting for one listener, and listeners; more is an attack or a loop.
 MAX_WAITING = 1_000
@@ -109,7 +108,7 @@ class Broker:
         self.counts.registered_peak = max(self.counts.registered_peak, len(self.listeners))
         reply = ClassAd(
             {
-                "Command": CCB_REGISTER,
+                "Command": int(Command.CCB_REGISTER),
                 "CCBID": f"{self.address}#{listener.number}",
                 "ClaimId": listener.cookie,
             }
@@ -147,7 +146,7 @@ class Broker:
         listener.waiting.add(request.number)
         forward = ClassAd(
             {
-                "Command": CCB_REQUEST,
+                "Command": int(Command.CCB_REQUEST),
                 "MyAddress": address,
                 "ClaimId": connect_id,
                 "RequestID": str(request.number),
@@ -161,8 +160,8 @@ class Broker:
         number = self._by_connection.get(connection)
         if number is None:
             return []
-        if ad.integer("Command") == ALIVE:
-            return [Tell(connection, ClassAd({"Command": ALIVE}))]
+        if ad.integer("Command") == Command.ALIVE:
+            return [Tell(connection, heartbeat())]
         text = ad.string("RequestID") or str(ad.integer("RequestID") or "")
         request = self._waiting.get(int(text)) if text.isdecimal() and len(text) < 19 else None
         if request is None or request.listener != number:
@@ -223,8 +222,3 @@ def _number_of(ccb_id: str) -> int | None:
     """Return the number in `<address>#<number>` or in a bare number."""
     text = ccb_id.rpartition("#")[2].strip()
     return int(text) if text.isdecimal() and len(text) < 19 else None
-
-
-def heartbeat() -> ClassAd:
-    """Return the ad either side sends to show that it is alive (CCB_HEARTBEAT_INTERVAL)."""
-    return ClassAd({"Command": ALIVE})

@@ -1,4 +1,4 @@
-"""The connection broker and the shared port's word."""
+"""What is said to a connection broker, and the shared port's word."""
 
 from __future__ import annotations
 
@@ -14,66 +14,6 @@ from kettle.wire.dialog import Dialog, Receive, Send, Words
 from kettle.wire.messages.brokering import CcbAd
 from kettle.wire.shared_port import FIRST_BYTES, connect_through, peek_command, read_connect
 from kettle.wire.sinful import Sinful
-
-REQUEST = {"CCBID": "1", "ClaimId": "secret", "MyAddress": "<1.2.3.4:5>", "Name": "tool"}
-
-
-def broker_with_listener() -> ccb.Broker:
-    broker = ccb.Broker("9.9.9.9:9618")
-    (tell,) = broker.on_register("daemon", ClassAd({"Name": "startd"}), "cookie")
-    assert tell.ad.string("CCBID") == "9.9.9.9:9618#1"
-    return broker
-
-
-def test_a_request_reaches_the_daemon_and_its_report_the_client() -> None:
-    broker = broker_with_listener()
-    (forwarded,) = broker.on_request("client", ClassAd(REQUEST), 0.0)
-    assert forwarded.connection == "daemon"
-    assert forwarded.ad.integer("Command") == Command.CCB_REQUEST
-    report = forwarded.ad.copy()
-    report["Result"] = True
-    (answer,) = broker.on_report("daemon", report)
-    assert (answer.connection, answer.ad.boolean("Result"), answer.close) == ("client", True, True)
-    assert broker.on_report("daemon", report) == []
-
-
-def test_a_daemon_nobody_registered_is_told_at_once() -> None:
-    (answer,) = ccb.Broker("x:1").on_request("client", ClassAd(REQUEST), 0.0)
-    assert answer.ad.boolean("Result") is False
-
-
-def test_only_the_daemon_that_was_asked_may_report() -> None:
-    broker = broker_with_listener()
-    broker.on_register("other", ClassAd({"Name": "other"}), "c2")
-    (forwarded,) = broker.on_request("client", ClassAd(REQUEST), 0.0)
-    assert broker.on_report("other", forwarded.ad) == []
-
-
-def test_a_daemon_comes_back_under_its_number_with_its_cookie_only() -> None:
-    broker = broker_with_listener()
-    broker.on_closed("daemon")
-    again = ClassAd({"Name": "startd", "CCBID": "9.9.9.9:9618#1", "ClaimId": "cookie"})
-    (tell,) = broker.on_register("daemon2", again, "new")
-    assert tell.ad.string("CCBID") == "9.9.9.9:9618#1"
-    thief = ClassAd({"Name": "startd", "CCBID": "9.9.9.9:9618#1", "ClaimId": "guess"})
-    (tell,) = broker.on_register("thief", thief, "new")
-    assert tell.ad.string("CCBID") == "9.9.9.9:9618#2"
-
-
-def test_clients_are_told_when_the_daemon_goes_or_takes_too_long() -> None:
-    broker = broker_with_listener()
-    broker.on_request("client", ClassAd(REQUEST), 0.0)
-    assert broker.on_time(1.0) == []
-    (late,) = broker.on_time(ccb.REQUEST_TIMEOUT_SECONDS)
-    assert late.connection == "client"
-    broker.on_request("client", ClassAd(REQUEST), 0.0)
-    (gone,) = broker.on_closed("daemon")
-    assert gone.connection == "client"
-
-
-def test_heartbeats_are_answered() -> None:
-    (answer,) = broker_with_listener().on_report("daemon", ccb.heartbeat())
-    assert answer.ad.integer("Command") == Command.ALIVE
 
 
 def answer_with(reply: ClassAd) -> Dialog[ClassAd]:
