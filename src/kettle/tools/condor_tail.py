@@ -6,13 +6,16 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kettle.client.running_job import RETRY, StarterAccess, Wanted, find_starter, peek
 from kettle.errors import KettleError, RefusedError, UsageError
 from kettle.tools.condor_version import version_text
 from kettle.tools.options import Option, read_options
 from kettle.tools.programs import Streams
-from kettle.tools.reach import Reach
+
+if TYPE_CHECKING:
+    from kettle.client.running_job import StarterAccess, Wanted
+    from kettle.tools.reach import Reach
 
 OPTIONS = (
     Option("help"),
@@ -61,6 +64,8 @@ class Wish:
 
     def wanted(self) -> list[Wanted]:
         """Return what to look at."""
+        from kettle.client.running_job import Wanted
+
         streams: list[int | str] = [0] if self.stdout and not self.files else []
         streams += [1] if self.stderr else []
         return [Wanted(name) for name in [*streams, *self.files]]
@@ -77,6 +82,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stderr.write(f"{error}\n{USAGE}")
         return 1
     try:
+        from kettle.tools.reach import Reach
+
         reach = Reach(environment, **wish.reach)
         starter = wait_for_starter(wish, reach, streams)
         show(wish, reach, starter, streams)
@@ -121,6 +128,8 @@ def read_wish(words: Sequence[str]) -> Wish:
 
 def wait_for_starter(wish: Wish, reach: Reach, streams: Streams) -> StarterAccess:
     """Return the way to the job's starter; with `-auto-retry` once there is one."""
+    from kettle.client.running_job import RETRY, find_starter
+
     address = reach.schedd().address
     while True:
         try:
@@ -134,6 +143,8 @@ def wait_for_starter(wish: Wish, reach: Reach, streams: Streams) -> StarterAcces
 
 def show(wish: Wish, reach: Reach, starter: StarterAccess, streams: Streams) -> None:
     """Print what the files hold, and with `-follow` what is added, until the starter is gone."""
+    from kettle.client.running_job import peek
+
     wanted = wish.wanted()
     first = True
     while True:

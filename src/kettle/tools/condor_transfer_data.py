@@ -8,14 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.client.spool import fetch_output
 from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
 from kettle.tools.condor_version import version_text
 from kettle.tools.options import Option, read_options
 from kettle.tools.programs import Streams
 from kettle.tools.queue_wish import render_jobs
-from kettle.tools.reach import Reach
-from kettle.transfer.plan import plan_landing
 
 OPTIONS = (
     Option("help"),
@@ -68,6 +65,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stderr.write(f"{error}\n{USAGE}")
         return 1
     try:
+        from kettle.client.spool import fetch_output
+        from kettle.tools.reach import Reach
+
         reach = Reach(environment, **wish.reach)
         schedd = reach.schedd()
         failures = 0
@@ -120,6 +120,8 @@ def read_wish(words: Sequence[str]) -> Wish:
 
 def place_for(job: ClassAd) -> Callable[[str], str]:
     """Return where each file of a job belongs: as if it had never been spooled."""
+    from kettle.transfer.plan import plan_landing
+
     original = job.copy()
     for name in job.names():
         if name.startswith(_BEFORE):
