@@ -99,7 +99,9 @@ def _title(pid: int) -> str:
 
 
 def test_all_daemons_can_live_behind_one_port(tmp_path: Path) -> None:
-    with personal_pool(tmp_path, CORE + ONE_PORT) as pool:
+    # A folder whose sockets' names do not fit into a socket's address.
+    long = "DAEMON_SOCKET_DIR = $(LOCK)/" + "a" * 100 + "\n"
+    with personal_pool(tmp_path, CORE + ONE_PORT + long) as pool:
         addresses = {}
         for name in ("collector", "negotiator"):
             with open(os.path.join(pool.log_folder, f".{name}_address")) as file:

@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.classad import parse_old_ad
@@ -58,6 +58,10 @@ def is_behind_shared_port(config: Config) -> bool:
     return bool(config.boolean("USE_SHARED_PORT")) and own is not False
 
 
+# What a socket's address can hold of a name.
+_LONGEST_NAME = 107
+
+
 def make_id(config: Config, wanted: str = "") -> str:
     """Return the id of a daemon behind the port: the wanted one, `collector`, or a fresh one."""
     if wanted:
@@ -93,17 +97,13 @@ class Endpoint:
 
     def open(self) -> None:
         """Begin to listen; StorageError if the folder or the name cannot be used."""
-        if len(os.fsencode(self.path)) > 107:
-            raise StorageError(
-                f"{self.path} is too long for a socket's name",
-                hint="set DAEMON_SOCKET_DIR to a shorter folder",
-            )
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             os.makedirs(os.path.dirname(self.path), mode=0o700, exist_ok=True)
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path)
-            listener.bind(self.path)
+            with short_name(self.path) as name:
+                listener.bind(name)
             os.chmod(self.path, 0o600)
             listener.listen(_BACKLOG)
         except OSError as error:
@@ -141,6 +141,23 @@ class Endpoint:
         self._on_socket(socket.socket(fileno=fd))
 
 
+@contextlib.contextmanager
+def short_name(path: str) -> Iterator[str]:
+    """Give a name for the socket at `path` that fits into a socket's address.
+
+    The kernel takes 107 bytes; a folder of any length is reached through its descriptor.
+    """
+    if len(os.fsencode(path)) <= _LONGEST_NAME:
+        yield path
+        return
+    folder, name = os.path.split(path)
+    fd = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{fd}/{name}"
+    finally:
+        os.close(fd)
+
+
 async def _receive_descriptor(sock: socket.socket) -> int:
     """Return the descriptor that comes after the word; RemoteProtocolError if something else."""
     said = b""
@@ -162,7 +179,8 @@ async def pass_on(path: str, fd: int) -> None:
     body = Writer().integer(Command.SHARED_PORT_PASS_SOCK).getvalue()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as sock:
         async with asyncio.timeout(_HAND_OVER_SECONDS):
-            await asyncio.get_running_loop().sock_connect(sock, path)
+            with short_name(path) as name:
+                await asyncio.get_running_loop().sock_connect(sock, name)
             sock.send(encode_header(len(body), last=True) + body)
             socket.send_fds(sock, [b"\0"], [fd])
 
