@@ -522,9 +522,16 @@ class Starter:
         if not self.transfers or not started or evicted_with_nothing:
             return True
         attribute = "TransferCheckpoint" if left_checkpoint else "TransferOutput"
+        returns = self.shadow.returns
         try:
             await self.transfer.send_output(final=self.vacate is None, attribute=attribute)
         except TransferFailed as error:
+            if error.try_again:
+                # Whether it broke because the shadow went away shows when it is next called.
+                await self.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
+                if self.shadow.returns != returns:
+                    self.log(f"once more, to the shadow that came back: {error}")
+                    return await self._transfer_output()
             if self.vacate is None:
                 await self._report_failure(error.message, error.code, error.subcode)
         return True

@@ -36,6 +36,8 @@ class ShadowLink:
         self._came_back = asyncio.Event()
         self.lease_seconds: float | None = None
         self.heard_at = clock.now()
+        # How often a shadow came back; what the one before gave us is then worth nothing.
+        self.returns = 0
         self.on_loss: Callable[[], None] = _nothing
         # When waiting for a shadow that is away ends, lease or no lease.
         self._patience_ends_at = float("inf")
@@ -101,6 +103,7 @@ class ShadowLink:
         old, self._stream = self._stream, stream
         if old is not None:
             old.close()
+        self.returns += 1
         self.heard_at = self._clock.now()
         self._came_back.set()
 

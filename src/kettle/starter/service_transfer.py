@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
-from kettle.errors import ConnectionLost, KettleError, RefusedError
+from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
 from kettle.transfer.items import ReportUrl
 from kettle.transfer.plan import (
@@ -48,6 +48,7 @@ class TransferFailed(KettleError):  # noqa: N818 - the name says what happened
         super().__init__(message)
         self.code = 0 if try_again else code
         self.subcode = subcode
+        self.try_again = try_again
 
 
 class SandboxTransfer:
@@ -56,6 +57,8 @@ class SandboxTransfer:
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
         self._session: ClaimId | None = None
+        # The shadow that gave the session, by how often one had come back before.
+        self._session_from = 0
         self._before: Catalogue = {}
         self.bytes_sent = 0
         self.bytes_received = 0
@@ -64,6 +67,7 @@ class SandboxTransfer:
     async def get_session(self) -> None:
         """Ask the shadow for a session, where calls are encrypted: the files must be too."""
         starter = self._starter
+        self._session_from = starter.shadow.returns
         if not starter.transfers or not starter.shadow.encrypted:
             return
         try:
@@ -82,6 +86,8 @@ class SandboxTransfer:
 
     async def _connect(self, command: Command) -> Stream:
         job = self._starter.job
+        if self._session_from != self._starter.shadow.returns:
+            await self.get_session()
         address, key = job.string("TransferSocket"), job.string("TransferKey")
         if not address or not key:
             raise TransferFailed(
@@ -122,7 +128,7 @@ class SandboxTransfer:
                 )
             finally:
                 stream.close()
-        except ConnectionLost as error:
+        except WireError as error:
             raise TransferFailed(f"input transfer broke: {error}", code, try_again=True) from error
         self.bytes_received += outcome.bytes
         self._check(outcome, code)
@@ -155,7 +161,7 @@ class SandboxTransfer:
                 stream.close()
         except RefusedError as error:
             raise TransferFailed(error.message, code, 1, try_again=False) from error
-        except ConnectionLost as error:
+        except WireError as error:
             raise TransferFailed(f"output transfer broke: {error}", code, try_again=True) from error
         self.bytes_sent += outcome.bytes
         self.spooled = [item.name for item in plan.items if not item.name.startswith("_condor_")]

@@ -1,0 +1,449 @@
+"""What a job meets while it runs, and what its user sees of it (R045 to R091)."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import (
+    Jobs,
+    ask_queue,
+    daemon_pids,
+    family_of,
+    parent_of,
+    run_tool,
+    submit,
+    title_of,
+    wait_until,
+)
+
+pytestmark = pytest.mark.timeout(60)
+shows = pytest.mark.shows
+
+CONFIG = """\
+NUM_CPUS = 8
+MASTER_BACKOFF_CEILING = 1
+PERIODIC_EXPR_INTERVAL = 1
+UPDATE_INTERVAL = 300
+"""
+SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
+SLEEPER = f"executable = /bin/sleep\narguments = 60\ntransfer_executable = false\n{SMALL}"
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("rows"), CONFIG) as pool:
+        yield pool
+
+
+def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
+    """Queue a shell script as a job whose output is `out` and `err`."""
+    work.mkdir(exist_ok=True)
+    path = work / "job.sh"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    text = f"executable = {path}\noutput = out\nerror = err\n{SMALL}{lines}"
+    return submit(pool, work, text + ("" if "queue" in lines else "\nqueue\n"))
+
+
+def ended(jobs: Jobs) -> Jobs:
+    jobs.wait_for(5, 20)
+    return jobs
+
+
+def running(pool: PersonalPool, work: Path, lines: str = "") -> Jobs:
+    """Queue a job that sleeps and wait until it does."""
+    jobs = submit(pool, work, f"{SLEEPER}{lines}\nqueue\n")
+    jobs.wait_for(1, 15)
+    return jobs
+
+
+def remove(jobs: Jobs) -> None:
+    assert run_tool(jobs.pool, "condor_rm", str(jobs.cluster))[0] == 0
+    wait_until(lambda: ask_queue(jobs.pool, str(jobs.cluster), "JobStatus") == [], 10)
+
+
+def status(jobs: Jobs) -> str:
+    [[found]] = ask_queue(jobs.pool, str(jobs.cluster), "JobStatus")
+    return found
+
+
+def job_pid(jobs: Jobs) -> int:
+    """Return the pid of the job's process, 0 while it has none."""
+    master = jobs.pool.master_pid()
+    assert master is not None
+    return next((pid for pid in family_of(master) if title_of(pid).endswith("sleep 60")), 0)
+
+
+def process_state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+@shows("A001")
+@shows("R082")
+def test_each_running_job_has_a_starter_below_the_one_startd(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = running(pool, work)
+    [startd] = daemon_pids(pool, "condor_startd")
+    [schedd] = daemon_pids(pool, "condor_schedd")
+    assert parent_of(startd) == pool.master_pid()
+    wait_until(lambda: job_pid(jobs) != 0, 5)
+    starter = parent_of(job_pid(jobs))
+    assert title_of(starter).startswith("condor_starter")
+    assert startd in {parent_of(starter), parent_of(parent_of(starter))}
+    [shadow] = daemon_pids(pool, "condor_shadow")
+    assert schedd in {parent_of(shadow), parent_of(parent_of(shadow))}
+    remove(jobs)
+    wait_until(lambda: not Path(f"/proc/{starter}").exists(), 10)
+
+
+@shows("R045")
+def test_condor_vacate_sends_the_job_back_to_the_queue(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    code, _, complaint = run_tool(pool, "condor_vacate")
+    assert (code, complaint) == (0, "")
+    jobs.wait_for(4, 10)
+    jobs.wait_for(1, 10, each=2)
+    code, _, complaint = run_tool(pool, "condor_vacate", "-fast")
+    assert (code, complaint) == (0, "")
+    jobs.wait_for(4, 10, each=2)
+    remove(jobs)
+    assert run_tool(pool, "condor_vacate")[0] == 0
+
+
+@shows("R050")
+def test_attributes_of_the_slot_are_filled_in_at_the_start(pool: PersonalPool, work: Path) -> None:
+    lines = "arguments = $$(Memory) $$([Memory/2]) $$(TotalSlotCpus)\n"
+    ended(shell(pool, work, 'echo "$@"', lines))
+    memory, half, cpus = (work / "out").read_text().split()
+    assert int(memory) >= 10
+    assert int(half) == int(memory) // 2
+    assert cpus.isdecimal()
+    jobs = shell(pool, work / "second", "true", "arguments = $$(Nope)\n")
+    jobs.wait_for(12, 10)
+    [[reason]] = ask_queue(pool, str(jobs.cluster), "HoldReason")
+    assert "Nope" in reason
+    remove(jobs)
+
+
+@shows("R048")
+@shows("R052")
+def test_streams_folder_and_environment_are_the_job_s(pool: PersonalPool, work: Path) -> None:
+    (work / "in").write_text("said\n")
+    script = 'read line; echo "$line $A $1"; echo oops >&2'
+    lines = 'input = in\noutput = out.$(PROCESS)\nenvironment = "A=1"\narguments = $(PROCESS)\n'
+    ended(shell(pool, work, script, f"{lines}queue 2\n"))
+    assert (work / "out.0").read_text() == "said 1 0\n"
+    assert (work / "out.1").read_text() == "said 1 1\n"
+    assert (work / "err").read_text() == "oops\n"
+
+
+@shows("R056")
+def test_partial_output_of_an_evicted_job_is_kept_only_if_asked(
+    pool: PersonalPool, work: Path
+) -> None:
+    script = "[ -e part ] && echo again >> part && exit 0; echo half > part; exec sleep 60"
+    lines = (
+        "should_transfer_files = yes\nwhen_to_transfer_output = {}\ntransfer_output_files=part\n"
+    )
+    kept = shell(pool, work / "kept", script, lines.format("on_exit_or_evict"))
+    lost = shell(pool, work / "lost", script, lines.format("ON_EXIT"))
+    kept.wait_for(1, 15)
+    lost.wait_for(1, 15)
+    time.sleep(0.2)
+    assert run_tool(pool, "condor_vacate_job", str(kept.cluster), str(lost.cluster))[0] == 0
+    ended(kept)
+    assert (work / "kept" / "part").read_text() == "half\nagain\n"
+    lost.wait_for(1, 15, each=2)
+    remove(lost)
+    assert not (work / "lost" / "part").exists()
+
+
+@shows("R059")
+def test_policies_of_the_job_are_obeyed(pool: PersonalPool, work: Path) -> None:
+    again = shell(pool, work / "again", "exit 3", "on_exit_remove = NumJobStarts >= 2\n")
+    stays = shell(pool, work / "stays", "exit 3", "on_exit_hold = ExitCode == 3\n")
+    lines = "periodic_hold = JobStatus == 2\nperiodic_remove = JobStatus == 5 && NumHolds >= 2\n"
+    lines += "periodic_release = NumHolds == 1\n"
+    rounds = submit(pool, work / "rounds", f"{SLEEPER}{lines}queue\n")
+    again.wait_for(1, 20, each=2)
+    again.wait_for(5, 20)
+    stays.wait_for(12, 20)
+    [[code]] = ask_queue(pool, str(stays.cluster), "HoldReasonCode")
+    assert code == "3"
+    rounds.wait_for(9, 25)
+    assert rounds.count_events(12) == {0: 2}
+    assert rounds.count_events(13) == {0: 1}
+    remove(stays)
+
+
+@shows("R064")
+@shows("R068")
+@shows("R083")
+def test_a_suspended_job_stands_still_and_goes_on(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    wait_until(lambda: job_pid(jobs) != 0, 5)
+    pid = job_pid(jobs)
+    assert run_tool(pool, "condor_suspend", str(jobs.cluster))[0] == 0
+    jobs.wait_for(10, 10)
+    wait_until(lambda: process_state(pid) == "T", 5)
+    wait_until(lambda: status(jobs) == "7", 5)
+    assert run_tool(pool, "condor_continue", str(jobs.cluster))[0] == 0
+    jobs.wait_for(11, 10)
+    wait_until(lambda: process_state(pid) == "S", 5)
+    wait_until(lambda: status(jobs) == "2", 5)
+    remove(jobs)
+    said = run_tool(pool, "condor_history", "-limit", "1", str(jobs.cluster), "-af", "JobStatus")
+    assert said[1] == "3\n"
+
+
+@shows("R064")
+@shows("R067")
+def test_a_held_job_leaves_its_slot_and_is_idle_once_released(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = running(pool, work)
+    assert run_tool(pool, "condor_hold", f"{jobs.cluster}.0")[0] == 0
+    wait_until(lambda: status(jobs) == "5", 10)
+    jobs.wait_for(12, 10)
+    assert run_tool(pool, "condor_qedit", str(jobs.cluster), "Requirements", "false")[0] == 0
+    assert run_tool(pool, "condor_release", str(jobs.cluster))[0] == 0
+    wait_until(lambda: status(jobs) == "1", 10)
+    remove(jobs)
+
+
+@shows("R066")
+def test_condor_q_has_its_tables_for_every_state(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work, "+Row66 = true")
+    held = submit(pool, work / "held", "executable=/bin/true\nhold=true\n+Row66 = true\nqueue\n")
+    idle = submit(pool, work / "idle", f"{SLEEPER}+Row66 = true\nrequirements = false\nqueue\n")
+    wait_until(lambda: status(jobs) == "2", 5)
+
+    def ask(*words: str) -> str:
+        code, said, complaint = run_tool(pool, "condor_q", "-constraint", "Row66", *words)
+        assert code == 0, complaint
+        return said
+
+    assert re.search(r"^OWNER +BATCH_NAME +SUBMITTED +DONE +RUN +IDLE +HOLD", ask(), re.MULTILINE)
+    table = ask("-nobatch")
+    assert re.search(r"^ *ID +OWNER +SUBMITTED +RUN_TIME +ST +PRI +SIZE +CMD", table, re.MULTILINE)
+    letters = dict(re.findall(r"^ *(\d+)\.0 .*:\d\d ([A-Z]) ", table, re.MULTILINE))
+    assert letters == {str(jobs.cluster): "R", str(held.cluster): "H", str(idle.cluster): "I"}
+    assert "3 jobs; 0 completed, 0 removed, 1 idle, 1 running, 1 held, 0 suspended" in table
+    assert "HOLD_REASON" in ask("-hold")
+    assert "submitted on hold" in ask("-hold")
+    assert "slot1_" in ask("-run")
+    assert "JobStatus = 5" in ask("-l")
+    assert "Requirements" in ask("-better-analyze")
+    for one in (jobs, held, idle):
+        remove(one)
+
+
+@shows("R071")
+def test_condor_status_has_its_tables(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+
+    def ask(*words: str) -> str:
+        code, said, complaint = run_tool(pool, "condor_status", *words)
+        assert (code, complaint) == (0, ""), words
+        return said
+
+    wait_until(lambda: "Claimed" in ask(), 5)
+    assert re.search(
+        r"^Name +OpSys +Arch +State +Activity +LoadAv +Mem +ActvtyTime", ask(), re.MULTILINE
+    )
+    wait_until(lambda: re.search(r"^slot1_\d+@", ask("-run"), re.MULTILINE) is not None, 5)
+    assert "slot1@" in ask("-avail")
+    assert ask("-constraint", "false") == ""
+    for kind in ("schedd", "master", "any", "direct", "compact", "negotiator", "collector"):
+        more = [ask("-schedd", "-af", "Machine").strip()] if kind == "direct" else []
+        assert ask(f"-{kind}", *more).strip()
+    for kind in ("vm", "java"):
+        assert ask(f"-{kind}") == ""
+    memory, shown = ask("-af", "Memory").split(), ask("-format", "%d ", "Memory").split()
+    assert memory == shown
+    assert "Memory = " in ask("-l")
+    remove(jobs)
+
+
+@shows("R073")
+def test_condor_who_lists_the_job(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    code, said, complaint = run_tool(pool, "condor_who")
+    assert code == 0, complaint
+    assert re.search(r"^OWNER +CLIENT +SLOT +JOB +RUNTIME +PID +", said, re.MULTILINE)
+    assert f"{jobs.cluster}.0" in said
+    remove(jobs)
+
+
+@shows("R074")
+def test_condor_advertise_puts_an_ad_into_the_collector(pool: PersonalPool, work: Path) -> None:
+    ad = work / "ad"
+    ad.write_text('MyType = "Row74"\nName = "row74@somewhere"\nMyAddress = "<127.0.0.1:1>"\n')
+    code, _, complaint = run_tool(pool, "condor_advertise", "UPDATE_AD_GENERIC", str(ad))
+    assert code == 0, complaint
+    wait_until(lambda: "row74@somewhere" in run_tool(pool, "condor_status", "-any")[1], 5)
+
+
+@shows("R078")
+def test_the_collector_knows_at_once_that_a_slot_is_claimed(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    words = ("-af", "State", "-constraint", 'SlotType == "Dynamic"')
+    wait_until(lambda: "Claimed" in run_tool(pool, "condor_status", *words)[1], 2)
+    remove(jobs)
+    wait_until(lambda: run_tool(pool, "condor_status", *words)[1] == "", 2)
+
+
+@shows("R080")
+def test_claim_ids_are_in_no_public_ad(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    said = run_tool(pool, "condor_status", "-l")[1] + run_tool(pool, "condor_q", "-l")[1]
+    assert "Capability" not in said
+    assert not re.search(r"^ClaimId\b", said, re.MULTILINE)
+    assert "[Integrity=" not in said
+    remove(jobs)
+
+
+@shows("R081")
+def test_a_job_goes_on_while_its_schedd_is_killed_and_comes_back(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = shell(pool, work, "echo begin >> $1; sleep 2; echo end", f"arguments = {work}/begun\n")
+    jobs.wait_for(1, 15)
+    [schedd] = daemon_pids(pool, "condor_schedd")
+    os.kill(schedd, signal.SIGKILL)
+    ended(jobs)
+    assert (work / "begun").read_text() == "begin\n"
+    assert (work / "out").read_text() == "end\n"
+    wait_until(lambda: run_tool(pool, "condor_q", "-all")[0] == 0, 10)
+
+
+@shows("R083")
+def test_the_event_log_has_the_form_that_parsers_know(pool: PersonalPool, work: Path) -> None:
+    jobs = ended(shell(pool, work, "exit 4"))
+    text = jobs.log.read_text()
+    events = text.split("...\n")
+    assert events[-1] == ""
+    for event in events[:-1]:
+        head = rf"\d{{3}} \({jobs.cluster:03d}\.000\.000\) \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d "
+        assert re.match(head, event), event
+    last = events[-2]
+    assert last.startswith("005")
+    assert "(1) Normal termination (return value 4)" in last
+    assert "Partitionable Resources :" in last
+
+
+@shows("R084")
+def test_a_job_that_dies_of_a_signal_says_so(pool: PersonalPool, work: Path) -> None:
+    jobs = ended(shell(pool, work, "kill -SEGV $$"))
+    assert "(0) Abnormal termination (signal 11)" in jobs.log.read_text()
+
+
+@shows("R085")
+def test_each_daemon_has_its_log(pool: PersonalPool, work: Path) -> None:
+    ended(shell(pool, work, "true"))
+    names = {path.name for path in Path(pool.log_folder).iterdir()}
+    assert {
+        "MasterLog",
+        "CollectorLog",
+        "NegotiatorLog",
+        "SchedLog",
+        "ShadowLog",
+        "StartLog",
+    } <= names
+    assert any(name.startswith("StarterLog.slot1_") for name in names)
+
+
+@shows("R088")
+def test_the_job_works_in_a_folder_below_execute_that_is_gone_afterwards(
+    pool: PersonalPool, work: Path
+) -> None:
+    ended(shell(pool, work, "pwd; echo $_CONDOR_SCRATCH_DIR; echo $PWD"))
+    said = set((work / "out").read_text().split())
+    assert len(said) == 1
+    folder = said.pop()
+    assert re.fullmatch(rf"{re.escape(pool.folder)}/execute/dir_\d+(/scratch)?", folder)
+    wait_until(lambda: not Path(folder).exists(), 5)
+
+
+@shows("R091")
+@pytest.mark.slow
+def test_usage_is_what_the_job_used(pool: PersonalPool, work: Path) -> None:
+    script = work / "burn.py"
+    script.write_text(
+        "import time\nhold = bytearray(b'x') * (200 << 20)\nwhile time.process_time() < 6: pass\n"
+    )
+    lines = f"arguments = {script}\nrequest_memory = 300\n"
+    jobs = ended(shell(pool, work, 'exec /usr/bin/env python3 "$1"', lines))
+    [record] = jobs.history()[0]
+    cpu = (record.real("RemoteUserCpu") or 0) + (record.real("RemoteSysCpu") or 0)
+    assert 5.4 <= cpu <= 6.6
+    assert 200 <= (record.integer("ResidentSetSize") or 0) / 1024 <= 300
+    assert 190 <= (record.integer("MemoryUsage") or 0) <= 300
+
+
+@shows("S012")
+def test_a_job_without_a_lease_of_its_own_runs(pool: PersonalPool, work: Path) -> None:
+    jobs = ended(shell(pool, work, "echo ran", "job_lease_duration = 0\n"))
+    assert (work / "out").read_text() == "ran\n"
+    assert jobs.history()[0][0].integer("NumJobStarts") == 1
+
+
+@shows("S013")
+def test_a_job_changes_its_own_ad(pool: PersonalPool, work: Path) -> None:
+    chirp = [
+        "import sys",
+        f"sys.path[:0] = {[str(Path(__file__).parents[2] / 'src')]!r}",
+        "from kettle.tools.programs import run_program",
+        "sys.argv = ['condor_chirp', 'set_job_attr', 'ChirpX', '1']",
+        "sys.exit(run_program('condor_chirp'))",
+    ]
+    (work / "chirp.py").write_text("\n".join(chirp))
+    # The interpreter of the tests may be out of the job account's reach.
+    script = f"python3 {work}/chirp.py && exec sleep 60"
+    jobs = shell(pool, work, script, "+WantIOProxy = true\n")
+    jobs.wait_for(1, 15)
+    wait_until(lambda: ask_queue(pool, str(jobs.cluster), "ChirpX") == [["1"]], 15)
+    remove(jobs)
+
+
+@shows("S015")
+def test_programs_of_any_language_run_and_a_missing_interpreter_is_told(
+    pool: PersonalPool, work: Path
+) -> None:
+    awk = work / "job.awk"
+    awk.write_text('#!/usr/bin/awk -f\nBEGIN { print "awk" }\n')
+    awk.chmod(0o755)
+    ended(submit(pool, work, f"executable = {awk}\noutput = out\n{SMALL}queue\n"))
+    assert (work / "out").read_text() == "awk\n"
+    awk.write_text("#!/no/such/interpreter\n")
+    jobs = submit(pool, work / "bad", f"executable = {awk}\n{SMALL}queue\n")
+    jobs.wait_for(12, 15)
+    [[reason]] = ask_queue(pool, str(jobs.cluster), "HoldReason")
+    assert "interpreter" in reason or "No such file" in reason
+    remove(jobs)
+
+
+@shows("S016")
+def test_every_ad_names_the_version(pool: PersonalPool) -> None:
+    said = run_tool(pool, "condor_version")[1]
+    assert said.startswith("$CondorVersion: ")
+    version = said.splitlines()[0]
+    ads = run_tool(pool, "condor_status", "-any", "-af:t", "MyType", "CondorVersion")[1]
+    rows = [line.split("\t") for line in ads.splitlines()]
+    assert len(rows) >= 5
+    missing = [
+        row
+        for row in rows
+        if row[0] not in {"Row74", "Accounting", "Submitter"} and row[1] != version
+    ]
+    assert missing == []
