@@ -52,7 +52,7 @@ class WheelPool:
 
     def __init__(self, pool: PersonalPool, python: str) -> None:
         self.pool = pool
-        self._python = python
+        self.python = python
 
     def run(self, script: str) -> Report:
         """Run one of the scripts in a folder of its own; return what it reported."""
@@ -61,7 +61,7 @@ class WheelPool:
         work.chmod(0o755)
         try:
             done = subprocess.run(
-                [self._python, str(SCRIPTS / f"{script}.py"), str(work)],
+                [self.python, str(SCRIPTS / f"{script}.py"), str(work)],
                 cwd=work,
                 env={
                     "PATH": os.environ["PATH"],
