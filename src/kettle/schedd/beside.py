@@ -155,15 +155,19 @@ def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[st
         return int(ShadowExit.KILLED), {}
     if run.wish:
         return int(ShadowExit.SHOULD_REQUEUE), {}
-    ad = ClassAd(run.attributes, parent=run.job.ad)
+    # Counted before the job's own expressions look at the exit: `max_retries` compares it.
+    counted: dict[str, object] = {
+        "NumJobCompletions": (run.job.ad.integer("NumJobCompletions") or 0) + 1
+    }
+    ad = ClassAd({**run.attributes, **counted}, parent=run.job.ad)
     decision: Decision = decide_exit(ad, now, system)
     if decision.verdict is Verdict.HOLD:
         return int(ShadowExit.SHOULD_HOLD), {
+            **counted,
             "HoldReason": decision.reason,
             "HoldReasonCode": decision.code,
             "HoldReasonSubCode": decision.subcode,
         }
     if decision.verdict is Verdict.REQUEUE:
-        return int(ShadowExit.SHOULD_REQUEUE), {}
-    completions = (run.job.ad.integer("NumJobCompletions") or 0) + 1
-    return int(ShadowExit.EXITED), {"NumJobCompletions": completions}
+        return int(ShadowExit.SHOULD_REQUEUE), counted
+    return int(ShadowExit.EXITED), counted

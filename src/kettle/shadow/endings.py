@@ -98,6 +98,16 @@ def exit_attributes(report: ExitReport) -> dict[str, object]:
     return attributes
 
 
+def completion_attributes(job: ClassAd, report: ExitReport) -> dict[str, object]:
+    """Return the count of completions if the program ended by itself, nothing otherwise.
+
+    It is counted before the job's own expressions look at the exit: `max_retries` compares it.
+    """
+    if known_reason(report.reason) not in _ENDED:
+        return {}
+    return {"NumJobCompletions": (job.integer("NumJobCompletions") or 0) + 1}
+
+
 def known_reason(reason: int) -> ShadowExit:
     """Return an exit reason as one of ours; what nobody knows is an exception."""
     if 0 <= reason < _OLD_REASONS:

@@ -31,6 +31,7 @@ from kettle.shadow.endings import (
     Last,
     Request,
     Wish,
+    completion_attributes,
     decide_ending,
     exit_attributes,
 )
@@ -594,7 +595,8 @@ class RunningShadow(JobRecord):
     async def _finish(self) -> None:
         self._stop_timers()
         if self.report is not None:
-            self.update(texts(exit_attributes(self.report)))
+            ended = exit_attributes(self.report) | completion_attributes(self.job, self.report)
+            self.update(texts(ended))
         if self.transfer_failure is not None and self.request is None:
             self.request = self.transfer_failure
         now = self.host.now()
