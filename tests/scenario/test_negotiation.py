@@ -393,7 +393,9 @@ def test_the_negotiator_and_its_books_are_advertised(tmp_path: Path) -> None:
         await stream.send(Query(ClassAd({"TargetType": "Negotiator,Accounting"})))
         ads = PrivateQueryReply.read(await stream.receive()).ads
         negotiator = next(ad for ad in ads if ad.string("MyType") == "Negotiator")
-        assert negotiator.integer("LastNegotiationCycleMatches1") == 1
+        # A cycle without matches may follow the one that made it.
+        matches = [negotiator.integer(f"LastNegotiationCycleMatches{i}") for i in range(3)]
+        assert 1 in matches
         assert negotiator.integer("LastNegotiationCycleTotalSlots0") == 1
         assert {ad.string("Name") for ad in ads if ad.string("MyType") == "Accounting"} == {
             "<none>",

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from kettle.errors import UsageError
 from kettle.records.event_base import Event
+from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobAbortedEvent,
@@ -108,9 +109,14 @@ class Watch:
             return
         name = f"{event.cluster}.{event.proc}.{event.subproc}"
         status = ""
-        if isinstance(event, SubmitEvent):
+        if event.number == SubmitEvent.number:
             self.submitted += 1
             status = f"{name} submitted"
+        elif event.number == ClusterSubmitEvent.number:
+            # A cluster whose jobs are made later counts until it has made its last.
+            self.submitted += 1
+        elif event.number == ClusterRemoveEvent.number:
+            self.ended += 1
         elif isinstance(event, ExecuteEvent):
             status = f"{name} executing on host {event.host}"
         elif event.number == JobTerminatedEvent.number:

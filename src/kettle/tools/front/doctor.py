@@ -39,10 +39,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Patient:
-    """What the checks look at: the pool's folder and the environment of the command."""
+    """The pool that is meant (`given` is --dir), its folder, and the command's environment."""
 
     folder: Path
     environment: Mapping[str, str]
+    given: str | None = None
 
 
 Verdict = tuple[str, str, str]
@@ -144,7 +145,7 @@ def check_name(_: Patient) -> Verdict:
 def check_configuration(patient: Patient) -> Verdict:
     """The configuration that the tools would read parses."""
     try:
-        where = place.describe_configuration(patient.folder, patient.environment)
+        where = place.describe_configuration(patient.given, patient.environment)
     except KettleError as error:
         return BAD, str(error), "mend the line, then: kettle doctor"
     return GOOD, where, ""
@@ -153,7 +154,7 @@ def check_configuration(patient: Patient) -> Verdict:
 def check_pool(patient: Patient) -> Verdict:
     """The pool's daemons answer."""
     try:
-        return GOOD, place.describe_pool(patient.folder, patient.environment), ""
+        return GOOD, place.describe_pool(patient.given, patient.environment), ""
     except KettleError as error:
         return DOUBT, str(error), "kettle up"
 
@@ -196,7 +197,11 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Examine and print; 1 if there is a problem that keeps jobs from running."""
-    findings = examine(Patient(place.choose_folder(arguments.dir, environment), environment))
+    folder = place.choose_folder(arguments.dir, environment)
+    if place.is_configured(arguments.dir, environment):
+        # Somebody else's pool: what can be looked at is where its configuration lies.
+        folder = Path(environment["CONDOR_CONFIG"]).parent
+    findings = examine(Patient(folder, environment, arguments.dir))
     if arguments.json:
         streams.stdout.write(json.dumps([asdict(finding) for finding in findings], indent=2) + "\n")
     else:

@@ -41,7 +41,7 @@ def pool_environment(given: str | None, environment: Mapping[str, str]) -> dict[
     A pool named by --dir or $KETTLE_DIR is that one; else a CONDOR_CONFIG that is set already wins,
     so that the subcommands serve any pool; else the default folder's pool, which must be up.
     """
-    if not given and "KETTLE_DIR" not in environment and "CONDOR_CONFIG" in environment:
+    if is_configured(given, environment):
         return dict(environment)
     pool = open_pool(given, environment)
     if not pool.exists():
@@ -56,31 +56,34 @@ def reach_pool(given: str | None, environment: Mapping[str, str]) -> Reach:
     return Reach(pool_environment(given, environment))
 
 
-def describe_configuration(folder: Path, environment: Mapping[str, str]) -> str:
+def is_configured(given: str | None, environment: Mapping[str, str]) -> bool:
+    """Whether CONDOR_CONFIG says which pool is meant, because nothing else does."""
+    return not given and "KETTLE_DIR" not in environment and "CONDOR_CONFIG" in environment
+
+
+def describe_configuration(given: str | None, environment: Mapping[str, str]) -> str:
     """Say which files make up the configuration; raise its error if it has one."""
-    pool = PersonalPool(str(folder), environment=environment)
-    if pool.exists():
+    if not is_configured(given, environment):
+        pool = open_pool(given, environment)
+        if not pool.exists():
+            return "no pool yet; kettle up makes a configuration"
         environment = {**environment, "CONDOR_CONFIG": pool.config_file}
-    elif "CONDOR_CONFIG" not in environment:
-        return "no pool and no CONDOR_CONFIG yet; kettle up makes a configuration"
     files = Reach(environment).config.files
+    if not files:
+        return "no file, only the environment"
     return f"{len(files)} file{'s' if len(files) != 1 else ''}, beginning with {files[0]}"
 
 
-def describe_pool(folder: Path, environment: Mapping[str, str]) -> str:
+def describe_pool(given: str | None, environment: Mapping[str, str]) -> str:
     """Say that the pool is up and its daemons answer; raise the error if not."""
     from kettle.client.pool import make_query
     from kettle.wire.commands import Command
 
-    pool = PersonalPool(str(folder), environment=environment)
-    pid = pool.master_pid()
-    if pid is None:
-        raise NotFoundError(f"no pool is up in {pool.folder}")
-    reach = Reach({**environment, "CONDOR_CONFIG": pool.config_file})
+    reach = reach_pool(given, environment)
     query = make_query("Any", projection=("MyType", "Name"))
     ads = reach.pool.query(Command.QUERY_ANY_ADS, query)
     kinds = sorted({ad.string("MyType") or "" for ad in ads})
-    return f"up (master is process {pid}); its collector knows {', '.join(kinds)}"
+    return f"its collector answers and knows {', '.join(kinds)}"
 
 
 def may_colour(environment: Mapping[str, str], streams: Streams) -> bool:
