@@ -22,7 +22,7 @@ from kettle.wire.dialog import Words
 from kettle.wire.messages import queue_queries as queries
 from kettle.wire.messages.claims import ClaimCommand, ClaimCommandReply
 from kettle.wire.messages.filetransfer import CHUNK, EMPTY_FILE_MARK
-from kettle.wire.security.claim_id import mint_session_id
+from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
     from kettle.starter.service import Starter
@@ -57,6 +57,10 @@ class StarterCommands:
             await self._refuse(stream, "InvalidRequest", f"{name} is not for a starter")
             return
         starter = self._starter
+        if not self._comes_with_the_claim(stream):
+            # Whoever takes this connection over gets the job's files and decides its end.
+            await self._refuse(stream, "NotAuthorized", "this is not the session of the claim")
+            return
         if starter.pipeline.finished:
             await self._refuse(stream, "InvalidState", "the job has ended")
             return
@@ -73,6 +77,11 @@ class StarterCommands:
         stream.timeout = None
         starter.world.log("the shadow reconnected")
         starter.shadow.reconnect(stream)
+
+    def _comes_with_the_claim(self, stream: Stream) -> bool:
+        """Whether the peer has proved to know the claim; one without a session proves nothing."""
+        claim = ClaimId(self._starter.activation.claim_id)
+        return not claim.has_session or stream.peer.session_id == claim.session_id
 
     async def _refuse(self, stream: Stream, result: str, reason: str) -> None:
         reply = ClassAd({"MyType": "Reply", "TargetType": "Command", "Result": result})

@@ -1,0 +1,66 @@
+"""Who may take a running job's connection over."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.runtime.stream import Stream
+from kettle.starter.service import Starter
+from kettle.starter.service_commands import StarterCommands
+from kettle.wire.codec import Reader, Writer
+from kettle.wire.messages.claims import ClaimCommandReply
+from kettle.wire.security.claim_id import ClaimId, mint_session_id
+from kettle.wire.security.session import Peer
+
+
+class Asking:
+    """A connection that asks for the job, and hears one answer."""
+
+    def __init__(self, session_id: str) -> None:
+        self.peer = Peer("shadow@here", session_id=session_id)
+        self.answers: list[ClassAd] = []
+        self.kept = False
+
+    async def receive(self) -> Reader:
+        return Reader(Writer().ad(ClassAd({"Command": "CA_RECONNECT_JOB"})).getvalue())
+
+    async def send(self, message: ClaimCommandReply) -> None:
+        self.answers.append(message.response)
+
+    def keep(self) -> None:
+        self.kept = True
+
+
+class RunningJob:
+    """As much of a starter as the command looks at."""
+
+    def __init__(self, claim: ClaimId) -> None:
+        self.activation = SimpleNamespace(claim_id=claim.text)
+        self.pipeline = SimpleNamespace(finished=False)
+        self.job = ClassAd()
+        self.world = SimpleNamespace(log=lambda _: None)
+        self.taken: list[Any] = []
+        self.shadow = SimpleNamespace(reconnect=self.taken.append)
+
+    def info_ad(self) -> ClassAd:
+        return ClassAd()
+
+
+@pytest.mark.parametrize(
+    ("knows_the_claim", "result"), [(True, "Success"), (False, "NotAuthorized")]
+)
+def test_only_the_session_of_the_claim_takes_a_running_job_over(
+    knows_the_claim: bool, result: str
+) -> None:
+    claim = mint_session_id('<127.0.0.1:1>#1#1#[Encryption="YES";]', b"k" * 32)
+    starter = RunningJob(claim)
+    asking = Asking(claim.session_id if knows_the_claim else "another")
+    commands = StarterCommands(cast("Starter", starter))
+    asyncio.run(commands.on_claim_command(cast("Stream", asking)))
+    assert asking.answers[0].string("Result") == result
+    assert (asking.kept, len(starter.taken)) == (knows_the_claim, int(knows_the_claim))
