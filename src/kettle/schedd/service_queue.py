@@ -8,6 +8,7 @@ promises something waits for the journal.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 # How long a client may think between two requests of one connection.
 IDLE_SECONDS = 1200.0
+
+# Limit: requests of one connection that are served before the others have their turn.
+_REQUESTS_AT_A_TIME = 256
 
 # Ads of one answer that leave together.
 _TOGETHER = 64
@@ -69,8 +73,12 @@ class QueueCommands:
             spool=service.spool,
         )
         stream.timeout = IDLE_SECONDS
-        while True:
+        for number in itertools.count(1):
             request = await stream.receive()
+            if number % _REQUESTS_AT_A_TIME == 0:
+                # Requests that came in one piece are received without a wait: a client that sends
+                # a million attributes would otherwise be the only one that is served.
+                await asyncio.sleep(0)
             try:
                 answer = connection.handle(request)
             except StorageError as error:
