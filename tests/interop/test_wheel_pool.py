@@ -98,6 +98,9 @@ def test_the_history_is_read_with_every_way_to_stop(pool: WheelPool) -> None:
     assert [report[name] for name in stops] == [2, 4, 4, 2, 2, 0]
     assert (report["since an expression"], report["since a tree"]) == (1, 3)
     assert report["nothing"] == []
+    assert [report[f"epochs {kind}"] for kind in ("EPOCH", "SPAWN", "INPUT")] == [4, 4, 0]
+    assert (report["epochs"], report["epochs ['EPOCH', 'SPAWN']"]) == (4, 8)
+    assert report["an epoch"] == {"MyType": "Job", "RunInstanceId": 0, "EpochAdType": "EPOCH"}
 
 
 def test_the_books_of_the_negotiator_are_read_and_changed(pool: WheelPool) -> None:

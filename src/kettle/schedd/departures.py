@@ -66,3 +66,24 @@ def history_record(job: Job, offset: int, now: int) -> bytes:
     names = sorted(ad.names(), key=str.lower)
     lines = (f"{name} = {ad.text(name)}" for name in names if not is_private_attribute(name))
     return history.render_record(lines, banner)
+
+
+def epoch_record(kind: str, job: Job, now: int) -> bytes:
+    """Return the record of a run of a job: SPAWN when it begins, EPOCH when it has ended.
+
+    Runs are counted from 0. Of a beginning only the names are recorded.
+    """
+    ad, run = job.ad, max(0, (job.ad.integer("NumShadowStarts") or 0) - 1)
+    banner = history.render_epoch_banner(
+        kind, cluster=job.id.cluster, proc=job.id.proc, run=run, owner=job.owner, now=now
+    )
+    texts = {"EpochAdType": f'"{kind}"', "RunInstanceID": str(run), "EpochWriteDate": str(now)}
+    names = ad.names() if kind == "EPOCH" else _NAMES
+    for name in names:
+        text = ad.text(name)
+        if text is not None and not is_private_attribute(name):
+            texts[name] = text
+    return history.render_record((f"{name} = {text}" for name, text in texts.items()), banner)
+
+
+_NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "GlobalJobId")

@@ -49,7 +49,9 @@ class Progress:
 def parse(ad: ClassAd) -> HistoryQuery:
     """Read a query ad; RefusedError with a HistoryErrorCode."""
     limit, scan_limit = ad.integer("NumJobMatches"), ad.integer("ScanLimit")
-    kinds = ad.string("HistoryAdTypeFilter") or ""
+    source = (ad.string("HistoryRecordSource") or "").upper()
+    # Of the runs only the whole records are meant unless others are named.
+    kinds = ad.string("HistoryAdTypeFilter") or ("EPOCH" if source == "JOB_EPOCH" else "")
     return HistoryQuery(
         constraint=_expression(ad, "Requirements"),
         since=_since(ad),
@@ -58,7 +60,7 @@ def parse(ad: ClassAd) -> HistoryQuery:
         scan_limit=scan_limit if scan_limit is not None and scan_limit > 0 else -1,
         streamed=bool(ad.boolean("StreamResults")),
         forwards=bool(ad.boolean("HistoryReadForwards")),
-        source=(ad.string("HistoryRecordSource") or "").upper(),
+        source=source,
         kinds=frozenset(kind.upper() for kind in split_names(kinds)),
     )
 

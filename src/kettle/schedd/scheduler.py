@@ -77,6 +77,9 @@ class Hands(Protocol):
     def log_aborted(self, job: Job, reason: str) -> None:
         """Write the event of a job that was removed."""
 
+    def record_run(self, job: Job) -> None:
+        """Append a run of a job that has ended to the epoch history."""
+
     def record_history(self, job: Job) -> None:
         """Append a finished job to the history files."""
 
@@ -328,6 +331,7 @@ class Scheduler:
             changes["CurrentHosts"] = "0"
         self.queue.update(job.id, changes)
         self.statistics.on_ended(job, reason, now)
+        self.hands.record_run(job)
         tail = self.queue.transaction()
         self.plan_departure(job, tail)
         return tail

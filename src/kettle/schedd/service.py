@@ -122,7 +122,7 @@ class ScheddService:
     async def reconfigure(self, config: Config) -> None:
         """Take over a new configuration."""
         self._read_settings()
-        self.history.settings = self.settings
+        self.history.reconfigure(self.settings)
         self.events.logs.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
@@ -220,6 +220,8 @@ class ScheddService:
         """Give a job to its user's shadow host."""
         self.claims.know(claim.id)
         self.shadows.start_shadow(job, claim, reconnect=reconnect)
+        if not reconnect:
+            self.history.append_epoch("SPAWN", job, self.now())
 
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         """Tell a running job's shadow."""
@@ -250,6 +252,10 @@ class ScheddService:
     def log_aborted(self, job: Job, reason: str) -> None:
         """Write event 009."""
         self.events.aborted(job, reason)
+
+    def record_run(self, job: Job) -> None:
+        """Append an ended run to the epoch history."""
+        self.history.append_epoch("EPOCH", job, self.now())
 
     def record_history(self, job: Job) -> None:
         """Append a finished job to the history."""

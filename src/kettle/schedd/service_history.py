@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError, StorageError
 from kettle.records import history
-from kettle.schedd.departures import history_record
+from kettle.schedd.departures import epoch_record, history_record
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
@@ -23,84 +23,54 @@ if TYPE_CHECKING:
 _LOOKED_THROUGH = 1000
 
 
-class HistoryFiles:
-    """The schedd's history."""
+class RecordFile:
+    """A file of records that is rotated when it is full; `most_bytes` 0 means never."""
 
-    def __init__(self, runtime: Runtime, settings: ServiceSettings) -> None:
+    def __init__(self, runtime: Runtime, path: str, most_bytes: int, rotations: int) -> None:
         self._runtime = runtime
-        self.settings = settings
+        self.path = path
+        self._most_bytes = most_bytes
+        self._rotations = rotations
         self._size = -1
 
-    def append(self, job: Job, now: int) -> None:
-        """Write a finished job; a disk that is full costs the record, not the schedd."""
-        path = self.settings.history
-        if not path:
-            return
+    def append(self, render: Callable[[int], bytes], now: int) -> None:
+        """Add a record, rendered for the offset at which it begins; OSError, StorageError."""
         try:
             if self._size < 0:
-                self._size = os.path.getsize(path) if os.path.exists(path) else 0
-            data = history_record(job, self._size, now)
+                self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+            data = render(self._size)
             if self._rotate(len(data), now):
-                data = history_record(job, 0, now)
-            self._runtime.files.append(path, data)
+                data = render(0)
+            self._runtime.files.append(self.path, data)
             self._size += len(data)
-            if self.settings.per_job_history:
-                self._write_per_job(job)
-        except (StorageError, OSError) as error:
+        except (StorageError, OSError):
             self._size = -1
-            self._runtime.log.problem(f"The history lacks job {job.id}: {error}")
-
-    def _write_per_job(self, job: Job) -> None:
-        path = f"{self.settings.per_job_history}/history.{job.id}"
-        text = "".join(f"{line}\n" for line in job.ad.lines())
-        self._runtime.files.write_atomically(path, text)
+            raise
 
     def _rotate(self, adding: int, now: int) -> bool:
-        settings = self.settings
-        if not 0 < settings.most_history_bytes < self._size + adding:
+        if not 0 < self._most_bytes < self._size + adding:
             return False
-        folder, name = os.path.split(settings.history)
+        folder, name = os.path.split(self.path)
         plan = history.plan_rotation(
             name,
             os.listdir(folder or "."),
             size_bytes=self._size,
             adding_bytes=adding,
-            most_bytes=settings.most_history_bytes,
-            rotations=settings.history_rotations,
+            most_bytes=self._most_bytes,
+            rotations=self._rotations,
             stamp=time.strftime("%Y%m%dT%H%M%S", time.localtime(now)),
         )
         if plan is None:
             return False
-        self._runtime.files.rename(settings.history, os.path.join(folder, plan.rename_to))
+        self._runtime.files.rename(self.path, os.path.join(folder, plan.rename_to))
         for old in plan.delete:
             self._runtime.files.remove(os.path.join(folder, old))
         self._size = 0
         return True
 
-    def has(self, job: Job) -> bool:
-        """Tell whether a job that a crash left behind was recorded before it."""
-        cluster, proc = str(job.id.cluster), str(job.id.proc)
-        for number, record in enumerate(self._backwards()):
-            if record.fields.get("ClusterId") == cluster and record.fields.get("ProcId") == proc:
-                return True
-            if number >= _LOOKED_THROUGH:
-                break
-        return False
-
-    def records(self, query: HistoryQuery) -> Iterator[history.HistoryRecord]:
-        """Return the records a query looks through; RefusedError if there is no such history."""
-        if query.source not in {"", "SCHEDD", "JOB"} or not self.settings.history:
-            raise RefusedError(
-                f"There is no {query.source or 'job'} history here",
-                code=HistoryErrorCode.NOT_CONFIGURED,
-            )
-        if query.forwards:
-            return self._forwards()
-        return self._backwards()
-
     def _paths(self) -> list[str]:
         """Return the files, oldest first."""
-        folder, name = os.path.split(self.settings.history)
+        folder, name = os.path.split(self.path)
         try:
             names = os.listdir(folder or ".")
         except OSError:
@@ -111,11 +81,13 @@ class HistoryFiles:
             if each in names
         ]
 
-    def _forwards(self) -> Iterator[history.HistoryRecord]:
+    def forwards(self) -> Iterator[history.HistoryRecord]:
+        """Yield the records, oldest first."""
         for path in self._paths():
             yield from history.read_forwards(self._runtime.files.read(path))
 
-    def _backwards(self) -> Iterator[history.HistoryRecord]:
+    def backwards(self) -> Iterator[history.HistoryRecord]:
+        """Yield the records, newest first."""
         for path in reversed(self._paths()):
             try:
                 fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -126,6 +98,68 @@ class HistoryFiles:
                 yield from history.read_backwards(partial(_read_at, fd), size)
             finally:
                 os.close(fd)
+
+
+class HistoryFiles:
+    """The schedd's history: of finished jobs, and of each of their runs."""
+
+    def __init__(self, runtime: Runtime, settings: ServiceSettings) -> None:
+        self._runtime = runtime
+        self.reconfigure(settings)
+
+    def reconfigure(self, settings: ServiceSettings) -> None:
+        """Take over where the files are and how large they get."""
+        self.settings = settings
+        most, rotations = settings.most_history_bytes, settings.history_rotations
+        self._jobs = RecordFile(self._runtime, settings.history, most, rotations)
+        self._epochs = RecordFile(self._runtime, settings.epoch_history, most, rotations)
+
+    def append(self, job: Job, now: int) -> None:
+        """Write a finished job; a disk that is full costs the record, not the schedd."""
+        if not self.settings.history:
+            return
+        try:
+            self._jobs.append(lambda offset: history_record(job, offset, now), now)
+            if self.settings.per_job_history:
+                self._write_per_job(job)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"The history lacks job {job.id}: {error}")
+
+    def append_epoch(self, kind: str, job: Job, now: int) -> None:
+        """Write that a run of a job began (SPAWN) or ended (EPOCH)."""
+        if not self.settings.epoch_history:
+            return
+        try:
+            self._epochs.append(lambda _: epoch_record(kind, job, now), now)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
+
+    def _write_per_job(self, job: Job) -> None:
+        path = f"{self.settings.per_job_history}/history.{job.id}"
+        text = "".join(f"{line}\n" for line in job.ad.lines())
+        self._runtime.files.write_atomically(path, text)
+
+    def has(self, job: Job) -> bool:
+        """Tell whether a job that a crash left behind was recorded before it."""
+        cluster, proc = str(job.id.cluster), str(job.id.proc)
+        for number, record in enumerate(self._jobs.backwards()):
+            if record.fields.get("ClusterId") == cluster and record.fields.get("ProcId") == proc:
+                return True
+            if number >= _LOOKED_THROUGH:
+                break
+        return False
+
+    def records(self, query: HistoryQuery) -> Iterator[history.HistoryRecord]:
+        """Return the records a query looks through; RefusedError if there is no such history."""
+        file = {"": self._jobs, "SCHEDD": self._jobs, "JOB": self._jobs}.get(query.source)
+        if query.source == "JOB_EPOCH":
+            file = self._epochs
+        if file is None or not file.path:
+            raise RefusedError(
+                f"There is no {query.source or 'job'} history here",
+                code=HistoryErrorCode.NOT_CONFIGURED,
+            )
+        return file.forwards() if query.forwards else file.backwards()
 
 
 def _read_at(fd: int, at: int, length: int) -> bytes:

@@ -99,6 +99,7 @@ class ServiceSettings:
     history: str
     most_history_bytes: int
     history_rotations: int
+    epoch_history: str
     per_job_history: str
     most_running: int
     alive_seconds: int
@@ -118,6 +119,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         history=str(config[HistoryKnobs.HISTORY] or ""),
         most_history_bytes=_bytes(config, "MAX_HISTORY_LOG", 20 * 1024 * 1024),
         history_rotations=_or(config.integer("MAX_HISTORY_ROTATIONS"), 2),
+        epoch_history=config.get("JOB_EPOCH_HISTORY") or "",
         per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
         alive_seconds=_or(config.integer("ALIVE_INTERVAL"), 300),

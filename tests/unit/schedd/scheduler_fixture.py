@@ -24,6 +24,7 @@ class Hands:
         self.requested: list[Claim] = []
         self.queue: JobQueue | None = None
         self.recorded: list[list[str]] = []
+        self.runs: list[str] = []
         # Jobs that the history has from before a crash.
         self.known: set[str] = set()
 
@@ -62,6 +63,9 @@ class Hands:
 
     def log_aborted(self, job: Job, reason: str) -> None:
         self.done.append(("009", str(job.id)))
+
+    def record_run(self, job: Job) -> None:
+        self.runs.append(str(job.id))
 
     def record_history(self, job: Job) -> None:
         self.recorded.append(list(job.ad.lines()))
