@@ -1,6 +1,6 @@
 """A pool of the real HTCondor, for tests that talk to it.
 
-The real programs are looked for in a chroot ($KETTLE_PEER_ROOT, else ~/.cache/peer-condor), which
+The real programs are looked for in a chroot ($KETTLE_PEER_ROOT, else ~/.cache/kettle-peer), which
 needs root. Where they are not, the tests that need them are skipped, and say so.
 """
 
@@ -66,7 +66,7 @@ SETTABLE_ATTRS_ADMINISTRATOR=*
 
 def peer_root() -> Path:
     """Return the chroot with the real programs, or skip."""
-    root = Path(os.environ.get("KETTLE_PEER_ROOT", Path.home() / ".cache/peer-condor"))
+    root = Path(os.environ.get("KETTLE_PEER_ROOT", Path.home() / ".cache/kettle-peer"))
     if os.geteuid() != 0 or not (root / "usr/sbin/condor_master").exists():
         pytest.skip(f"the real HTCondor is not in {root}, or this is not root")
     return root
