@@ -7,6 +7,7 @@ means for each kind and refuses what is out of range; where texts come from is `
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from kettle.errors import ConfigError
@@ -318,6 +319,8 @@ def parse_integer(text: str) -> int | None:
     except ValueError:
         pass
     value = evaluate_text(text)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
     return int(value) if isinstance(value, (bool, int, float)) else None
 
 

@@ -7,6 +7,7 @@ line, in brackets over several lines, in a file, or are printed by a command (ve
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 KEYWORD = re.compile(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
 SLICE = re.compile(r"\[\s*(-?\d*)\s*(?::\s*(-?\d*)\s*)?(?::\s*(-?\d*)\s*)?\]")
 SEPARATORS = re.compile(r"[\s,]+")
-COUNT_FIRST = re.compile(r"(\d[\d.]*|\([^)]*\))(?:\s+|$)")
+COUNT_FIRST = re.compile(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 UNIT_SEPARATOR = "\x1f"
 # White space without the separator of units, which Python counts as white space.
@@ -134,9 +135,11 @@ def _count(text: str, reader: SubmitReader) -> int:
     number = parse_integer(text)
     if number is None:
         real = parse_real(text)
-        number = None if real is None else int(real)
-    if number is None or number > MOST_JOBS:
+        number = None if real is None or not math.isfinite(real) else int(real)
+    if number is None:
         raise reader.parse_error("Invalid Queue count expression")
+    if not 0 <= number <= MOST_JOBS:
+        raise reader.parse_error("Queue count out of range")
     # Compat: `queue 0` makes one job (vectors, README).
     return max(1, number)
 

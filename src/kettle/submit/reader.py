@@ -61,6 +61,9 @@ class SubmitReader(StatementReader):
                 raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
             except ConfigError as error:
                 raise self.parse_error(error.message) from None
+        if self.branches.depth:
+            where = f"{self._at(self.place, self.lines.number)}: "
+            raise self.parse_error("endif(s) not found before end-of-file", (where,))
         self.read_appended()
         return None
 

@@ -242,3 +242,7 @@ def test_a_person_has_a_file_of_their_own_but_root_and_daemons_do_not() -> None:
     assert load_config(sources, environment, subsystem="SCHEDD").get("A") is None
     sources.facts["REAL_UID"] = "0"
     assert load_config(sources, environment).get("A") is None
+
+
+def test_a_number_that_is_not_finite_is_no_whole_number() -> None:
+    assert Config.from_text("A = 1e999\n").integer("A") is None

@@ -47,8 +47,27 @@ def test_a_slice_that_goes_backwards_is_refused() -> None:
 
 
 def test_more_jobs_than_any_schedd_takes_are_refused() -> None:
-    with pytest.raises(SubmitError, match="Invalid Queue count"):
+    with pytest.raises(SubmitError, match="Queue count out of range"):
         jobs_of("queue 999999999999\n")
+
+
+@pytest.mark.parametrize("count", ["-1", "-5 x in (a b)", "(-1)", "1-3"])
+def test_less_than_no_job_is_out_of_range(count: str) -> None:
+    with pytest.raises(SubmitError, match="Queue count out of range"):
+        jobs_of(f"queue {count}\n")
+
+
+@pytest.mark.parametrize("count", ["inf", "nan", "1e999"])
+def test_a_count_that_is_no_finite_number_is_none(count: str) -> None:
+    with pytest.raises(SubmitError, match="Invalid Queue count"):
+        jobs_of(f"queue {count}\n")
+
+
+@pytest.mark.parametrize("rest", ["queue\n", "arguments = 1\n"])
+def test_an_if_that_nobody_closes_is_refused(rest: str) -> None:
+    with pytest.raises(SubmitError, match=r"endif\(s\) not found before end") as raised:
+        jobs_of(f"if defined foo\n{rest}")
+    assert 'Submit:-1:Error "job.sub", Line 3: \n' in raised.value.message
 
 
 def test_an_open_bracket_names_the_line_it_stands_on() -> None:
