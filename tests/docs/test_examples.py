@@ -16,8 +16,25 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / "first-pool.md"]
+PAGES = [ROOT / "docs" / "first-pool.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def read_answers(page: Path) -> list[re.Pattern[str]]:
+    """Return what the page shows of the commands' output, line by line; `…` stands for anything."""
+    answers = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        inside = ""
+        for line in block.splitlines():
+            if inside:
+                inside = "" if line == inside else inside
+            elif line.startswith("$ "):
+                heredoc = re.search(r"<<'(\w+)'", line)
+                inside = heredoc[1] if heredoc else ""
+            elif line.strip():
+                words = [re.escape(part.strip()) for part in re.split(r"…|\s+", line)]
+                answers.append(re.compile(r".*?".join(words)))
+    return answers
 
 
 def read_script(page: Path) -> str:
@@ -83,3 +100,6 @@ def test_the_commands_of_the_page_work_in_their_order(page: Path, place: Path) -
         [place / "bin" / "kettle", "down", "--fast"], env=environment, check=False, timeout=60
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    lines = iter(done.stdout.splitlines())
+    for answer in read_answers(page):
+        assert any(answer.search(line) for line in lines), f"{answer.pattern}\n{done.stdout}"

@@ -1,0 +1,41 @@
+"""Every installed command is there, says what it takes, and is in the manual."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def generator() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("tools", ROOT / ".ci/generate_tools.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TOOLS = generator()
+
+
+@pytest.mark.parametrize("name", sorted(TOOLS.read_scripts()))
+def test_an_installed_command_shows_its_help(name: str) -> None:
+    code, text = TOOLS.ask_help(name, ["-help"])
+    assert code == TOOLS.EXIT_CODES.get(name, 0)
+    assert "usage" in text.lower()
+
+
+def test_the_manual_has_every_installed_command_and_no_other() -> None:
+    described = [name for group in TOOLS.GROUPS.values() for name in group]
+    assert sorted(described) == sorted(TOOLS.read_scripts())
+
+
+def test_the_page_of_commands_is_as_the_commands_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert TOOLS.PAGE.read_text(encoding="utf-8") == TOOLS.render(), "run .ci/generate_tools.py"
