@@ -133,6 +133,13 @@ class IdleJobs:
             number = self._assign(job)
         return number
 
+    def was_edited(self, changes: Changes) -> bool:
+        """Tell whether a commit changed what a waiting job asks for: it may fit a slot now."""
+        return any(
+            job_id in self._place and not self._significant.isdisjoint(names)
+            for job_id, names in changes.changed.items()
+        )
+
     # -- changing ---------------------------------------------------------------------------
 
     def request(self, names: Iterable[str]) -> None:

@@ -158,6 +158,8 @@ class ScheddService:
                 if not is_waiting_for_files(job.ad):
                     self.events.submitted(job)
             self.ads.want_matches()
+        elif self.idle.was_edited(changes):
+            self.ads.want_matches()
         for cluster in changes.new_clusters:
             if "JobMaterializeDigestFile" in cluster.ad:
                 self.events.cluster_submitted(cluster)

@@ -51,6 +51,16 @@ def test_an_edit_of_a_significant_attribute_moves_a_job() -> None:
     assert len(world.idle.buckets("alice@vm")) == 2
 
 
+def test_an_edit_of_what_a_waiting_job_asks_for_is_told_from_any_other() -> None:
+    world = World()
+    (job,) = world.submit(1, RequestMemory="100")
+    told = []
+    world.queue.observe(lambda changes: told.append(world.idle.was_edited(changes)))
+    world.queue.update(job.id, {"RequestMemory": "300"})
+    world.queue.update(job.id, {"Remark": '"no matter"'})
+    assert told == [True, False]
+
+
 def test_a_negotiators_wishes_split_groups() -> None:
     world = World()
     world.submit(1, Foo="1")
