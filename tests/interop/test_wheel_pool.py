@@ -100,6 +100,8 @@ def test_the_history_is_read_with_every_way_to_stop(pool: WheelPool) -> None:
     assert report["nothing"] == []
     assert [report[f"epochs {kind}"] for kind in ("EPOCH", "SPAWN", "INPUT")] == [4, 4, 0]
     assert (report["epochs"], report["epochs ['EPOCH', 'SPAWN']"]) == (4, 8)
+    assert (report["startd history"], report["startd match"]) == (True, 1)
+    assert report["startd ad"]["Cmd"]
     assert report["an epoch"] == {"MyType": "Job", "RunInstanceId": 0, "EpochAdType": "EPOCH"}
 
 

@@ -2,102 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError, StorageError
 from kettle.records import history
+from kettle.runtime.record_files import RecordFile
 from kettle.schedd.departures import epoch_record, history_record
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
+    from kettle.records.history_query import HistoryQuery
     from kettle.runtime.context import Runtime
-    from kettle.schedd.history_query import HistoryQuery
     from kettle.schedd.job_queue import Job
     from kettle.schedd.settings import ServiceSettings
 
 # Limit: records at the end of the file that a restart looks through for a job that may be there.
 _LOOKED_THROUGH = 1000
-
-
-class RecordFile:
-    """A file of records that is rotated when it is full; `most_bytes` 0 means never."""
-
-    def __init__(self, runtime: Runtime, path: str, most_bytes: int, rotations: int) -> None:
-        self._runtime = runtime
-        self.path = path
-        self._most_bytes = most_bytes
-        self._rotations = rotations
-        self._size = -1
-
-    def append(self, render: Callable[[int], bytes], now: int) -> None:
-        """Add a record, rendered for the offset at which it begins; OSError, StorageError."""
-        try:
-            if self._size < 0:
-                self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
-            data = render(self._size)
-            if self._rotate(len(data), now):
-                data = render(0)
-            self._runtime.files.append(self.path, data)
-            self._size += len(data)
-        except (StorageError, OSError):
-            self._size = -1
-            raise
-
-    def _rotate(self, adding: int, now: int) -> bool:
-        if not 0 < self._most_bytes < self._size + adding:
-            return False
-        folder, name = os.path.split(self.path)
-        plan = history.plan_rotation(
-            name,
-            os.listdir(folder or "."),
-            size_bytes=self._size,
-            adding_bytes=adding,
-            most_bytes=self._most_bytes,
-            rotations=self._rotations,
-            stamp=time.strftime("%Y%m%dT%H%M%S", time.localtime(now)),
-        )
-        if plan is None:
-            return False
-        self._runtime.files.rename(self.path, os.path.join(folder, plan.rename_to))
-        for old in plan.delete:
-            self._runtime.files.remove(os.path.join(folder, old))
-        self._size = 0
-        return True
-
-    def _paths(self) -> list[str]:
-        """Return the files, oldest first."""
-        folder, name = os.path.split(self.path)
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            return []
-        return [
-            os.path.join(folder, each)
-            for each in (*history.rotated_files(name, names), name)
-            if each in names
-        ]
-
-    def forwards(self) -> Iterator[history.HistoryRecord]:
-        """Yield the records, oldest first."""
-        for path in self._paths():
-            yield from history.read_forwards(self._runtime.files.read(path))
-
-    def backwards(self) -> Iterator[history.HistoryRecord]:
-        """Yield the records, newest first."""
-        for path in reversed(self._paths()):
-            try:
-                fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            except OSError:
-                continue
-            try:
-                size = os.fstat(fd).st_size
-                yield from history.read_backwards(partial(_read_at, fd), size)
-            finally:
-                os.close(fd)
 
 
 class HistoryFiles:
@@ -111,8 +32,8 @@ class HistoryFiles:
         """Take over where the files are and how large they get."""
         self.settings = settings
         most, rotations = settings.most_history_bytes, settings.history_rotations
-        self._jobs = RecordFile(self._runtime, settings.history, most, rotations)
-        self._epochs = RecordFile(self._runtime, settings.epoch_history, most, rotations)
+        self._jobs = RecordFile(self._runtime.files, settings.history, most, rotations)
+        self._epochs = RecordFile(self._runtime.files, settings.epoch_history, most, rotations)
 
     def append(self, job: Job, now: int) -> None:
         """Write a finished job; a disk that is full costs the record, not the schedd."""
@@ -160,7 +81,3 @@ class HistoryFiles:
                 code=HistoryErrorCode.NOT_CONFIGURED,
             )
         return file.forwards() if query.forwards else file.backwards()
-
-
-def _read_at(fd: int, at: int, length: int) -> bytes:
-    return os.pread(fd, length, at)

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
-from kettle.schedd import actions, history_query, queries
+from kettle.records import history_query
+from kettle.runtime.record_files import send_history
+from kettle.schedd import actions, queries
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_queue import Job
 from kettle.schedd.qmgmt import Connection
@@ -152,18 +154,7 @@ class QueueCommands:
         except RefusedError as refusal:
             await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
             return
-        progress = history_query.Progress()
-        if query.streamed:
-            await stream.send(Words(history_query.first_ad()))
-            for ad in history_query.select(records, query, progress):
-                await stream.send(stream.writer().ad(ad, projection=query.projection))
-            await stream.send(Words(history_query.last_ad(progress)))
-            return
-        writer = stream.writer()
-        for ad in history_query.select(records, query, progress):
-            writer.ad(ad, projection=query.projection)
-        writer.ad(history_query.last_ad(progress))
-        await stream.send(writer)
+        await send_history(stream, records, query)
 
     async def on_query_ads(self, stream: Stream) -> None:
         """Answer with ads of ours what a collector would be asked: schedd, submitters, slots.

@@ -10,16 +10,20 @@ import secrets
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError
+from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.records import history_query
 from kettle.records.history import render_banner, render_record
+from kettle.runtime.record_files import RecordFile, send_history
 from kettle.runtime.stream import Stream
 from kettle.startd import ads
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.machine import Drain, SlotRecord
 from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
 from kettle.wire.messages import claims as messages
 from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
     from kettle.startd.service import StartdService
@@ -49,6 +53,7 @@ class OtherCommands:
         register(Command.GIVE_STATE, self.on_give_state)
         register(Command.QUERY_STARTD_ADS, self.on_query)
         register(Command.QUERY_MULTIPLE_ADS, self.on_query)
+        register(Command.GET_HISTORY, self.on_history)
         register(Command.CA_CMD, self.on_claim_command)
         register(Command.CA_AUTH_CMD, self.on_claim_command)
 
@@ -204,6 +209,23 @@ class OtherCommands:
         reply["Result"] = "Success"
 
     # ---- history ------------------------------------------------------------------------------
+
+    async def on_history(self, stream: Stream) -> None:
+        """Answer GET_HISTORY: what ran on this machine."""
+        request = (await stream.receive()).ad()
+        runtime = self._service.runtime
+        file = RecordFile(runtime.files, runtime.config.get("STARTD_HISTORY") or "", 0, 0)
+        if not file.path:
+            none = history_query.failure(HistoryErrorCode.NOT_CONFIGURED, "There is no history")
+            await stream.send(Words(none))
+            return
+        try:
+            query = history_query.parse(request)
+        except RefusedError as refusal:
+            await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
+            return
+        records = file.forwards() if query.forwards else file.backwards()
+        await send_history(stream, records, query)
 
     def write_history(self, record: SlotRecord, starter: StarterProcess) -> None:
         """Append the ended activation to STARTD_HISTORY, where one is configured."""

@@ -1,7 +1,7 @@
-"""QUERY_SCHEDD_HISTORY: which finished jobs are shown, and in which messages.
+"""QUERY_SCHEDD_HISTORY, GET_HISTORY: which finished jobs are shown, and in which messages.
 
-Pure: a query ad and records from the files become ads. The shell brings the records and sends.
-Source: wire reference, QUERY_SCHEDD_HISTORY (R070).
+Pure: a query ad and records from the files become ads. `runtime/record_files.py` brings the records
+and sends. Source: wire reference, QUERY_SCHEDD_HISTORY (R070).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, Expr, parse_expression, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.history import HistoryRecord
-from kettle.schedd.selection import holds
 from kettle.wire.codec import split_names
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
@@ -119,6 +118,12 @@ def select(
             progress.sent += 1
             yield ad
     progress.finished = True
+
+
+def holds(ad: ClassAd, constraint: Expr) -> bool:
+    """Tell whether an expression is true (or a number other than zero) for an ad."""
+    value = ad.evaluate_expression(constraint)
+    return value is True or (isinstance(value, (int, float)) and value != 0)
 
 
 def first_ad() -> ClassAd:
