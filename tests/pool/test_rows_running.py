@@ -44,6 +44,19 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
         yield pool
 
 
+@pytest.fixture(autouse=True)
+def _no_claim_is_left(pool: PersonalPool) -> Iterator[None]:
+    """Nothing of a test's jobs stays in the queue, and no slot stays claimed for them."""
+    yield
+    assert ask_queue(pool, "-all", "ClusterId") == []
+    words = ("-af", "Name", "Activity", "-constraint", 'SlotType == "Dynamic"')
+    wait_until(
+        lambda: run_tool(pool, "condor_status", *words)[1] == "",
+        5,
+        lambda: run_tool(pool, "condor_status", *words)[1],
+    )
+
+
 def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
     """Queue a shell script as a job whose output is `out` and `err`."""
     work.mkdir(exist_ok=True)
@@ -261,7 +274,8 @@ def test_condor_status_has_its_tables(pool: PersonalPool, work: Path) -> None:
     assert re.search(
         r"^Name +OpSys +Arch +State +Activity +LoadAv +Mem +ActvtyTime", ask(), re.MULTILINE
     )
-    wait_until(lambda: re.search(r"^slot1_\d+@", ask("-run"), re.MULTILINE) is not None, 5)
+    assert re.search(r"^slot1_\d+@", ask("-claimed"), re.MULTILINE)
+    wait_until(lambda: " 1 " in ask("-run"), 5)
     assert "slot1@" in ask("-avail")
     assert ask("-constraint", "false") == ""
     for kind in ("schedd", "master", "any", "direct", "compact", "negotiator", "collector"):

@@ -118,7 +118,7 @@ TRANSITIONS = (
     Row(Phase.IDLE,       NoJob,              Phase.GONE,       (Effect.RELEASE,)),
     Row(Phase.IDLE,       GivenUp,            Phase.GONE,       (Effect.FORGET_JOB,)),
     Row(Phase.RUNNING,    ShadowEnded,        Phase.IDLE,       (Effect.CHOOSE_JOB,)),
-    Row(Phase.RUNNING,    ShadowEndedForGood, Phase.GONE,       ()),
+    Row(Phase.RUNNING,    ShadowEndedForGood, Phase.GONE,       (Effect.RELEASE,)),
     Row(Phase.RUNNING,    GivenUp,            Phase.LOST,       ()),
     Row(Phase.LOST,       ShadowEnded,        Phase.GONE,       ()),
     Row(Phase.LOST,       ShadowEndedForGood, Phase.GONE,       ()),

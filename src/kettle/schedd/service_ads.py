@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 GATHER_SECONDS = 0.005
 # The shortest pause between two updates while work goes on.
 PAUSE_SECONDS = 0.1
+# How soon after a change of the counts the schedd's own ad, which is large, tells of it.
+OWN_AD_SECONDS = 1.0
 
 
 class ScheddAds:
@@ -38,6 +40,7 @@ class ScheddAds:
         self._told: dict[str, ads.SubmitterCounts] = {}
         self._negotiator: Stream | None = None
         self._stopping = False
+        self._own_ad_soon: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """Begin to tell."""
@@ -56,6 +59,8 @@ class ScheddAds:
     async def stop(self) -> None:
         """Withdraw the ads."""
         self._stopping = True
+        if self._own_ad_soon is not None:
+            self._own_ad_soon.cancel()
         name = self._service.name
         self._advertiser.invalidate(Command.INVALIDATE_SCHEDD_ADS, "Scheduler", name)
         for submitter in self._told:
@@ -119,6 +124,13 @@ class ScheddAds:
             self._told[submitter] = counts
             ad = ads.submitter_ad(submitter, counts, service.name, address)
             self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
+            if self._own_ad_soon is None and not self._stopping:
+                loop = asyncio.get_running_loop()
+                self._own_ad_soon = loop.call_later(OWN_AD_SECONDS, self._tell_own_ad)
+
+    def _tell_own_ad(self) -> None:
+        self._own_ad_soon = None
+        self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
 
     async def _reschedule(self) -> None:
         """Send RESCHEDULE to the negotiator, over a connection that is kept."""

@@ -323,6 +323,7 @@ class ClaimCommands:
         service = self._service
         request = messages.ActivateClaim.read(await stream.receive())
         service.machine.counters.activation_requests += 1
+        await self._await_leaving(request.claim_id)
         job, now = request.job, service.runtime.clock.now()
         record = service.machine.find_claim(request.claim_id)
         claim = record.claim if record is not None else None
@@ -340,6 +341,18 @@ class ClaimCommands:
             await self._refuse_activation(stream, job, VacateReasonCode.ActivationNoMatch, 0)
             return
         await self._activate(stream, record, claim, ad)
+
+    async def _await_leaving(self, claim_id: str) -> None:
+        """Wait for a job of the claim that was told to leave.
+
+        Its shadow heard at once that the claim lives on; the next job may be here before it is
+        gone.
+        """
+        starter = self._starter_of(self._service.machine.find_claim(claim_id), claim_id)
+        if starter is not None and starter.told_to_leave:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_DEACTIVATE_SECONDS):
+                    await starter.done.wait()
 
     async def _refuse_activation(self, stream: Stream, job: ClassAd, code: int, word: int) -> None:
         self._service.runtime.log(f"Refused to start a job: {_reason(code).name}")

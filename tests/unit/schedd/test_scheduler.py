@@ -132,6 +132,16 @@ def test_an_exit_reason_decides_the_next_status(reason: ShadowExit, status: JobS
     assert job.ad.string("LastRemoteHost") == "slot1@vm"
 
 
+def test_a_claim_that_its_shadow_cannot_use_is_given_back() -> None:
+    world = World()
+    (job, _) = world.submit(2)
+    claim = world.run(job)
+    world.exit(job, int(ShadowExit.NOT_STARTED), reusable=False)
+    assert world.hands.take() == [("release", claim.id)]
+    assert status_of(job) is JobStatus.IDLE
+    assert claim.id not in world.scheduler.claims.by_id
+
+
 def test_a_completed_job_is_recorded_once_and_complete() -> None:
     world = World()
     (job,) = world.submit()
