@@ -1,0 +1,43 @@
+"""A claim whose job was vacated, held or removed serves the next job, and none is left behind."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import Jobs, run_tool, submit, wait_until
+
+
+def claimed_idle(pool: PersonalPool) -> int:
+    """Return how many slots are claimed by nobody's job."""
+    _, said, _ = run_tool(pool, "condor_status", "-af", "State", "Activity")
+    return said.count("Claimed Idle")
+
+
+def running(jobs: Jobs) -> int:
+    """Return how many jobs of the cluster run."""
+    words = (str(jobs.cluster), "-af", "JobStatus")
+    return run_tool(jobs.pool, "condor_q", *words)[1].split().count("2")
+
+
+@pytest.mark.parametrize("tool", ["condor_vacate_job", "condor_hold", "condor_rm"])
+def test_a_slot_that_a_job_was_taken_off_runs_the_next_one(tool: str, tmp_path: Path) -> None:
+    work = Path(tempfile.mkdtemp(prefix="kettle-reuse-")) if os.getuid() == 0 else tmp_path
+    work.chmod(0o755)
+    with personal_pool(tmp_path, "NUM_CPUS = 2\n") as pool:
+        jobs = submit(
+            pool,
+            work / "jobs",
+            "executable = /bin/sleep\narguments = 100\ntransfer_executable = false\n"
+            "should_transfer_files = YES\nrequest_memory = 10MB\nrequest_disk = 1MB\nqueue 6\n",
+        )
+        wait_until(lambda: running(jobs) == 2, 15)
+        for proc in range(3):
+            assert run_tool(pool, tool, f"{jobs.cluster}.{proc}")[0] in (0, 1)
+            wait_until(lambda: running(jobs) == 2 and not claimed_idle(pool), 15)
+        run_tool(pool, "condor_rm", str(jobs.cluster))
