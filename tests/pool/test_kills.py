@@ -13,7 +13,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, processes_of
-from pool_jobs import Witness, daemon_pids, title_of, wait_until
+from pool_jobs import Witness, daemon_pids, run_tool, title_of, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -88,6 +88,31 @@ def test_a_starter_s_death_is_one_clean_requeue_of_its_job(tmp_path: Path, work:
         again = [proc for proc in range(COUNT) if witness.begun(proc) == 2]
         history = witness.jobs.history()
         assert history[again[0]][0].integer("NumJobStarts") == 2
+
+
+def test_a_starter_s_death_ends_a_program_that_threw_its_environment_away(
+    tmp_path: Path, work: Path
+) -> None:
+    notes = work / "pids"
+    script = work / "bare.sh"
+    script.write_text(
+        f'#!/bin/sh\nexec env -i /bin/sh -c "echo \\$\\$ >>{notes}; exec /bin/sleep 61"\n'
+    )
+    for path, mode in ((script, 0o755), (work, 0o777)):
+        path.chmod(mode)
+    description = work / "bare.sub"
+    description.write_text(f"executable = {script}\ntransfer_executable = false\nqueue\n")
+
+    def pids() -> list[int]:
+        return [int(word) for word in notes.read_text().split()] if notes.exists() else []
+
+    with personal_pool(tmp_path, CONFIG) as pool:
+        code, _, complaint = run_tool(pool, "condor_submit", str(description))
+        assert code == 0, complaint
+        wait_until(lambda: len(pids()) == 1, 20)
+        kill(pool, "condor_starter")
+        wait_until(lambda: len(pids()) == 2, 30)
+        assert not title_of(pids()[0])
 
 
 def test_the_master_s_death_stops_everything_and_the_next_start_goes_on(

@@ -13,7 +13,7 @@ import fcntl
 import os
 import resource
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import KettleError
@@ -134,6 +134,10 @@ class Processes(Protocol):
         name: str = "",
     ) -> Child:
         """Start a program; see `SystemProcesses.spawn`."""
+        ...
+
+    def children(self) -> Sequence[Child]:
+        """Return the children that run."""
         ...
 
 
@@ -291,6 +295,22 @@ def descendants(root: int) -> list[int]:
             found.append(child)
             waiting.append(child)
     return found
+
+
+def strays(known: Container[int]) -> list[int]:
+    """Return the living processes that fell to this one, a subreaper, when their parents died.
+
+    They are our children whom nobody here started (`known` are the pids of those), and all that is
+    below them. What a zygote has just forked for us may not be known yet, but is in our session;
+    jobs have sessions of their own.
+    """
+    session = os.getsid(0)
+    found: list[int] = []
+    for pid in _children_of(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            if pid not in known and os.getsid(pid) != session:
+                found += [pid, *descendants(pid)]
+    return [pid for pid in found if not is_zombie(pid)]
 
 
 def _children_of(pid: int) -> list[int]:

@@ -19,7 +19,7 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
-from kettle.runtime.processes import Child, is_zombie, kill_tree
+from kettle.runtime.processes import Child, is_zombie, kill_tree, strays
 from kettle.runtime.stream import Stream
 from kettle.wire.codec import Writer
 from kettle.wire.messages import starter_control as words
@@ -202,9 +202,14 @@ class Starters:
         self._finish(starter)
 
     def _left_behind(self, starter_pid: int) -> list[int]:
-        """Return the living processes that carry the dead starter's marker."""
+        """Return what lives on of a dead starter's job.
+
+        That is who carries its marker, wherever it went, and who fell to us when it died: a program
+        that begins with an environment of its own (`env -i`, `su -`) carries no marker.
+        """
+        known = {child.pid for child in self._runtime.processes.children()}
+        found = strays(known)
         marker = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:".encode()
-        found = []
         for name in os.listdir("/proc"):
             if not name.isdigit() or is_zombie(int(name)):
                 continue

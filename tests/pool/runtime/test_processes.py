@@ -14,7 +14,13 @@ import pytest
 
 from kettle.errors import KettleError
 from kettle.runtime import kernel
-from kettle.runtime.processes import SystemProcesses, descendants, is_zombie, kill_tree
+from kettle.runtime.processes import (
+    SystemProcesses,
+    descendants,
+    is_zombie,
+    kill_tree,
+    strays,
+)
 from kettle.runtime.zygote import Zygote
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}
@@ -173,7 +179,10 @@ def test_an_exception_in_the_entry_is_an_exit_code_and_not_our_trouble() -> None
     run(scenario, zygote=True)
 
 
-def test_a_dead_zygote_is_replaced_for_the_next_fork() -> None:
+def test_a_dead_zygote_is_replaced_for_the_next_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A fresh interpreter looks for modules where this one does, and nowhere else.
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3]))
+
     async def scenario(processes: SystemProcesses) -> None:
         os.kill(processes.zygote.pid, signal.SIGKILL)
         with pytest.raises(KettleError, match="zygote is gone"):
@@ -211,3 +220,20 @@ def test_the_zygote_ends_when_its_daemon_does() -> None:
     while not is_zombie(pid):
         assert time.monotonic() < deadline, "the zygote outlived its daemon"
         time.sleep(0.01)
+
+
+def test_an_orphan_in_a_session_of_its_own_is_a_stray_and_a_child_is_none() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        ours = processes.spawn(["sleep", "60"], environment=ENVIRONMENT, new_session=True)
+        script = "setsid sleep 60 & exit 0"
+        parent = processes.spawn(["sh", "-c", script], environment=ENVIRONMENT, new_session=True)
+        while not (found := strays({ours.pid, parent.pid})):  # noqa: ASYNC110 - it says nothing
+            await asyncio.sleep(0.01)
+        assert ours.pid not in found
+        for pid in found:
+            os.kill(pid, signal.SIGKILL)
+        ours.signal(signal.SIGKILL)
+        await ours.wait()
+        await parent.wait()
+
+    run(scenario)
