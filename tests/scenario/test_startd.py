@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
+from kettle.errors import ConnectionLost
 from kettle.runtime.context import Runtime
 from kettle.runtime.stream import Stream
 from kettle.startd.service import StartdService
@@ -49,7 +52,9 @@ def job(**attributes: object) -> ClassAd:
 class FakeStarter:
     """Plays a starter: remembers orders, leaves when told, unless it is stubborn."""
 
-    def __init__(self, *, stubborn: bool = False) -> None:
+    def __init__(self, *, stubborn: bool = False, stays: bool = False) -> None:
+        self.stays = stays
+        self.processes = 0
         self.orders: list[words.ControlMessage] = []
         self.activations: list[words.StarterActivation] = []
         self.stubborn = stubborn
@@ -58,24 +63,37 @@ class FakeStarter:
 
     async def __call__(self, child: FakeChild) -> int:
         self.finish.clear()
-        connection, control = child.fds
+        connection, control, connections = child.fds
+        self.processes += 1
         self.activations.append(words.StarterActivation.read(Reader(child.arguments)))
         os.close(connection)
         stream = Stream.over(control)
-        listening = asyncio.ensure_future(self._listen(stream))
+        with socket.socket(fileno=connections) as hand:
+            return await self._work(stream, hand)
+
+    async def _work(self, stream: Stream, hand: socket.socket) -> int:
+        listening = asyncio.ensure_future(self._listen(stream, hand))
         ended = asyncio.ensure_future(self.finish.wait())
         died = asyncio.ensure_future(self.die.wait())
         await asyncio.wait((ended, died), return_when=asyncio.FIRST_COMPLETED)
         if not died.done():
-            await stream.send(words.StarterDone(ClassAd({"ExitCode": 0})))
+            await stream.send(words.StarterDone(ClassAd({"ExitCode": 0, "Stays": self.stays})))
+        if self.stays:
+            with contextlib.suppress(ConnectionLost):
+                await listening
         for task in (listening, ended, died):
             task.cancel()
         stream.close()
         return 0
 
-    async def _listen(self, stream: Stream) -> None:
+    async def _listen(self, stream: Stream, hand: socket.socket) -> None:
         while True:
             order = words.read_control_message(await stream.receive_forever())
+            if isinstance(order, words.NextActivation):
+                _, (connection,), _, _ = socket.recv_fds(hand, 1, 1)
+                os.close(connection)
+                self.activations.append(words.StarterActivation.read(Reader(order.activation)))
+                await stream.send(words.StarterDone(ClassAd({"ExitCode": 0, "Stays": True})))
             self.orders.append(order)
             leave = isinstance(order, words.KillJob | words.VacateJob)
             if leave and not (self.stubborn and isinstance(order, words.VacateJob)):
@@ -221,6 +239,33 @@ def test_a_slot_refuses_what_its_start_does_not_want(tmp_path: Path) -> None:
         assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
 
     play(tmp_path, scenario, 'START = TARGET.Owner == "alice"\n')
+
+
+def test_a_starter_that_stays_runs_the_next_job_of_its_claim_and_of_no_other(
+    tmp_path: Path,
+) -> None:
+    starter = FakeStarter(stays=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        assert await point.activate(claim_id, job()) == (1, None)
+        assert [one.number for one in starter.activations] == [1, 2]
+        assert starter.processes == 1
+        await point.tell(Command.RELEASE_CLAIM, claim_id)
+        assert not point.startd.processes.children()
+        other = (await point.claim(job())).claimed[0][0]
+        await point.activate(other, job())
+        assert starter.processes == 2
+        starter.finish.set()
+        # One that waits in vain is let go.
+        await asyncio.sleep(5)
+        assert not point.startd.processes.children()
+
+    play(tmp_path, scenario, starter=starter)
 
 
 def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path: Path) -> None:

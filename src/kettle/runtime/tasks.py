@@ -38,10 +38,10 @@ def running() -> frozenset[asyncio.Task[Any]]:
     return frozenset(_running)
 
 
-async def cancel_all() -> None:
+async def cancel_all(*, except_for: asyncio.Task[Any] | None = None) -> None:
     """Cancel every task started here, except the caller, and wait until they have ended."""
     mine = asyncio.current_task()
-    tasks = [task for task in _running if task is not mine]
+    tasks = [task for task in _running if task is not mine and task is not except_for]
     for task in tasks:
         task.cancel()
     if tasks:

@@ -243,6 +243,7 @@ class StartdService:
         record.job_started_at = record.suspended_seconds = 0.0
         record.accepted_while_draining = False
         if claim is not None and claim.phase is not ClaimPhase.OFFERED:
+            self.starters.let_go(claim.claim_id)
             self.claims.tell_schedd_released(claim)
             self.retire_session(claim)
         self.claims.drop_waiting(record)

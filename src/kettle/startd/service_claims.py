@@ -391,7 +391,7 @@ class ClaimCommands:
             record.job,
         )
         try:
-            await service.starters.fork(activation, connection)
+            await service.starters.begin(activation, connection)
         except KettleError as error:
             service.runtime.log(f"{record.short_name}: cannot start a starter: {error}")
             if record.claim is not None:

@@ -12,8 +12,9 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
@@ -29,6 +30,8 @@ ENTRY = "kettle.starter.service_entry:run"
 _EXIT_SECONDS = 30.0
 # What a dead starter has written is there already; only something odd keeps the line open.
 _LAST_WORDS_SECONDS = 2.0
+# How long a starter without a job waits for the next one of its claim.
+_IDLE_SECONDS = 2.0
 # Limit: rounds over /proc to find what a dead starter's job left behind.
 _HUNT_ROUNDS = 20
 
@@ -41,6 +44,9 @@ class StarterProcess:
     slot_name: str
     claim_id: str
     control: Stream
+    # Where connections to shadows go, as descriptors.
+    connections: socket.socket
+    generation: int = 0
     child: Child | None = None
     address: str = ""
     usage: ClassAd | None = None
@@ -83,6 +89,10 @@ class Starters:
         self._reports = reports
         self._running: dict[int, StarterProcess] = {}
         self._finished: dict[str, StarterProcess] = {}
+        # By claim, the finished starters that stay for another job; and by pid, for which
+        # activation each process works now.
+        self._idle: dict[str, tuple[StarterProcess, asyncio.TimerHandle]] = {}
+        self._current: dict[int, StarterProcess] = {}
         self.generation = 0
 
     def find(self, number: int) -> StarterProcess | None:
@@ -96,38 +106,94 @@ class Starters:
     def __len__(self) -> int:
         return len(self._running)
 
-    async def fork(self, activation: words.StarterActivation, connection: int) -> StarterProcess:
-        """Fork a starter and give it the connection to its shadow (closed here afterwards)."""
-        control, theirs = Stream.pair()
-        starter = StarterProcess(
-            activation.number, activation.slot_name, activation.claim_id, control
-        )
-        self._running[activation.number] = starter
+    async def begin(self, activation: words.StarterActivation, connection: int) -> StarterProcess:
+        """Give an activation to the claim's starter if one waits for it, else to a new one.
+
+        `connection` is the one to the shadow; it is closed here afterwards.
+        """
         writer = Writer()
         activation.write(writer)
+        data = writer.getvalue()
+        return self._begin_again(activation, data, connection) or await self._fork(
+            activation, data, connection
+        )
+
+    def _begin_again(
+        self, activation: words.StarterActivation, data: bytes, connection: int
+    ) -> StarterProcess | None:
+        """Let the claim's last starter run this job too; None if there is none, or it is gone."""
+        old, timer = self._idle.pop(activation.claim_id, (None, None))
+        if old is None or timer is None:
+            return None
+        timer.cancel()
+        if old.generation != self.generation or old.child is None or not old.child.running:
+            self._let_go(old)
+            return None
+        starter = replace(
+            old,
+            number=activation.number,
+            slot_name=activation.slot_name,
+            usage=None,
+            final=None,
+            done=asyncio.Event(),
+            told_to_leave=False,
+        )
+        try:
+            socket.send_fds(old.connections, [b"c"], [connection])
+            old.control.post(words.NextActivation(ClassAd(), data))
+        except (OSError, ConnectionLost):
+            self._let_go(old)
+            return None
+        os.close(connection)
+        self._finished.pop(activation.claim_id, None)
+        self._running[starter.number] = self._current[starter.pid] = starter
+        return starter
+
+    async def _fork(
+        self, activation: words.StarterActivation, data: bytes, connection: int
+    ) -> StarterProcess:
+        control, theirs = Stream.pair()
+        ours, connections = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        starter = StarterProcess(
+            activation.number,
+            activation.slot_name,
+            activation.claim_id,
+            control,
+            ours,
+            activation.generation,
+        )
+        self._running[activation.number] = starter
         title = f"condor_starter -f -a {activation.slot_name.partition('@')[0]}"
         try:
             starter.child = await self._runtime.processes.zygote.fork(
-                ENTRY, writer.getvalue(), fds=[connection, theirs], title=title
+                ENTRY, data, fds=[connection, theirs, connections.fileno()], title=title
             )
         except KettleError:
             del self._running[activation.number]
             control.close()
+            ours.close()
             raise
         finally:
             os.close(connection)
             os.close(theirs)
-        listening = tasks.spawn(self._listen(starter), f"starter {activation.slot_name}")
-        starter.child.on_exit(lambda _child: self._on_exit(starter, listening))
+            connections.close()
+        self._current[starter.pid] = starter
+        listening = tasks.spawn(
+            self._listen(starter.pid, control), f"starter {activation.slot_name}"
+        )
+        starter.child.on_exit(lambda child: self._on_exit(child.pid, listening))
         return starter
 
-    async def _listen(self, starter: StarterProcess) -> None:
+    async def _listen(self, pid: int, control: Stream) -> None:
         while True:
             try:
-                reader = await starter.control.receive_forever()
-                self._on_report(starter, words.read_control_message(reader))
+                report = words.read_control_message(await control.receive_forever())
             except KettleError:
                 return
+            starter = self._current.get(pid)
+            if starter is not None:
+                self._on_report(starter, report)
 
     def _on_report(self, starter: StarterProcess, report: words.ControlMessage) -> None:
         address = report.content.string("StarterIpAddr")
@@ -148,7 +214,24 @@ class Starters:
         starter.done.set()
         self._running.pop(starter.number, None)
         self._finished[starter.claim_id] = starter
+        stays = starter.final is not None and starter.final.boolean("Stays") is True
+        if stays and starter.child is not None and starter.child.running:
+            loop = asyncio.get_running_loop()
+            timer = loop.call_later(_IDLE_SECONDS, self.let_go, starter.claim_id)
+            self._idle[starter.claim_id] = (starter, timer)
+        else:
+            tasks.spawn(self._see_off(starter), "starter exit")
         self._reports.on_done(starter)
+
+    def let_go(self, claim_id: str) -> None:
+        """Let the claim's starter end if it waits for another job."""
+        starter, timer = self._idle.pop(claim_id, (None, None))
+        if starter is not None and timer is not None:
+            timer.cancel()
+            self._let_go(starter)
+
+    def _let_go(self, starter: StarterProcess) -> None:
+        starter.control.close()
         tasks.spawn(self._see_off(starter), "starter exit")
 
     async def _see_off(self, starter: StarterProcess) -> None:
@@ -162,10 +245,16 @@ class Starters:
             self._runtime.log(f"starter {starter.pid} does not exit; it is killed")
             kill_tree(starter.pid)
 
-    def _on_exit(self, starter: StarterProcess, listening: asyncio.Task[None]) -> None:
+    def _on_exit(self, pid: int, listening: asyncio.Task[None]) -> None:
+        starter = self._current[pid]
+        starter.connections.close()
+        waiting = self._idle.get(starter.claim_id)
+        if waiting is not None and waiting[0] is starter:
+            self._idle.pop(starter.claim_id)[1].cancel()
         if self._finished.get(starter.claim_id) is starter:
             del self._finished[starter.claim_id]
         if starter.done.is_set():
+            del self._current[pid]
             starter.control.close()
         else:
             tasks.spawn(self._hear_last_words(starter, listening), "end of a starter")
@@ -176,6 +265,8 @@ class Starters:
         """The exit is known before the last report is read: read on to the end of the line."""
         await asyncio.wait((listening,), timeout=_LAST_WORDS_SECONDS)
         listening.cancel()
+        if self._current.get(starter.pid) is starter:
+            del self._current[starter.pid]
         starter.control.close()
         if starter.done.is_set():
             self._finished.pop(starter.claim_id, None)

@@ -108,13 +108,16 @@ class Starter:
         self._kill_timer: asyncio.TimerHandle | None = None
         self.checkpoints = 0
         self._suspend_at_start = False
+        # Whether this process may run another job afterwards, and whether it said that it will.
+        self.may_stay = False
+        self.stays = False
         self._final: ClassAd | None = None
 
     # ---- the life of the job ------------------------------------------------------------------
 
     async def run(self) -> int:
         """Run the job and everything after it; return the exit code of this process."""
-        control = tasks.spawn(self.control.serve(self), "control")
+        self.control.begin(self)
         try:
             await self._run()
         except LeaseOver as error:
@@ -125,7 +128,6 @@ class Starter:
             self.log(f"a connection broke: {error}")
         finally:
             await self._clean_up()
-            control.cancel()
         return 0
 
     async def _run(self) -> None:
@@ -553,7 +555,16 @@ class Starter:
 
     async def _await_deactivation(self) -> bool:
         self._remove_sandbox()
-        self.control.tell_done(self._final)
+        # Only what went by the book may be followed by another job in this process.
+        self.stays = (
+            self.may_stay
+            and self._status is not None
+            and self.vacate is None
+            and self.shadow.connected
+            and (self.plan is None or not self.plan.nice)
+            and not self.jobs.living()
+        )
+        self.control.tell_done(self._final, stays=self.stays)
         closed = tasks.spawn(self.shadow.closed(), "shadow closes")
         told = tasks.spawn(self._deactivated.wait(), "deactivation")
         await asyncio.wait(

@@ -1,4 +1,8 @@
-"""Where a forked starter begins: unpack the activation, make a world, run the job, end.
+"""Where a forked starter begins: unpack the activation, make a world, run the job.
+
+A starter runs one job at a time. If the job went by the book, it waits for the next one of the
+same claim, whose user, session and slot are the same; to fork anew for every short job would cost
+more than the job. Everything about a job is made anew for the next one.
 
 Imported by the startd's zygote, so everything below is loaded, and the configuration read, before
 any job comes. A starter forked after a reconfiguration reads the configuration again.
@@ -8,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import time
 from dataclasses import dataclass
 
@@ -50,6 +55,13 @@ class Prepared:
 
 _prepared: Prepared | None = None
 
+# What every activation needs of its process.
+Around = tuple[Prepared, SystemClock, Log, SystemProcesses, StartdControl]
+
+# Limit: jobs of one claim in one process, so that whatever it might lose does not add up.
+_MOST_ACTIVATIONS = 200
+_UMASK = 0o022
+
 
 def warm(generation: int) -> Prepared:
     """Return what the configuration says, read once for each generation.
@@ -76,13 +88,13 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
     """Be the starter of one activation; the zygote calls this in a new process."""
     activation = StarterActivation.read(Reader(arguments))
     kernel.become_subreaper()
+    os.umask(_UMASK)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_live(activation, descriptors))
 
 
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
-    settings = prepared.settings
     clock = SystemClock()
     set_ambient(
         Context(
@@ -95,6 +107,34 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     tasks.set_reporter(log)
     processes = SystemProcesses()
     processes.start()
+    control = StartdControl(Stream.over(descriptors[1]), socket.socket(fileno=descriptors[2]))
+    listening = tasks.spawn(control.serve(), "control")
+    connection = descriptors[0]
+    try:
+        for count in range(1, _MOST_ACTIVATIONS + 1):
+            around = (prepared, clock, log, processes, control)
+            stays = await _run_one(activation, connection, around, count < _MOST_ACTIVATIONS)
+            await tasks.cancel_all(except_for=listening)
+            if not stays or processes.children():
+                break
+            following = await control.next_activation()
+            if following is None:
+                break
+            activation = StarterActivation.read(Reader(following[0]))
+            connection = following[1]
+            os.umask(_UMASK)
+    finally:
+        await tasks.cancel_all()
+        processes.stop()
+    return 0
+
+
+async def _run_one(
+    activation: StarterActivation, connection: int, around: Around, may_stay: bool
+) -> bool:
+    """Run one activation; whether this process can run another one of the same claim."""
+    prepared, clock, log, processes, control = around
+    settings = prepared.settings
     identity = DaemonIdentity(
         "STARTER",
         activation.slot_name,
@@ -105,16 +145,16 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     )
     network = SystemNetwork(prepared.config, identity, clock, log)
     await network.listen(None)
-    shadow = Stream.attach(descriptors[0], activation.channel)
-    control = StartdControl(Stream.over(descriptors[1]))
+    shadow = Stream.attach(connection, activation.channel)
     world = StarterWorld(settings, clock, processes, prepared.privileges, network, log, shadow)
     world.accept_session(ClaimId(activation.claim_id))
+    starter = Starter(activation, world, control)
+    starter.may_stay = may_stay
     try:
-        return await Starter(activation, world, control).run()
+        await starter.run()
     finally:
         await network.close()
-        await tasks.cancel_all()
-        processes.stop()
+    return starter.stays
 
 
 def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:

@@ -45,6 +45,15 @@ class HandConnection(ControlMessage, word=6):
     """{State (hex), Command}: a connection follows as a descriptor (reconnect, peek, ssh)."""
 
 
+class NextActivation(ControlMessage, word=7):
+    """{}: run another job of the same claim; its connection lies in the socket for descriptors.
+
+    `activation` is a StarterActivation.
+    """
+
+    activation: bytes = counted_bytes(_MAXIMUM_CHANNEL)
+
+
 class StarterStarted(ControlMessage, word=11):
     """{StarterIpAddr, StarterPid}: the starter listens."""
 
@@ -58,7 +67,10 @@ class JobState(ControlMessage, word=13):
 
 
 class StarterDone(ControlMessage, word=14):
-    """{ExitReason, [ExitCode, ExitSignal, final usage]}: the starter is about to end."""
+    """{ExitReason, [ExitCode, ExitSignal, final usage], [Stays]}: the activation is over.
+
+    With Stays the starter waits for another activation of the claim, else it ends.
+    """
 
 
 class StarterActivation(Message):
@@ -89,6 +101,7 @@ WORDS: dict[int, type[ControlMessage]] = {
         KillJob,
         ClaimChanged,
         HandConnection,
+        NextActivation,
         StarterStarted,
         JobUsage,
         JobState,
