@@ -35,6 +35,7 @@ from kettle.schedd.service_queue import QueueCommands
 from kettle.schedd.service_shadows import ShadowHosts
 from kettle.schedd.service_spool import SpoolFolder
 from kettle.schedd.service_spooling import SpoolCommands
+from kettle.schedd.service_transfer_queue import TransferQueueCommands
 from kettle.schedd.service_users import UserCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
 from kettle.schedd.spooling import is_waiting_for_files
@@ -107,6 +108,7 @@ class ScheddService:
         self.spooling.register()
         self.users.register()
         self.exports.register()
+        TransferQueueCommands(self).register()
         self.connecting.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
