@@ -138,4 +138,6 @@ class ShellServer:
 
 
 def _encode(data: bytes) -> str:
-    return base64.b64encode(data).decode()
+    text = base64.b64encode(data).decode()
+    # The reference's decoder wants lines; all on one line it takes for nothing.
+    return "".join(f"{text[at : at + 64]}\n" for at in range(0, len(text), 64))

@@ -18,7 +18,7 @@ class FakeStream:
         self.incoming = [Writer().ad(ClassAd({"JobId": "1.0"})), *reports]
         self.answers: list[Reader] = []
 
-    async def receive(self, timeout: float | None = None) -> Reader:
+    async def receive(self, *_seconds: float) -> Reader:
         return Reader(self.incoming.pop(0).getvalue())
 
     async def send(self, message: Any) -> None:
