@@ -22,6 +22,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.tools.programs import Streams
 
+PATIENCE = 5
 _TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
 
 # Notes "begin PID" and "end PID", and "double PID" if an earlier execution is still there.
@@ -162,8 +163,11 @@ def submit(pool: PersonalPool, folder: Path, text: str) -> Jobs:
 def wait_until(
     condition: Callable[[], bool], seconds: float, describe: Callable[[], str] = lambda: ""
 ) -> None:
-    """Wait until the condition holds; AssertionError, with the description, if it never does."""
-    deadline = time.monotonic() + seconds
+    """Wait until the condition holds; AssertionError, with the description, if it never does.
+
+    `seconds` is what a quiet machine may take; a busy one gets PATIENCE times as long.
+    """
+    deadline = time.monotonic() + seconds * PATIENCE
     while not condition():
         assert time.monotonic() < deadline, f"not within {seconds} s: {describe()}"
         time.sleep(0.02)
