@@ -130,6 +130,12 @@ class Jobs:
             lambda: f"events {number} after {seconds} s: {self.count_events(number)}",
         )
 
+    def record(self, proc: int = 0) -> ClassAd:
+        """Wait until a job has its one history record, and return it."""
+        wait_until(lambda: proc in self.history(), 10, lambda: f"no history of proc {proc}")
+        (ad,) = self.history()[proc]
+        return ad
+
     def history(self) -> dict[int, list[ClassAd]]:
         """Return the history records of the cluster by proc."""
         found: dict[int, list[ClassAd]] = {}

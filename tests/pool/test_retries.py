@@ -23,6 +23,6 @@ def test_max_retries_ends_after_so_many_tries(tmp_path: Path) -> None:
         jobs.wait_for(5, 30)
         assert jobs.count_events(1) == {0: 3}
         assert jobs.count_events(4) == {0: 2}
-        (record,) = jobs.history()[0]
+        record = jobs.record()
         assert record.integer("NumJobCompletions") == 3
         assert record.integer("NumJobStarts") == 3

@@ -398,7 +398,7 @@ def test_usage_is_what_the_job_used(pool: PersonalPool, work: Path) -> None:
     )
     lines = f"arguments = {script}\nrequest_memory = 300\n"
     jobs = ended(shell(pool, work, 'exec /usr/bin/env python3 "$1"', lines))
-    [record] = jobs.history()[0]
+    record = jobs.record()
     cpu = (record.real("RemoteUserCpu") or 0) + (record.real("RemoteSysCpu") or 0)
     assert 5.4 <= cpu <= 6.6
     assert 200 <= (record.integer("ResidentSetSize") or 0) / 1024 <= 300
@@ -409,7 +409,7 @@ def test_usage_is_what_the_job_used(pool: PersonalPool, work: Path) -> None:
 def test_a_job_without_a_lease_of_its_own_runs(pool: PersonalPool, work: Path) -> None:
     jobs = ended(shell(pool, work, "echo ran", "job_lease_duration = 0\n"))
     assert (work / "out").read_text() == "ran\n"
-    assert jobs.history()[0][0].integer("NumJobStarts") == 1
+    assert jobs.record().integer("NumJobStarts") == 1
 
 
 @shows("S013")
