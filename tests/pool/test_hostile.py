@@ -1,0 +1,239 @@
+"""What strangers and spoilers may send: it costs them the connection, and the pool nothing.
+
+Every test speaks raw bytes, or messages no client of ours would compose, to the daemons of one
+real pool. At the end of each the same processes are there, no larger, and a job still runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.client.connector import Connector
+from kettle.client.stream import BlockingStream
+from kettle.config import Config, load_config
+from kettle.errors import WireError
+from kettle.pool.personal import PersonalPool
+from kettle.runtime.files import SystemSources
+from kettle.testing.pool_fixture import personal_pool
+from kettle.wire.commands import Command
+from kettle.wire.messages import qmgmt
+from kettle.wire.sinful import Sinful
+from pool_jobs import daemon_pids, run_tool, submit
+
+pytestmark = pytest.mark.timeout(120)
+
+DAEMONS = ("MASTER", "COLLECTOR", "NEGOTIATOR", "SCHEDD", "STARTD")
+# A daemon of a small pool has some 60 MB; what a message may cost it for a moment is bounded too.
+MOST_KIB = 400 * 1024
+PATIENCE = 10.0
+
+
+def config_of(pool: PersonalPool, **changed: str) -> Config:
+    environment = pool.environment() | {f"_CONDOR_{name}": text for name, text in changed.items()}
+    return load_config(SystemSources(), environment, subsystem="TOOL")
+
+
+def address_of(pool: PersonalPool, name: str) -> Sinful:
+    path = config_of(pool).get(f"{name}_ADDRESS_FILE")
+    assert path is not None
+    return Sinful.parse(Path(path).read_text(encoding="utf-8").split("\n")[0])
+
+
+def pids(pool: PersonalPool) -> dict[str, list[int]]:
+    found = {name: daemon_pids(pool, f"condor_{name.lower()}") for name in DAEMONS}
+    assert all(found.values()), found
+    return found
+
+
+def largest_kib(pool: PersonalPool) -> int:
+    """Return the most memory any daemon has held at any time."""
+    most = 0
+    for pid in itertools.chain(*pids(pool).values()):
+        lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+        most = max(most, *(int(line.split()[1]) for line in lines if line.startswith("VmHWM")))
+    return most
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("hostile"), "NUM_CPUS = 2\n") as pool:
+        yield pool
+
+
+@pytest.fixture
+def pool(shared: PersonalPool, work: Path) -> Iterator[PersonalPool]:
+    """The pool; after the test its daemons are the same ones, not swollen, and at work."""
+    before = pids(shared)
+    yield shared
+    assert pids(shared) == before
+    assert largest_kib(shared) < MOST_KIB
+    submit(shared, work / "after", "executable = /bin/true\nqueue\n").wait_for(5, 20)
+
+
+def dial(address: Sinful) -> socket.socket:
+    return socket.create_connection((address.host, address.port), timeout=PATIENCE)
+
+
+def send_all(sock: socket.socket, data: bytes) -> None:
+    """Send as much as the daemon cares to take."""
+    try:
+        sock.sendall(data)
+    except OSError:
+        return
+
+
+def is_cut(sock: socket.socket) -> bool:
+    """Whether the daemon ends the connection within PATIENCE; what it says before is dropped."""
+    try:
+        while sock.recv(65536):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def packet(body: bytes, *, end: int = 1) -> bytes:
+    return struct.pack(">BI", end, len(body)) + body
+
+
+def words(*numbers: int) -> bytes:
+    return b"".join(struct.pack(">q", number) for number in numbers)
+
+
+NOISE = random.Random(31)
+AUTHENTICATE = int(Command.DC_AUTHENTICATE)
+SPOILED = {
+    "zeros": bytes(64),
+    "ones": b"\xff" * 64,
+    "noise": NOISE.randbytes(4096),
+    "more noise": NOISE.randbytes(100_000),
+    "a web browser": b"GET / HTTP/1.1\r\nHost: pool\r\n\r\n",
+    "a TLS hello": bytes.fromhex("1603010200010001fc0303") + bytes(512),
+    "an end flag that is none": b"\x0b" + words(1)[:4] + b"x",
+    "a packet without a body": b"\x01\0\0\0\0",
+    "a packet beyond the bound": struct.pack(">BI", 1, (1 << 20) + 1) + bytes(64),
+    "a length of four billion": struct.pack(">BI", 1, 0xFFFFFFFF) + bytes(64),
+    "a word cut short": packet(b"\0\0\0"),
+    "a negative command": packet(words(-1)),
+    "the largest command": packet(words(2**63 - 1)),
+    "a security ad of a billion lines": packet(words(AUTHENTICATE, 10**9)),
+    "a security ad of minus one line": packet(words(AUTHENTICATE, -1)),
+    "a security ad without its end": packet(words(AUTHENTICATE, 2) + b'Command = 1\0Auth = "'),
+    "a line that is no attribute": packet(words(AUTHENTICATE, 1) + b"no equal sign\0\0\0"),
+    "an ad nested deeply": packet(
+        words(AUTHENTICATE, 1) + b"Command = " + b"(" * 200_000 + b"1" + b")" * 200_000 + b"\0\0\0"
+    ),
+    "a message without an end": packet(b"x" * (1 << 20), end=0) * 6,
+}
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_bytes_that_are_no_message_end_their_connection(pool: PersonalPool, name: str) -> None:
+    address = address_of(pool, name)
+    for what, data in SPOILED.items():
+        with dial(address) as sock:
+            send_all(sock, data)
+            if what in {"zeros", "noise", "more noise"}:
+                sock.shutdown(socket.SHUT_WR)
+            assert is_cut(sock), f"{name} keeps a connection that sent {what}"
+
+
+def test_connections_that_say_nothing_or_half_a_word_hold_nobody_up(pool: PersonalPool) -> None:
+    held = []
+    for name in DAEMONS:
+        for number in range(60):
+            sock = dial(address_of(pool, name))
+            send_all(sock, packet(words(AUTHENTICATE, 3))[: number % 20])
+            held.append(sock)
+    code, said, complaint = run_tool(pool, "condor_status", "-af", "Name")
+    assert (code, bool(said), complaint) == (0, True, "")
+    assert run_tool(pool, "condor_q")[0] == 0
+    for sock in held:
+        sock.close()
+
+
+class Recorder(socket.socket):
+    """A socket that keeps what is sent through it, one entry for each call."""
+
+    sent: list[bytes]
+
+    def sendall(self, data: bytes, flags: int = 0) -> None:  # type: ignore[override]
+        self.sent.append(bytes(data))
+        super().sendall(data, flags)
+
+
+def record(pool: PersonalPool, monkeypatch: pytest.MonkeyPatch, command: Command) -> list[bytes]:
+    """Return what an honest client sends to the schedd, piece by piece, as it negotiates."""
+    recorder = Recorder()
+    recorder.sent = []
+
+    def open_recorded(address: Sinful, seconds: float) -> BlockingStream:
+        recorder.settimeout(seconds)
+        recorder.connect((address.host, address.port))
+        return BlockingStream(recorder, timeout=seconds)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("kettle.client.connector.open_stream", open_recorded)
+        connector = Connector(config_of(pool))
+        with connector.connect(
+            address_of(pool, "SCHEDD"), command, force_authentication=True
+        ) as stream:
+            stream.send(qmgmt.NewCluster())
+            assert stream.receive().integer() > 0
+    return recorder.sent
+
+
+def test_a_handshake_may_break_off_anywhere_and_cannot_be_replayed(
+    pool: PersonalPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = record(pool, monkeypatch, Command.QMGMT_WRITE_CMD)
+    assert len(sent) >= 3
+    address = address_of(pool, "SCHEDD")
+    for count, piece in enumerate(sent):
+        for part in (b"", piece[:3], piece[: len(piece) // 2], piece[:-1], piece[:-1] + b"\0"):
+            with dial(address) as sock:
+                send_all(sock, b"".join(sent[:count]) + part)
+                sock.shutdown(socket.SHUT_WR)
+                assert is_cut(sock), f"message {count} of a handshake, {len(part)} bytes of it"
+    with dial(address) as sock:
+        send_all(sock, b"".join(sent))
+        assert is_cut(sock), "the bytes of another's handshake are taken for one"
+
+
+def connect(pool: PersonalPool, name: str, command: int, **options: bool) -> BlockingStream:
+    return Connector(config_of(pool)).connect(address_of(pool, name), command, **options)
+
+
+def ends(stream: BlockingStream) -> bool:
+    """Whether the daemon hangs up rather than answers."""
+    try:
+        stream.timeout = PATIENCE
+        while True:
+            stream.receive()
+    except WireError as error:
+        return "in time" not in str(error)
+
+
+@pytest.mark.parametrize("name", DAEMONS)
+def test_unknown_commands_are_refused_bare_and_negotiated(pool: PersonalPool, name: str) -> None:
+    for number in (999, 424_242, 60_999):
+        with dial(address_of(pool, name)) as sock:
+            send_all(sock, packet(words(number)))
+            assert is_cut(sock)
+        with pytest.raises(WireError, match="closed"):
+            connect(pool, name, number)
+
+
+def test_bytes_that_are_left_over_in_a_message_cost_the_connection(pool: PersonalPool) -> None:
+    with connect(pool, "SCHEDD", Command.QMGMT_WRITE_CMD, force_authentication=True) as stream:
+        stream.send(stream.writer().integer(10002).raw(b"and more"))
+        assert ends(stream)
