@@ -53,6 +53,16 @@ def test_up_with_another_configuration_names_kettle_down(folder: Path, tmp_path:
     assert "kettle down" in complaint
 
 
+def test_up_with_a_broken_configuration_names_file_and_line(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.conf"
+    broken.write_text("A = 1\nthis is not valid\n")
+    code, _, complaint = kettle("up", "--dir", str(tmp_path / "p"), "--config", str(broken))
+    assert code == 1
+    assert f"{broken}, line 2" in complaint
+    assert "this is not valid" in complaint
+    assert not (tmp_path / "p").exists()
+
+
 def test_env_prints_lines_that_a_shell_takes(folder: Path) -> None:
     code, said, _ = kettle("env", "--dir", str(folder))
     assert code == 0

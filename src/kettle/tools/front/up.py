@@ -8,8 +8,10 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from kettle.errors import NotFoundError, UsageError
+from kettle.config import load_config
+from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.pool.personal import PersonalPool
+from kettle.runtime.files import SystemSources
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 
@@ -43,10 +45,19 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         environment=environment,
     )
     was_up = pool.master_pid() is not None
+    check_settings(arguments.config, environment)
     if arguments.config:
         pool.configure(text)
+    existed = pool.exists()
     pool.make()
-    pool.start()
+    try:
+        pool.start()
+    except KettleError:
+        if not existed:
+            # Nothing half done: what was made for a pool that does not start goes again.
+            pool.stop(how="fast")
+            pool.purge()
+        raise
     seconds = time.monotonic() - began
     if arguments.json:
         facts = {
@@ -68,6 +79,17 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         f"To stop it:                 kettle down{option}\n"
     )
     return 0
+
+
+def check_settings(paths: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Raise ConfigError, naming file and line, if one of the files does not parse."""
+    for path in paths:
+        try:
+            load_config(SystemSources(), environment, subsystem="MASTER", root=path)
+        except ConfigError as error:
+            where = f"{error.source or path}, line {error.line}" if error.line else path
+            text = error.message.partition("\n")[2] or error.message
+            raise ConfigError(f"{where}: {text}", hint=error.hint) from None
 
 
 def read_settings(paths: Sequence[str]) -> str:
