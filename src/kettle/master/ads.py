@@ -17,6 +17,10 @@ def master_ad(config: Config, daemons: Iterable[DaemonState]) -> ClassAd:
         value = config.get(name.upper())
         if value is not None:
             ad[name] = value
+    for name in ("DetectedCpus", "DetectedMemory"):
+        number = config.integer(name.replace("Detected", "DETECTED_").upper())
+        if number is not None:
+            ad[name] = number
     names = []
     for state in daemons:
         names.append(state.name)

@@ -91,7 +91,7 @@ MODES = {
     "server": Mode(5, "Machine", tables.SERVER, totals.SERVER,
                    names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State"),
     "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
-                  names=_SLOT_NAMES + " Cpus EnteredCurrentState"),
+                  names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle"),
     "startd": Mode(53, "StartD", tables.STARTDS,
                    names="Arch CondorVersion DaemonStartTime DetectedCpus DetectedGPUs "
                          "DetectedMemory LastHeardFrom OpSysAndVer OpSysShortName"),

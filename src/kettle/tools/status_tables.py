@@ -52,6 +52,16 @@ def span(since: str, until: Sequence[str]) -> Shown:
     return shown
 
 
+def lasting(name: str) -> Shown:
+    """Show a number of seconds as a span, as much of it as fits."""
+
+    def shown(ad: ClassAd) -> str | None:
+        value = ad.integer(name)
+        return None if value is None else format_span(value)[:12]
+
+    return shown
+
+
 def moment(name: str) -> Shown:
     """Show a moment in local time."""
 
@@ -198,10 +208,10 @@ STATE = (
     Cell("Cpu", 3, whole("Cpus")),
     Cell(" Mem ", 5, lambda _: None, left=False),
     _LOAD,
-    Cell("  KbdIdle", 12, lambda _: None, left=False, missing=FILL),
+    Cell("  KbdIdle", 12, lasting("KeyboardIdle"), left=False, missing=FILL),
     Cell("State", 7, text("State")),
     Cell("  StateTime", 12, span("EnteredCurrentState", ("LastHeardFrom",)), left=False),
-    Cell("Activ", 12, text("Activity")),
+    Cell("Activ", 5, text("Activity"), grows=True),
     Cell("  ActvtyTime", 12, span("EnteredCurrentActivity", ("LastHeardFrom",)), left=False),
 )
 ABSENT = (

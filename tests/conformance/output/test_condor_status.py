@@ -65,3 +65,18 @@ def test_output_and_exit_code_are_the_references(case: dict[str, Any]) -> None:
         assert problems.getvalue().startswith(expected.partition("@USAGE@")[0].rstrip("\n"))
     else:
         assert problems.getvalue() == expected
+
+
+def test_the_table_of_states_shows_how_long_nobody_typed(tmp_path: Path) -> None:
+    file = tmp_path / "slots"
+    file.write_text(
+        'MyType = "Machine"\nName = "slot1@a"\nState = "Claimed"\nActivity = "Idle"\nCpus = 16\n'
+        "KeyboardIdle = 333\nCondorLoadAvg = 1.5\nLastHeardFrom = 1200\n"
+        "EnteredCurrentState = 1000\nEnteredCurrentActivity = 1010\n"
+    )
+    out = io.StringIO()
+    argv = ["condor_status", "-ads", str(file), "-state"]
+    assert main(argv, {}, Streams(io.StringIO(), out, io.StringIO())) == 0
+    headings, _, row = out.getvalue().splitlines()[:3]
+    assert headings[43:] == "  LoadAv   KbdIdle    State     StateTime  Activ   ActvtyTime"
+    assert row[43:] == "   1.500   0+00:05:33 Claimed   0+00:03:20 Idle    0+00:03:10"
