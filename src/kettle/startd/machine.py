@@ -267,12 +267,13 @@ def slot_types(config: Config) -> list[SlotType]:
         if not count:
             continue
         text = config.get(f"SLOT_TYPE_{number}")
-        if text is None:
+        # FEATURE:StaticSlots without arguments leaves its type empty: all shares are auto (A018).
+        if text is None and config.find_set(f"SLOT_TYPE_{number}") is None:
             raise ConfigError(
                 f"NUM_SLOTS_TYPE_{number} is {count}, but SLOT_TYPE_{number} is not defined"
             )
         divides = config.boolean(f"SLOT_TYPE_{number}_PARTITIONABLE") is True
-        types.append(SlotType(number, text, count, partitionable=divides))
+        types.append(SlotType(number, text or "auto", count, partitionable=divides))
     if types:
         return types
     count = config.integer("NUM_SLOTS") or 0

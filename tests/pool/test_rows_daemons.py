@@ -1,0 +1,129 @@
+"""Daemons stopped, started, restarted, reconfigured and killed (R042 to R044, R076, R077)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool, wait_until_gone
+from pool_jobs import ask_queue, daemon_pids, run_tool, submit, wait_until
+
+pytestmark = pytest.mark.timeout(90)
+shows = pytest.mark.shows
+
+CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\nPOLLING_INTERVAL = 1\n"
+SLEEPER = """\
+executable = /bin/sleep
+arguments = 60
+transfer_executable = false
+request_memory = 10MB
+request_disk = 1MB
+queue
+"""
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("daemons"), CONFIG) as pool:
+        yield pool
+
+
+def control(pool: PersonalPool, *words: str) -> None:
+    code, _, complaint = run_tool(pool, *words)
+    assert (code, complaint) == (0, ""), words
+
+
+def slots(pool: PersonalPool) -> list[str]:
+    return run_tool(pool, "condor_status", "-af", "Name")[1].split()
+
+
+@shows("R044")
+@pytest.mark.parametrize("how", ["-graceful", "-fast", "-peaceful"])
+def test_the_startd_is_turned_off_and_on(pool: PersonalPool, how: str) -> None:
+    master = pool.master_pid()
+    wait_until(lambda: slots(pool) != [], 10)
+    control(pool, "condor_off", how, "-startd")
+    wait_until(lambda: daemon_pids(pool, "condor_startd") == [], 10)
+    wait_until(lambda: slots(pool) == [], 5)
+    assert pool.master_pid() == master
+    assert daemon_pids(pool, "condor_schedd")
+    control(pool, "condor_on", "-startd")
+    wait_until(lambda: slots(pool) != [], 10)
+
+
+@shows("R043")
+def test_the_startd_alone_is_restarted(pool: PersonalPool) -> None:
+    master, [startd] = pool.master_pid(), daemon_pids(pool, "condor_startd")
+    control(pool, "condor_restart", "-startd")
+    wait_until(lambda: daemon_pids(pool, "condor_startd") not in ([], [startd]), 15)
+    wait_until(lambda: slots(pool) != [], 10)
+    assert pool.master_pid() == master
+
+
+@shows("R042")
+def test_a_policy_that_changed_is_obeyed_after_a_reconfig(pool: PersonalPool, work: Path) -> None:
+    jobs = submit(pool, work, SLEEPER)
+    jobs.wait_for(1, 15)
+    extra = Path(pool.folder, "config.d", "preempt")
+    extra.write_text("PREEMPT = true\nSTART = false\nNUM_CPUS = 7\nMaxJobRetirementTime = 0\n")
+    before = run_tool(pool, "condor_status", "-af", "TotalSlotCpus")[1].split()[0]
+    assert jobs.count_events(4) == {}
+    control(pool, "condor_reconfig")
+    jobs.wait_for(4, 15)
+    assert run_tool(pool, "condor_status", "-af", "TotalSlotCpus")[1].split()[0] == before
+    extra.unlink()
+    control(pool, "condor_reconfig")
+    jobs.wait_for(1, 20, each=2)
+    control(pool, "condor_rm", str(jobs.cluster))
+    jobs.wait_for(9, 10)
+
+
+@shows("R076")
+def test_a_killed_schedd_is_started_again(pool: PersonalPool) -> None:
+    [schedd] = daemon_pids(pool, "condor_schedd")
+    os.kill(schedd, signal.SIGKILL)
+    wait_until(lambda: daemon_pids(pool, "condor_schedd") not in ([], [schedd]), 10)
+    wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 10)
+
+
+@shows("R077")
+def test_ads_are_withdrawn_at_once_or_run_out(tmp_path: Path) -> None:
+    config = "UPDATE_INTERVAL = 2\nCLASSAD_LIFETIME = 3\nHOUSEKEEPING_INTERVAL = 1\n"
+    config += "COLLECTOR_UPDATE_INTERVAL = 1\nMASTER_BACKOFF_CONSTANT = 60\n"
+    with personal_pool(tmp_path, config) as pool:
+        [startd] = daemon_pids(pool, "condor_startd")
+        os.kill(startd, signal.SIGKILL)
+        assert slots(pool) != []
+        wait_until(lambda: slots(pool) == [], 30)
+
+
+@shows("R043")
+@shows("R076")
+def test_a_restart_replaces_every_daemon_and_sigterm_ends_them(tmp_path: Path, work: Path) -> None:
+    names = ("condor_collector", "condor_negotiator", "condor_schedd", "condor_startd")
+    with personal_pool(tmp_path, CONFIG) as pool:
+        before = {pid for name in names for pid in daemon_pids(pool, name)}
+        control(pool, "condor_restart")
+
+        def are_new() -> bool:
+            now = [daemon_pids(pool, name) for name in names]
+            return all(now) and not before & {pid for pids in now for pid in pids}
+
+        wait_until(are_new, 30)
+        wait_until(lambda: run_tool(pool, "condor_status", "-af", "Name")[1] != "", 15)
+        wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 15)
+        jobs = submit(pool, work, SLEEPER)
+        jobs.wait_for(1, 20)
+        master = pool.master_pid()
+        assert master is not None
+        os.kill(master, signal.SIGTERM)
+        wait_until(lambda: pool.master_pid() is None, 30)
+        wait_until_gone(pool)
+        assert jobs.count_events(4) == {0: 1} or jobs.count_events(22) == {0: 1}
+        pool.start()
+        assert ask_queue(pool, str(jobs.cluster), "ProcId") == [["0"]]
