@@ -124,6 +124,9 @@ def test_a_restart_replaces_every_daemon_and_sigterm_ends_them(tmp_path: Path, w
         os.kill(master, signal.SIGTERM)
         wait_until(lambda: pool.master_pid() is None, 30)
         wait_until_gone(pool)
-        assert jobs.count_events(4) == {0: 1} or jobs.count_events(22) == {0: 1}
+        # With a lease the access point means to find the job again; the execution point ended it.
         pool.start()
         assert ask_queue(pool, str(jobs.cluster), "ProcId") == [["0"]]
+        jobs.wait_for(1, 20, each=2)
+        control(pool, "condor_rm", str(jobs.cluster))
+        jobs.wait_for(9, 10)
