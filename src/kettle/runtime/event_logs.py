@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # Limit: logs kept open at once; a user with more logs than that pays an open for each event.
 MAX_OPEN = 128
-# How long a log stays open that nobody renamed or deleted: checked at each write.
+# What a new log may be read by: everybody, as the reference has it.
 _MODE = 0o644
 
 

@@ -8,12 +8,13 @@ running jobs over. What a report means for a job is the scheduler's business.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, RemoteProtocolError
+from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.stream import Stream
 from kettle.schedd.claims import Claim
@@ -136,7 +137,9 @@ class ShadowHosts:
         if host.stream is None or not host.ready:
             host.waiting.append(message)
             return
-        host.stream.post(message)
+        # A host that has just died is noticed in a moment; then its jobs are asked for anew.
+        with contextlib.suppress(ConnectionLost):
+            host.stream.post(message)
 
     async def _serve(self, host: _Host) -> None:
         """Keep one user's host alive for as long as there is work for it."""
