@@ -14,6 +14,7 @@ import os
 import posixpath
 import stat
 from collections import OrderedDict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.event_log import EventLogKnobs
@@ -64,6 +65,7 @@ class EventLogs:
 
     def __init__(self, config: Config) -> None:
         self._open: OrderedDict[str, tuple[int, tuple[int, int]]] = OrderedDict()
+        self._gathered: dict[str, list[bytes]] | None = None
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -107,7 +109,31 @@ class EventLogs:
             if at == 0 or mask is None or event.number in mask:
                 self._append(path, data)
 
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Write what is written inside at its end, each log's events in one piece.
+
+        A log that cannot be written does not keep the others back; StorageError for the last one.
+        """
+        gathered: dict[str, list[bytes]] = {}
+        self._gathered = gathered
+        try:
+            yield
+        finally:
+            self._gathered = None
+            failure: StorageError | None = None
+            for path, pieces in gathered.items():
+                try:
+                    self._append(path, b"".join(pieces))
+                except StorageError as error:
+                    failure = error
+        if failure is not None:
+            raise failure
+
     def _append(self, path: str, data: bytes) -> None:
+        if self._gathered is not None:
+            self._gathered.setdefault(path, []).append(data)
+            return
         try:
             written = os.write(self._descriptor(path), data)
             if written < len(data):

@@ -156,9 +156,9 @@ class ScheddService:
         """Follow every commit: events of new jobs, and whether anybody must hear of it."""
         if changes.new:
             self.statistics.on_submitted(changes, self.now())
-            for job in changes.new:
-                if not is_waiting_for_files(job.ad):
-                    self.events.submitted(job)
+            self.events.all_submitted(
+                [job for job in changes.new if not is_waiting_for_files(job.ad)]
+            )
             self.ads.want_matches()
         elif self.idle.was_edited(changes):
             self.ads.want_matches()

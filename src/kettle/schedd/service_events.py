@@ -7,6 +7,7 @@ or released while it did not run, and was removed. A log that cannot be written 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -36,13 +37,29 @@ class ScheddEvents:
 
     def submitted(self, job: Job) -> None:
         """Write event 000."""
+        self.write(job, self._submit_event(job))
+
+    def all_submitted(self, jobs: list[Job]) -> None:
+        """Write events 000; those of one owner's jobs together, each log in one piece."""
+        for owner, group in itertools.groupby(jobs, key=lambda job: job.owner):
+            now = self._runtime.clock.now()
+            try:
+                with self._as_owner(owner), self.logs.together():
+                    for job in group:
+                        event = self._submit_event(job)
+                        event.cluster, event.proc = job.id.cluster, job.id.proc
+                        event.time = now
+                        self.logs.write(job.ad, event)
+            except (StorageError, OSError) as error:
+                self._runtime.log.problem(f"Jobs of {owner}: {error}")
+
+    def _submit_event(self, job: Job) -> SubmitEvent:
         ad = job.ad
-        event = SubmitEvent(
+        return SubmitEvent(
             host=str(self._runtime.network.address),
             log_notes=ad.string("SubmitEventNotes"),
             user_notes=ad.string("SubmitEventUserNotes"),
         )
-        self.write(job, event)
 
     def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         """Write event 012."""

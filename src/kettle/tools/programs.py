@@ -39,7 +39,8 @@ def run_program(name: str) -> int:
     A reader that goes away (SIGPIPE) ends the program as it ends any other; Ctrl-C gives 130; an
     operating error is one sentence on stderr and exit code 1.
     """
-    _install_ambient_context()
+    if name not in _WITHOUT_EXPRESSIONS:
+        _install_ambient_context()
     streams = Streams(sys.stdin, sys.stdout, sys.stderr)
     if name != "kettle":
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -58,6 +59,10 @@ def run_program(name: str) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), streams.stdout.fileno())
     return code
+
+
+# Programs that evaluate no expression need not load the language.
+_WITHOUT_EXPRESSIONS = frozenset({"condor_version"})
 
 
 def _install_ambient_context() -> None:

@@ -29,6 +29,7 @@ MAXIMUM_STRING = 10_000_000
 
 # Bytes that a line of an ad is expected to have at most, on average.
 _WINDOW = 80
+_LEAST_WINDOW = 32 * 1024
 
 _ENCODED_INTEGERS = tuple(_pack_integer(number) for number in range(1024))
 """Small integers are most of what is sent: lengths, counts, codes."""
@@ -352,7 +353,7 @@ class Reader:
         A window of the body is split at once; what is not in it is read string by string.
         """
         start = self._position
-        window = self._body[start : start + _WINDOW * (count + 1)]
+        window = self._body[start : start + max(_LEAST_WINDOW, _WINDOW * (count + 1))]
         pieces = window.split(b"\0", count)
         if len(pieces) <= count or b"ZKM" in pieces or b"\xad" in window:
             return [self._line() for _ in range(count)]

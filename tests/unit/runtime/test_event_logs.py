@@ -39,6 +39,26 @@ def test_a_dags_log_gets_only_the_events_it_asked_for(tmp_path: Path) -> None:
     assert numbers(tmp_path / "n") == [0]
 
 
+def test_events_written_together_appear_at_the_end_and_one_bad_log_keeps_none_back(
+    tmp_path: Path,
+) -> None:
+    good = ClassAd({"Iwd": str(tmp_path), "UserLog": "j"})
+    bad = ClassAd({"Iwd": str(tmp_path), "UserLog": "missing/j"})
+    writer = logs()
+
+    def write_all() -> None:
+        with writer.together():
+            for job in (bad, good, good):
+                writer.write(job, SubmitEvent())
+            assert not (tmp_path / "j").exists()
+
+    with pytest.raises(StorageError, match="missing/j"):
+        write_all()
+    writer.write(good, JobAbortedEvent())
+    writer.close()
+    assert numbers(tmp_path / "j") == [0, 0, 9]
+
+
 def test_a_log_that_was_moved_away_is_begun_anew(tmp_path: Path) -> None:
     job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j"})
     writer = logs()
