@@ -47,6 +47,8 @@ class StarterProcess:
     # Where connections to shadows go, as descriptors.
     connections: socket.socket
     generation: int = 0
+    # Whose job it runs: a starter serves one owner only.
+    owner: str = ""
     child: Child | None = None
     address: str = ""
     usage: ClassAd | None = None
@@ -121,12 +123,18 @@ class Starters:
     def _begin_again(
         self, activation: words.StarterActivation, data: bytes, connection: int
     ) -> StarterProcess | None:
-        """Let the claim's last starter run this job too; None if there is none, or it is gone."""
+        """Let the claim's last starter run this job too; None if there is none, or it is gone.
+
+        Compat: the reference starts one for each job; ours still has one process for each job
+        that runs, gone with its claim (tests/scenario/test_startd.py; decision 0008).
+        """
         old, timer = self._idle.pop(activation.claim_id, (None, None))
         if old is None or timer is None:
             return None
         timer.cancel()
-        if old.generation != self.generation or old.child is None or not old.child.running:
+        same = old.owner == (activation.job.string("Owner") or "")
+        current = old.generation == self.generation and old.child is not None
+        if not (same and current and old.child is not None and old.child.running):
             self._let_go(old)
             return None
         starter = replace(
@@ -162,6 +170,7 @@ class Starters:
             control,
             ours,
             activation.generation,
+            activation.job.string("Owner") or "",
         )
         self._running[activation.number] = starter
         title = f"condor_starter -f -a {activation.slot_name.partition('@')[0]}"
