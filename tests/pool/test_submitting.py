@@ -11,7 +11,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from kettle.tools import condor_config_val, condor_submit
+from kettle.tools import condor_config_val, condor_q, condor_submit
 from kettle.tools.programs import Streams
 
 pytestmark = pytest.mark.timeout(120)
@@ -78,7 +78,15 @@ def test_jobs_made_later_are_counted_at_once(pool: PersonalPool, tmp_path: Path)
     text = HELD + "arguments = $(x)\nmax_idle = 1\nqueue 500 x in (a b)\n"
     code, stdout, _ = submit(pool, tmp_path, text)
     assert code == 0
-    assert re.fullmatch(r"Submitting job\(s\)\n1000 job\(s\) submitted to cluster \d+\.\n", stdout)
+    said = re.fullmatch(
+        r"Submitting job\(s\)\n1000 job\(s\) submitted to cluster (\d+)\.\n", stdout
+    )
+    assert said is not None
+    shown = io.StringIO()
+    argv = ["condor_q", "-allusers", "-factory"]
+    assert condor_q.main(argv, pool.environment(), Streams(io.StringIO(), shown, shown)) == 0
+    row = rf"^ +{said[1]}\. .* Norm .*condor_submit\.{said[1]}\.digest$"
+    assert re.search(row, shown.getvalue(), re.MULTILINE)
 
 
 def test_nothing_is_queued_by_a_description_that_ends_in_an_error(

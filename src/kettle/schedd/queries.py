@@ -14,6 +14,7 @@ from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd, Expr
 from kettle.errors import RefusedError
 from kettle.schedd.actors import Actor
+from kettle.schedd.factory import is_factory
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.selection import holds, select_jobs
 from kettle.wire.codec import expand_projection, is_private_attribute, split_names
@@ -30,6 +31,8 @@ _COUNTED = (
     ("Held", JobStatus.HELD),
     ("Suspended", JobStatus.SUSPENDED),
 )
+
+_BUSY = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,26 @@ def matching(queue: JobQueue, query: Query) -> Iterator[Job]:
             continue
         left -= 1
         yield job
+
+
+def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
+    """Yield the ads of the clusters that make their jobs later, with how many jobs they have.
+
+    A constraint is asked of the cluster's ad, which has no ProcId.
+    """
+    for cluster in queue.clusters.values():
+        if not is_factory(cluster):
+            continue
+        ad = cluster.ad.copy()
+        counted = [job.status for job in cluster.procs.values()]
+        ad["JobsPresent"] = len(counted)
+        ad["JobsIdle"] = counted.count(JobStatus.IDLE)
+        ad["JobsHeld"] = counted.count(JobStatus.HELD)
+        ad["JobsRunning"] = sum(counted.count(status) for status in _BUSY)
+        if query.me and (ad.string("User" if "@" in query.me else "Owner") != query.me):
+            continue
+        if query.constraint is None or holds(ad, query.constraint):
+            yield ad
 
 
 def _of_whom(queue: JobQueue, query: Query) -> Iterator[Job]:

@@ -126,6 +126,12 @@ class QueueCommands:
         self, stream: Stream, query: queries.Query, jobs: list[Job], now: int
     ) -> None:
         server_time = now if query.server_time else None
+        if query.with_clusters and query.without_procs:
+            for ad in queries.clusters(self._service.queue, query):
+                writer = stream.writer()
+                writer.ad(ad, server_time=server_time, projection=query.projection)
+                await stream.send(writer)
+            return
         lines = queries.AdLines(query.projection, server_time)
         clusters: set[int] = set()
         for number, job in enumerate(jobs):
@@ -135,8 +141,6 @@ class QueueCommands:
                 writer = stream.writer()
                 writer.ad(cluster.ad, server_time=server_time, projection=query.projection)
                 stream.post(writer)
-            if query.without_procs:
-                continue
             writer = stream.writer().ads_lines(lines.of(job))
             if number % _TOGETHER:
                 stream.post(writer)

@@ -41,8 +41,9 @@ MODE_ATTRIBUTES = {
 }
 # Tables without totals under them.
 _NO_TOTALS = frozenset({"run", "idle", "grid", "hold-codes"})
-_FACTORY_HEADINGS = (
-    " ID      OWNER            SUBMITTED  LIMIT PRESNT   RUN    IDLE   HOLD NEXTID MODE DIGEST\n"
+FACTORY_ATTRIBUTES = (
+    "ClusterId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
+    "JobMaterializeNextProcId JobMaterializePaused JobMaterializeDigestFile"
 )
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
@@ -168,7 +169,10 @@ def read_user_log(path: str) -> list[ClassAd]:
 
 def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
     chosen = AdFilter(wish.constraint())
-    return [ad for ad in ads if chosen(ad)]
+    found = [ad for ad in ads if chosen(ad)]
+    if wish.factories:
+        return [ad for ad in found if "ProcId" not in ad and "JobMaterializeDigestFile" in ad]
+    return found
 
 
 def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
@@ -180,6 +184,8 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
         return []
     if wish.columns:
         return sorted({*wish.columns.names(), "ServerTime"})
+    if wish.factories:
+        return FACTORY_ATTRIBUTES.split()
     if wish.in_batches:
         return WANTED.split()
     names = dict.fromkeys(TABLE_ATTRIBUTES.split())
@@ -252,8 +258,8 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     most = choose_width(wish.width, streams)
     if "totals" in wish.flags:
         parts += [render_totals(answer.summary, ads), "\n"]
-    elif "factory" in wish.flags:
-        parts.append(_FACTORY_HEADINGS)
+    elif wish.factories:
+        parts.append(_render_factories(ads))
     elif "jobset" in wish.flags:
         parts.append(_JOBSET_HEADINGS)
     elif wish.in_batches:
@@ -264,6 +270,14 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
         if not wish.modes & _NO_TOTALS or "dag" in wish.modes:
             parts += ["\n", render_totals(answer.summary, ads), "\n"]
     streams.stdout.write("".join(parts))
+
+
+def _render_factories(ads: list[ClassAd]) -> str:
+    from kettle.tools.queue_tables import factory_table
+
+    mask = factory_table()
+    mask.measure(ads)
+    return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
 
 
 def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:

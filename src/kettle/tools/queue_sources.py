@@ -32,6 +32,7 @@ def ask_schedds(
 
     reach = Reach(environment, **wish.reach)
     user = getpass.getuser() if wish.mine else ""
+    options = {"IncludeClusterAd": True, "NoProcAds": True} if wish.factories else {}
     for title, schedd in _find_schedds(wish, reach):
         found = query_jobs(
             reach.connector,
@@ -40,6 +41,7 @@ def ask_schedds(
             projection=projection,
             limit=wish.limit,
             mine=user,
+            **options,
         )
         ads = list(found)
         check_summary(found.summary)

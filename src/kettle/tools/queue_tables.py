@@ -223,6 +223,39 @@ def render_hold_codes(ads: Sequence[ClassAd]) -> str:
     return "".join(parts)
 
 
+_FACTORY_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
+
+
+def _show_mode(ad: ClassAd) -> str | None:
+    paused = ad.integer("JobMaterializePaused")
+    return None if paused is None else _FACTORY_MODES.get(paused, "Unk")
+
+
+def factory_table() -> Mask:
+    """The table of `-factory`: clusters that make their jobs later."""
+    counts = (
+        (" LIMIT", "JobMaterializeLimit"),
+        ("PRESNT", "JobsPresent"),
+        ("  RUN", "JobsRunning"),
+        ("  IDLE", "JobsIdle"),
+        ("  HOLD", "JobsHeld"),
+        ("NEXTID", "JobMaterializeNextProcId"),
+    )
+    return Mask(
+        [
+            _id_columns()[0],
+            Column("", lambda _: ".", width=4, prefix=False),
+            _owner(Layout()),
+            _submitted(),
+            *(Column(said, jobs.show_number(name), width=6, left=False) for said, name in counts),
+            Column("MODE", _show_mode, width=4),
+            Column("DIGEST", jobs.show_text("JobMaterializeDigestFile")),
+        ],
+        fill_last=False,
+        fill_heading=True,
+    )
+
+
 def _as_text(group: tuple[tuple[str, int, int], list[ClassAd]]) -> tuple[str, str]:
     """Return what groups are ordered by: codes in the order of their digits, like the reference."""
     owner, code, subcode = group[0]

@@ -126,6 +126,11 @@ class Wish:
         return not (self.ids or self.owners or self.submitter or "allusers" in self.flags)
 
     @property
+    def factories(self) -> bool:
+        """Whether clusters that make their jobs later are meant, not jobs."""
+        return "factory" in self.flags and not (self.modes or "totals" in self.flags)
+
+    @property
     def in_batches(self) -> bool:
         """Whether the table has a row for each batch."""
         if self.batch is not None:

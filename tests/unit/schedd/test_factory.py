@@ -7,7 +7,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import KettleError
-from kettle.schedd import actions, factory
+from kettle.schedd import actions, factory, queries
 from kettle.schedd.factory import DigestSources, Paused
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Cluster
@@ -15,7 +15,7 @@ from kettle.submit.build import JobPlan
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, NOW, Schedd
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, Schedd
 
 # As condor_submit sends it.
 DIGEST = (
@@ -137,3 +137,22 @@ def test_removing_by_constraint_stops_the_making_too() -> None:
     schedd.queue.commit(plan.transaction)
     assert [paused for _, paused in plan.factories] == [Paused.REMOVED]
     assert factory.count_wanted(cluster) == 0
+
+
+def test_a_query_for_clusters_counts_the_jobs_of_those_that_make_them() -> None:
+    schedd = Schedd()
+    schedd.submit(2)
+    cluster = submit(schedd)
+    make(schedd, cluster)
+    ask = {"IncludeClusterAd": True, "NoProcAds": True, "MyJobs": True}
+    for actor, requirements, found in (
+        (ALICE, "ProcId is undefined", [(cluster.id, 2, 2)]),
+        (ALICE, "ProcId isnt undefined", []),
+        (BOB, "true", []),
+    ):
+        ad = ClassAd(ask)
+        ad.insert_text("Requirements", requirements)
+        query = queries.parse(ad, actor, only_my_jobs=True)
+        ads = list(queries.clusters(schedd.queue, query))
+        names = ("ClusterId", "JobsPresent", "JobsIdle")
+        assert [tuple(each.integer(name) for name in names) for each in ads] == found
