@@ -21,6 +21,8 @@ PAGES = [
     ROOT / "docs" / "first-pool.md",
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
 ]
+# Its blocks are what `condor_config_val` says of the settings above them: test_configuration_page.
+RUN_ELSEWHERE = {ROOT / "docs" / "reference" / "configuration.md"}
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -107,3 +109,9 @@ def test_the_commands_of_the_page_work_in_their_order(page: Path, place: Path) -
     lines = iter(done.stdout.splitlines())
     for answer in read_answers(page):
         assert any(answer.search(line) for line in lines), f"{answer.pattern}\n{done.stdout}"
+
+
+def test_no_page_has_examples_that_are_not_run() -> None:
+    pages = {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.md")}
+    shown = {page for page in pages if BLOCK.search(page.read_text(encoding="utf-8"))}
+    assert shown == {*PAGES, *RUN_ELSEWHERE}

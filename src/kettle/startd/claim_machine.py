@@ -81,6 +81,7 @@ TRANSITIONS = (
     Row("end_activation", (P.IDLE, P.ACTIVE),               P.IDLE,    "its lease begins anew"),
     Row("end_activation", (P.CLOSING,),                     P.CLOSING, ""),
     Row("break_off",      (P.IDLE, P.ACTIVE, P.CLOSING),    P.CLOSING, "it takes no further jobs"),
+    Row("keep",           (P.CLOSING,),                     P.ACTIVE,  "the better claim went away"),
 )
 # fmt: on
 _TARGETS = {(source, row.name): row.target for row in TRANSITIONS for source in row.sources}
@@ -151,6 +152,11 @@ def end_activation(claim: Claim, now: float) -> Claim:
 def break_off(claim: Claim) -> Claim:
     """The claim takes no further jobs."""
     return replace(claim, phase=_next_phase(claim, "break_off"))
+
+
+def keep(claim: Claim) -> Claim:
+    """The reason to break the claim went away while its job retired (edge 19)."""
+    return replace(claim, phase=_next_phase(claim, "keep"))
 
 
 def hear(claim: Claim, now: float) -> Claim:

@@ -208,6 +208,9 @@ class StartdService:
             self.machine.set_claim(record, claim_machine.break_off(record.claim))
             if before.activation:
                 self.machine.counters.job_preemptions += 1
+        elif before.leaving_code and record.slot.phase is Phase.CLAIMED_BUSY:
+            assert record.claim is not None
+            self.machine.set_claim(record, claim_machine.keep(record.claim))
 
     def _perform(self, record: SlotRecord, effect: ev.Effect) -> None:
         starter = self.starters.find(effect.activation)

@@ -57,3 +57,10 @@ def test_a_broken_claim_stays_broken_when_its_starter_ends() -> None:
     closing = cm.break_off(cm.activate(idle_claim(), 1, 100.0))
     assert cm.end_activation(closing, 105.0).phase is cm.ClaimPhase.CLOSING
     assert not cm.may_run_another(replace(closing, worklife_seconds=-1), 105.0)
+
+
+def test_a_claim_that_its_slot_keeps_may_run_further_jobs() -> None:
+    active = cm.activate(idle_claim(), 1, 100.0)
+    kept = cm.end_activation(cm.keep(cm.break_off(active)), 105.0)
+    assert kept.phase is cm.ClaimPhase.IDLE
+    assert cm.may_run_another(replace(kept, worklife_seconds=-1), 105.0)
