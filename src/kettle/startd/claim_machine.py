@@ -81,7 +81,7 @@ TRANSITIONS = (
     Row("end_activation", (P.IDLE, P.ACTIVE),               P.IDLE,    "its lease begins anew"),
     Row("end_activation", (P.CLOSING,),                     P.CLOSING, ""),
     Row("break_off",      (P.IDLE, P.ACTIVE, P.CLOSING),    P.CLOSING, "it takes no further jobs"),
-    Row("keep",           (P.CLOSING,),                     P.ACTIVE,  "the better claim went away"),
+    Row("keep",           (P.CLOSING,),                     P.ACTIVE,  "the better claim is gone"),
 )
 # fmt: on
 _TARGETS = {(source, row.name): row.target for row in TRANSITIONS for source in row.sources}
