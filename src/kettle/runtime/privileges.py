@@ -111,6 +111,10 @@ class Privileges:
         if not self.can_switch:
             yield
             return
+        if os.geteuid() == account.uid != 0 and os.getegid() == account.gid:
+            # Inside a switch to the same account, which is the one that switches back.
+            yield
+            return
         before = (os.geteuid(), os.getegid(), os.getgroups())
         if before[0] != 0:
             os.seteuid(0)

@@ -48,7 +48,9 @@ class JobProcesses:
         """
         opened: dict[int, int] = {}
         try:
-            self._open_standard(plan, dict(streams or {}), opened)
+            # One switch for all three files: it costs more than opening them.
+            with self._privileges.as_account(self._account):
+                self._open_standard(plan, dict(streams or {}), opened)
             self.child = self._spawn(plan, opened)
         finally:
             for descriptor in set(opened.values()):

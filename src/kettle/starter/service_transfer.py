@@ -133,7 +133,8 @@ class SandboxTransfer:
         self.bytes_received += outcome.bytes
         self._check(outcome, code)
         if starter.job.string("TransferOutput") is None:
-            self._before = make_catalogue(files, scratch)
+            with starter.world.privileges.as_account(starter.keeper.account):
+                self._before = make_catalogue(files, scratch)
 
     async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
         """Send the job's output to the shadow; TransferFailed says what to do with the job."""

@@ -1,0 +1,39 @@
+"""Switches between accounts: what is inside a switch, and that every switch is undone."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from kettle.runtime.privileges import Account, Privileges
+
+
+def ids() -> tuple[int, int, list[int]]:
+    return os.geteuid(), os.getegid(), os.getgroups()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_switches_within_switches_leave_the_outer_one_in_force_and_are_all_undone() -> None:
+    one = Account("one", 54321, 54321, (54321,))
+    other = Account("other", 54322, 54322, (54322, 54323))
+    privileges = Privileges(Account("root", 0, 0, (0,)), can_switch=True)
+    before = ids()
+    with privileges.as_account(one):
+        assert ids() == (54321, 54321, [54321])
+        with privileges.as_account(one):
+            assert ids() == (54321, 54321, [54321])
+            with privileges.as_root():
+                assert os.geteuid() == 0
+        assert ids() == (54321, 54321, [54321])
+        with privileges.as_account(other):
+            assert ids() == (54322, 54322, [54322, 54323])
+        assert ids() == (54321, 54321, [54321])
+    assert ids() == before
+
+
+def test_without_privileges_a_switch_changes_nothing() -> None:
+    privileges = Privileges(Account("me", os.getuid(), os.getgid(), ()), can_switch=False)
+    before = ids()
+    with privileges.as_account(Account("one", 54321, 54321, ())):
+        assert ids() == before
