@@ -1,7 +1,8 @@
 """`kettle run`: a command, or one for each line or file, as jobs, with their output shown.
 
 What is asked for becomes a submit file (`description.py`), which `--dry-run` prints. The exit code
-is 0 if every job succeeded, a single job's own, else 1; 130 after Ctrl-C, which removes the jobs.
+is 0 if every job succeeded, a single job's own, else 1; 130 after Ctrl-C (or SIGTERM), which
+removes the jobs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -70,9 +72,11 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         return 0
     environment = place.pool_environment(arguments.dir, environment)
     folder = Path(tempfile.mkdtemp(prefix="kettle-run-"))
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         return run_in(folder, request, arguments, environment, streams)
     finally:
+        signal.signal(signal.SIGTERM, before)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from kettle.config import load_config
+from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.files import SystemSources
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         environment=environment,
     )
     was_up = pool.master_pid() is not None
-    check_settings(arguments.config, environment)
+    check_settings(arguments.config, environment, streams)
     if arguments.config:
         pool.configure(text)
     existed = pool.exists()
@@ -81,15 +82,19 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     return 0
 
 
-def check_settings(paths: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Raise ConfigError, naming file and line, if one of the files does not parse."""
+def check_settings(paths: Sequence[str], environment: Mapping[str, str], streams: Streams) -> None:
+    """Raise ConfigError, naming file and line, if one of the files is wrong; warn of slips."""
     for path in paths:
         try:
-            load_config(SystemSources(), environment, subsystem="MASTER", root=path)
+            config = load_config(SystemSources(), environment, subsystem="MASTER", root=path)
+            check_values(config)
         except ConfigError as error:
             where = f"{error.source or path}, line {error.line}" if error.line else path
             text = error.message.partition("\n")[2] or error.message
-            raise ConfigError(f"{where}: {text}", hint=error.hint) from None
+            shown = text if text.startswith(where) else f"{where}: {text}"
+            raise ConfigError(shown, hint=error.hint) from None
+        for name, where, near in find_slips(config):
+            streams.stderr.write(f"{where}: nothing reads {name}; did you mean {near}?\n")
 
 
 def read_settings(paths: Sequence[str]) -> str:

@@ -1,0 +1,56 @@
+"""Every knob that is declared, found by walking the tables: for checks of a whole configuration.
+
+Daemons and tools never need this; they name the knobs they read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from kettle.config import knobs
+from kettle.config.knob import Knob
+
+if TYPE_CHECKING:
+    from kettle.config.store import Config
+
+
+def declared_knobs() -> dict[str, Knob[Any]]:
+    """Return all knobs by upper-case name."""
+    found: dict[str, Knob[Any]] = {}
+    for module in pkgutil.iter_modules(knobs.__path__):
+        table = importlib.import_module(f"{knobs.__name__}.{module.name}")
+        for group in vars(table).values():
+            if isinstance(group, type):
+                for one in vars(group).values():
+                    if isinstance(one, Knob):
+                        found[one.name.upper()] = one
+    return found
+
+
+def check_values(config: Config) -> None:
+    """Raise ConfigError, naming the place, for the first value that its knob does not take."""
+    declared = declared_knobs()
+    for macro in config.entries():
+        knob = declared.get(macro.name.upper())
+        if knob is not None:
+            config[knob]
+
+
+def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
+    """Yield (name, where, nearest knob) of settings that look like misspelt knobs.
+
+    Any name may be set, so only one that nothing mentions and that is very near to a knob's is
+    reported.
+    """
+    declared = declared_knobs()
+    texts = " ".join(macro.text for macro in config.entries()).upper()
+    for macro in config.entries():
+        name = macro.name.upper()
+        if name in declared or "." in name or f"$({name}" in texts or config.find_default(name):
+            continue
+        near = config.nearest(name)
+        if near and abs(len(near) - len(name)) <= 1:
+            yield macro.name, str(macro.origin), near

@@ -1,0 +1,26 @@
+"""A whole configuration is checked against the declared knobs."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.config import Config
+from kettle.config.declared import check_values, declared_knobs, find_slips
+from kettle.errors import ConfigError
+
+
+def test_every_table_is_walked() -> None:
+    knobs = declared_knobs()
+    assert len(knobs) > 1000
+    assert {"SCHEDD_INTERVAL", "NUM_CPUS", "COLLECTOR_HOST"} <= knobs.keys()
+
+
+def test_a_value_that_its_knob_does_not_take_is_named_with_its_place() -> None:
+    with pytest.raises(ConfigError, match="line 2") as caught:
+        check_values(Config.from_text("A = 1\nMAX_JOBS_RUNNING = abc\n"))
+    assert "MAX_JOBS_RUNNING" in str(caught.value)
+
+
+def test_a_misspelt_knob_is_found_and_a_macro_of_one_s_own_is_not() -> None:
+    config = Config.from_text("NUM_CPUZ = 3\nMY_THING = 4\nNUM_CPUX = 5\nFOO = $(NUM_CPUX)\n")
+    assert [(name, near) for name, _, near in find_slips(config)] == [("NUM_CPUZ", "NUM_CPUS")]
