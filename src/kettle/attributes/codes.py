@@ -229,6 +229,7 @@ class Notification(Code):
     ALWAYS = 1, "At every change."
     COMPLETE = 2, "When the job has ended."
     ERROR = 3, "When the job has failed."
+    START = 4, "When the job starts; no mail is sent for it."
 
 
 class ShouldTransferFiles(Code):

@@ -26,7 +26,7 @@ def is_wanted(job: Job) -> bool:
     """Tell whether a job's owner wants mail about its present state."""
     ad = job.ad
     wanted = ad.integer("JobNotification") or 0
-    if wanted == Notification.NEVER:
+    if wanted in {Notification.NEVER, Notification.START}:
         return False
     failed = bool(ad.boolean("ExitBySignal"))
     if job.status == JobStatus.HELD:

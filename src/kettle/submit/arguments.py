@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 TO_QUOTE = re.compile(r"[\s']+")
+# White space of the old syntax; Python counts more.
+OLD_WORD = re.compile(r"[^ \t\r\n\v\f]+")
 
 
 def is_new_syntax(text: str) -> bool:
@@ -94,7 +96,10 @@ def join_new(words: Iterable[str]) -> str:
 
 
 def parse_old_arguments(text: str) -> str:
-    """Return old arguments as the ad holds them; raise SubmitError for a bare double quote."""
+    """Return old arguments as the ad holds them, one blank between two of them.
+
+    Raises SubmitError for a bare double quote.
+    """
     plain = []
     position = 0
     while position < len(text):
@@ -106,7 +111,7 @@ def parse_old_arguments(text: str) -> str:
         else:
             plain.append(text[position])
             position += 1
-    return "".join(plain)
+    return " ".join(OLD_WORD.findall("".join(plain)))
 
 
 def split_arguments(arguments: str | None, args: str | None) -> list[str]:

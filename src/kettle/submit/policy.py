@@ -111,6 +111,10 @@ def set_accounting(job: JobBuilder) -> None:
     if job.boolean("nice_user"):
         if group is None:
             group = job.config.get("NICE_USER_ACCOUNTING_GROUP_NAME") or NICE_GROUP
+        else:
+            job.warnings.append(
+                "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored"
+            )
         job.set_expression("MaxJobRetirementTime", "0")
     for command, value in (("accounting_group", group), ("accounting_group_user", user)):
         if value is not None and not GROUP_NAME.fullmatch(strip_quotes(value)):
@@ -131,7 +135,9 @@ def set_notification(job: JobBuilder) -> None:
     text = job.param("notification") or job.config.get("JOB_DEFAULT_NOTIFICATION") or "never"
     word = text.upper()
     if word not in Notification.__members__:
-        raise SubmitError("ERROR: Notification must be 'Never', 'Always', 'Complete', or 'Error'")
+        raise SubmitError(
+            "ERROR: Notification must be 'Never', 'Always', 'Complete', 'Start', or 'Error'"
+        )
     job.set_integer("JobNotification", Notification[word])
     user = job.param("notify_user")
     if user is None:

@@ -20,6 +20,7 @@ def job_of(status: int, **attributes: str) -> Job:
     ("notification", "completed", "failed", "removed"),
     [
         ("0", False, False, False),
+        ("4", False, False, False),
         ("1", True, True, True),
         ("2", True, True, False),
         ("3", False, True, False),

@@ -23,6 +23,10 @@ def test_old_arguments_know_only_the_escaped_quote() -> None:
     assert arguments.parse_old_arguments('a \\"b\\"') == 'a "b"'
 
 
+def test_one_blank_is_left_between_old_arguments() -> None:
+    assert arguments.parse_old_arguments("  a\t \tb   'c  d' ") == "a b 'c d'"
+
+
 def test_a_jobs_words_come_from_either_attribute() -> None:
     assert arguments.split_arguments("a 'b c'", None) == ["a", "b c"]
     assert arguments.split_arguments(None, "a b") == ["a", "b"]

@@ -158,3 +158,21 @@ def test_s001_s003_an_interactive_job_is_one_job_that_waits_for_a_person() -> No
     assert made.cluster.get("JobUniverse") == "5"
     with pytest.raises(SubmitError, match="vanilla"):
         jobs_of("universe = local\nqueue\n", options=options)
+
+
+def test_whether_a_removed_job_may_end_by_itself_is_an_expression() -> None:
+    made, _ = jobs_of("want_graceful_removal = NumJobStarts > 1\nqueue\n")
+    assert made.cluster.get("WantGracefulRemoval") == "NumJobStarts > 1"
+    assert made.warnings == []
+
+
+def test_a_group_counts_more_than_niceness_and_that_is_said() -> None:
+    made, _ = jobs_of("nice_user = true\naccounting_group = g\nqueue\n")
+    assert made.cluster.get("AccountingGroup") == '"g.me"'
+    assert made.warnings == [
+        "WARNING: nice_user conflicts with accounting_group. nice_user will be ignored"
+    ]
+
+
+def test_mail_at_the_start_is_a_known_wish() -> None:
+    assert values("notification = start\nqueue\n", "JobNotification") == ["4"]

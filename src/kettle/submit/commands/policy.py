@@ -14,6 +14,12 @@ COMMANDS = (
     Command("periodic_remove", "PeriodicRemove", "expression", "When the job is removed."),
     Command("periodic_vacate", "PeriodicVacate", "expression", "When the job leaves its machine."),
     Command(
+        "want_graceful_removal",
+        "WantGracefulRemoval",
+        "expression",
+        "Whether a removed job may end by itself as one that is held may.",
+    ),
+    Command(
         "on_exit_hold", "OnExitHold", "special", "Whether the job goes on hold when it has ended."
     ),
     Command("on_exit_hold_reason", "OnExitHoldReason", "expression", "Why it went on hold then."),
