@@ -30,6 +30,10 @@ MOST_WAITING = 10_000
 # How long to wait before trying a collector again that could not be reached.
 RETRY_SECONDS = 5.0
 FIRST_RETRY_SECONDS = 0.1
+# How often an idle connection is looked at, and how soon after another a collector that closed it
+# is told everything again: some close idle connections as a habit.
+LOOK_SECONDS = 1.0
+TELL_AGAIN_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -53,6 +57,9 @@ class _Link:
     address: Sinful | None = None
     stream: Stream | None = None
     waiting: dict[tuple[str, ...], _Update] = field(default_factory=dict)
+    # The newest ad of each name that the collector was told, for one that starts anew.
+    told: dict[tuple[str, ...], _Update] = field(default_factory=dict)
+    told_again_at: float = float("-inf")
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
@@ -102,6 +109,7 @@ class Advertiser:
         identity = (my_type, name, key.get("ScheddName", ""))
         for link in self._links:
             link.waiting.pop(("update", *identity), None)
+            link.told.pop(("update", *identity), None)
         self._sequence.pop(identity, None)
         self._post(("invalidate", *identity), _Update(int(command), query, None))
 
@@ -148,8 +156,7 @@ class Advertiser:
         while True:
             if not link.waiting:
                 link.idle.set()
-                link.wake.clear()
-                await link.wake.wait()
+                await self._wait_for_news(link)
             key, update = next(iter(link.waiting.items()))
             try:
                 await self._send(link, number, update)
@@ -160,6 +167,25 @@ class Advertiser:
             self.updates_sent += 1
             if link.waiting.get(key) is update:
                 del link.waiting[key]
+            if key[0] == "update":
+                link.told[key] = update
+
+    async def _wait_for_news(self, link: _Link) -> None:
+        """Wait for an update; a collector that went away is told everything again.
+
+        It has forgotten all ads if it died, and our next update may be minutes away.
+        """
+        while not link.waiting:
+            link.wake.clear()
+            try:
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await link.wake.wait()
+            except TimeoutError:
+                now = self._runtime.clock.now()
+                gone = link.stream is not None and link.stream.at_end()
+                if gone and now - link.told_again_at >= TELL_AGAIN_SECONDS:
+                    link.told_again_at = now
+                    link.waiting.update(link.told)
 
     async def _send(self, link: _Link, number: int, update: _Update) -> None:
         """Send one update, over the open connection or a new one."""
