@@ -142,6 +142,17 @@ def test_a_request_takes_the_job_off_its_machine(
     play(tmp_path, scenario, script=obey)
 
 
+def test_a_removed_job_may_end_by_itself_if_it_wants_to(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, WantGracefulRemoval=True)
+        await asyncio.sleep(5)
+        await here.signal("Remove", "no more")
+        assert exit_of(await here.ended()) == (102, True)
+        assert there.story == ["activate 1", "DEACTIVATE_CLAIM"]
+
+    play(tmp_path, scenario, script=obey)
+
+
 async def hang(starter: StarterEnd, _: ClassAd) -> None:
     """A starter that runs its job and never says anything again."""
     await starter.register()

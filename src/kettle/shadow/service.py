@@ -224,12 +224,14 @@ class ShadowHost:
         if wish is None:
             self.runtime.log.problem(f"{word!r} is no signal for a shadow")
             return
+        # A job that wants it is removed like one that is held: it may end by itself.
+        gently = word != "Remove" or shadow.job.boolean("WantGracefulRemoval") is True
         request = Request(
             wish,
             ad.string("Reason") or "",
             ad.integer("ReasonCode") or 0,
             ad.integer("ReasonSubCode") or 0,
-            fast=word in ("VacateFast", "Remove"),
+            fast=word == "VacateFast" or not gently,
         )
         tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
 
