@@ -1,0 +1,310 @@
+"""Where and how jobs run besides the ordinary (R062, R072, R086 to R090, S001 to S009)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import (
+    Jobs,
+    ask_queue,
+    daemon_pids,
+    family_of,
+    parent_of,
+    run_tool,
+    submit,
+    title_of,
+    wait_until,
+)
+
+pytestmark = pytest.mark.timeout(60)
+shows = pytest.mark.shows
+
+SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
+TOOLS = Path(__file__).parent / "rows"
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    """A pool with a wrapper, a stub mailer and an execution point behind a broker."""
+    folder = tmp_path_factory.mktemp("places")
+    config = (
+        "NUM_CPUS = 8\nMAIL = $(LOCAL_DIR)/run/mailer\nPRIORITY_HALFLIFE = 5\n"
+        "USER_JOB_WRAPPER = $(LOCAL_DIR)/run/wrapper\n"
+        "STARTD.CCB_ADDRESS = $(COLLECTOR_HOST)\nSTARTER.CCB_ADDRESS = $(COLLECTOR_HOST)\n"
+    )
+    with personal_pool(folder, config) as pool:
+        run = Path(pool.folder, "run")
+        (run / "mailer").write_text(f'#!/bin/sh\n{{ echo "$@"; cat; echo ---; }} >> {run}/mails\n')
+        (run / "wrapper").write_text(
+            '#!/bin/sh\n[ -n "$WRAPPED" ] && echo "$@" >> "$WRAPPED"\nexec "$@"\n'
+        )
+        for name in ("mailer", "wrapper"):
+            (run / name).chmod(0o755)
+        yield pool
+
+
+def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
+    """Queue a shell script as a job whose output is `out` and `err`."""
+    work.mkdir(exist_ok=True)
+    path = work / "job.sh"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    text = f"executable = {path}\noutput = out\nerror = err\n{SMALL}{lines}queue\n"
+    return submit(pool, work, text)
+
+
+def remove(jobs: Jobs) -> None:
+    assert run_tool(jobs.pool, "condor_rm", str(jobs.cluster))[0] == 0
+    jobs.wait_for(9, 10)
+
+
+@shows("R062")
+def test_mail_is_sent_only_as_asked_and_never_by_default(pool: PersonalPool, work: Path) -> None:
+    (work / "s").mkdir()
+    ends = {}
+    for name, lines, script in (
+        ("default", "", "true"),
+        ("never", "notification = never\n", "true"),
+        ("complete", "notification = complete\nnotify_user = a@b\n", "true"),
+        ("error_good", "notification = error\nnotify_user = a@b\n", "true"),
+        ("error_bad", "notification = error\nnotify_user = a@b\n", "kill -9 $$"),
+    ):
+        ends[name] = shell(pool, work / name, script, lines)
+    for jobs in ends.values():
+        jobs.wait_for(5, 20)
+    mails = Path(pool.folder, "run", "mails")
+    wait_until(lambda: mails.exists() and mails.read_text().count("---") == 2, 10)
+    text = mails.read_text()
+    for name, jobs in ends.items():
+        assert (f"{jobs.cluster}.0" in text) == (name in {"complete", "error_bad"}), name
+    assert "a@b" in text
+
+
+@shows("R072")
+def test_condor_userprio_shows_and_sets_priorities(pool: PersonalPool, work: Path) -> None:
+    shell(pool, work, "true").wait_for(5, 15)
+    said = run_tool(pool, "condor_userprio", "-all")[1]
+    found = re.search(r"^(\S+@\S+) ", said, re.MULTILINE)
+    assert found, said
+    user = found[1]
+    assert run_tool(pool, "condor_userprio", "-setfactor", user, "10000")[0] == 0
+
+    def factor() -> str:
+        said = run_tool(pool, "condor_userprio", "-l")[1]
+        return "\n".join(line for line in said.splitlines() if "PriorityFactor" in line)
+
+    wait_until(lambda: "10000" in factor(), 10, factor)
+    assert run_tool(pool, "condor_userprio", "-setfactor", user, "1000")[0] == 0
+
+
+@shows("R089")
+def test_an_execution_point_known_only_to_a_broker_runs_jobs(
+    pool: PersonalPool, work: Path
+) -> None:
+    said = run_tool(pool, "condor_status", "-af", "MyAddress")[1]
+    assert "CCBID=" in said
+    jobs = shell(pool, work, "echo reached")
+    jobs.wait_for(5, 20)
+    assert (work / "out").read_text() == "reached\n"
+
+
+@shows("R090")
+def test_the_wrapper_gets_the_job_s_command_and_its_exit_code_is_the_job_s(
+    pool: PersonalPool, work: Path
+) -> None:
+    log = work / "wrapped"
+    jobs = shell(pool, work, "exit 9", f'environment = "WRAPPED={log}"\narguments = one two\n')
+    jobs.wait_for(5, 20)
+    assert "(return value 9)" in jobs.log.read_text()
+    assert re.fullmatch(r"\S+/job\.sh one two\n", log.read_text())
+
+
+@shows("S007")
+def test_a_local_job_runs_below_a_starter_of_the_schedd(pool: PersonalPool, work: Path) -> None:
+    text = "universe = local\nexecutable = /bin/sleep\narguments = 61\nqueue\n"
+    jobs = submit(pool, work, text)
+    jobs.wait_for(1, 15)
+    [schedd] = daemon_pids(pool, "condor_schedd")
+
+    def job() -> int:
+        return next((pid for pid in family_of(schedd) if title_of(pid).endswith("sleep 61")), 0)
+
+    wait_until(lambda: job() != 0, 5)
+    assert "condor_starter" in title_of(parent_of(job()))
+    remove(jobs)
+
+
+@shows("S008")
+def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path) -> None:
+    text = "universe = scheduler\nexecutable = /bin/sleep\narguments = 1\nqueue\n"
+    jobs = submit(pool, work, text)
+    jobs.wait_for(1, 15)
+    [schedd] = daemon_pids(pool, "condor_schedd")
+    family = family_of(schedd)
+    found = [pid for pid in family if title_of(pid).endswith("sleep 1")]
+    assert len(found) == 1
+    line = {parent_of(found[0]), parent_of(parent_of(found[0]))}
+    assert schedd in line
+    assert not any("condor_starter" in title_of(pid) for pid in line)
+    jobs.wait_for(5, 15)
+    assert [event.number for event in jobs.events()] == [0, 1, 5]
+
+
+@shows("S009")
+def test_a_tool_daemon_runs_beside_the_job_and_ends_with_it(pool: PersonalPool, work: Path) -> None:
+    tool = work / "tool.sh"
+    tool.write_text(f'#!/bin/sh\necho "$1 $$" > {work}/tool.pid\nexec sleep 62\n')
+    tool.chmod(0o755)
+    lines = (
+        f'+ToolDaemonCmd = "{tool}"\n+ToolDaemonArgs = "beside"\n'
+        f"transfer_input_files = {tool}\nshould_transfer_files = yes\n"
+    )
+    script = f"while [ ! -s {work}/tool.pid ]; do sleep 0.05; done; sleep 0.2"
+    jobs = shell(pool, work, script, lines)
+    jobs.wait_for(5, 20)
+    word, pid = (work / "tool.pid").read_text().split()
+    assert word == "beside"
+    wait_until(lambda: not Path(f"/proc/{pid}").exists(), 5)
+
+
+@pytest.mark.root
+@shows("R086")
+@shows("R087")
+def test_no_job_ever_runs_as_root(pool: PersonalPool, work: Path) -> None:
+    jobs = shell(pool, work, "id -u", "run_as_owner = true\n")
+    jobs.wait_for(5, 20)
+    assert (work / "out").read_text() == f"{pwd.getpwnam('nobody').pw_uid}\n"
+    held = shell(pool, work / "second", "id -u", "hold = true\n")
+    run_tool(pool, "condor_qedit", str(held.cluster), "Owner", '"root"')
+    run_tool(pool, "condor_qedit", str(held.cluster), "OsUser", '"root"')
+    assert run_tool(pool, "condor_release", str(held.cluster))[0] == 0
+    wait_until(lambda: bool(held.count_events(5) or held.count_events(12)), 20)
+    if held.count_events(5):
+        assert (work / "second" / "out").read_text() != "0\n"
+
+
+_AS_ANOTHER = """\
+import os, sys
+sys.path[:0] = [{src!r}]
+os.setgroups([]); os.setgid({gid}); os.setuid({uid})
+from kettle.tools.programs import run_program
+sys.argv = ["condor_submit", "-terse", "job.sub"]
+sys.exit(run_program("condor_submit"))
+"""
+
+
+@pytest.mark.root
+@shows("R086")
+def test_a_job_runs_as_the_account_that_submitted_it(tmp_path: Path, work: Path) -> None:
+    account = pwd.getpwnam("games")
+    config = "ALLOW_WRITE = $(ALLOW_DEFAULT), games@*\nALLOW_READ = *\n"
+    with personal_pool(tmp_path, config) as pool:
+        home = work / "home"
+        home.mkdir()
+        os.chown(home, account.pw_uid, account.pw_gid)
+        (home / "job.sub").write_text(
+            "executable = /bin/sh\narguments = \"-c 'id -u; touch made'\"\n"
+            f"output = out\nlog = log\ntransfer_executable = false\n{SMALL}queue\n"
+        )
+        src = str(Path(__file__).parents[2] / "src")
+        code = _AS_ANOTHER.format(src=src, uid=account.pw_uid, gid=account.pw_gid)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=home,
+            env=pool.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+        assert done.returncode == 0, done.stderr
+        log = home / "log"
+        wait_until(lambda: log.exists() and "005 (" in log.read_text(), 20)
+        assert (home / "out").read_text() == f"{account.pw_uid}\n"
+        for name in ("out", "made", "log"):
+            assert (home / name).stat().st_uid == account.pw_uid
+
+
+@pytest.mark.slow
+@shows("R092")
+def test_ten_thousand_idle_jobs_do_not_slow_the_queue(tmp_path: Path, work: Path) -> None:
+    import time
+
+    with personal_pool(tmp_path, "NUM_CPUS = 2\nMAX_JOBS_SUBMITTED = 20000\n") as pool:
+        text = "executable = /bin/true\ntransfer_executable = false\nrequirements = false\n"
+        many = submit(pool, work / "many", f"{text}{SMALL}queue 10000\n")
+        begin = time.monotonic()
+        assert len(ask_queue(pool, str(many.cluster), "JobStatus")) == 10_000
+        assert run_tool(pool, "condor_q", "-totals")[0] == 0
+        assert time.monotonic() - begin < 5
+        begin = time.monotonic()
+        one = submit(pool, work / "one", "executable = /bin/true\n" + SMALL + "queue\n")
+        one.wait_for(5, 5)
+        assert time.monotonic() - begin < 5
+
+
+@shows("S001")
+@shows("S002")
+@shows("S003")
+def test_an_interactive_submission_is_one_job_with_a_shell(pool: PersonalPool, work: Path) -> None:
+    path = work / "job.sub"
+    path.write_text(f"executable = /bin/false\n{SMALL}queue 5\n")
+    src = str(Path(__file__).parents[2] / "src")
+    code = (
+        f"import sys; sys.path[:0] = [{src!r}]\n"
+        "from kettle.tools.programs import run_program\n"
+        "sys.argv = ['condor_submit', '-interactive', 'job.sub']\n"
+        "sys.exit(run_program('condor_submit'))\n"
+    )
+    import pty
+
+    ours, theirs = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=work,
+        env=pool.environment(),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    said = b""
+
+    def read_until(word: bytes) -> bool:
+        nonlocal said
+        import select
+
+        if select.select([ours], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):
+                said += os.read(ours, 65536)
+        return word in said
+
+    try:
+        os.write(ours, b"echo PWD=$(pwd); echo DO''NE\n")
+        wait_until(lambda: read_until(b"DONE"), 30, lambda: repr(said))
+        rows = [
+            row
+            for row in ask_queue(pool, "-all", "InteractiveJob", "JobUniverse")
+            if row[0] == "true"
+        ]
+        assert rows == [["true", "5"]]
+        assert re.search(rb"PWD=\S+/execute/dir_", said)
+        os.write(ours, b"exit\n")
+        wait_until(lambda: read_until(b"\0") or program.poll() is not None, 20)
+        wait_until(lambda: ask_queue(pool, "-all", "InteractiveJob") == [], 10)
+    finally:
+        program.kill()
+        program.wait()
+        os.close(ours)
