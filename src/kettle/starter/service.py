@@ -299,6 +299,21 @@ class Starter:
                 self._update_task = tasks.spawn(self._update_periodically(), "updates")
             if self._suspend_at_start:
                 self.suspend()
+            if self.job.string("ToolDaemonCmd"):
+                self._spawn_tool()
+        tasks.spawn(self._reap(child), "reaper")
+
+    def _spawn_tool(self) -> None:
+        """Start the tool that is to run beside the job (S009); with the job it ends."""
+        assert self.plan is not None
+        plan = self.world.plan_script(self, self.plan, Role.TOOL)
+        try:
+            child = self.jobs.launch(plan, beside=True)
+        except CannotLaunch as error:
+            self.log(f"the tool daemon does not start: {error.message}")
+            return
+        self.processes = self.processes.add(Role.TOOL, child.pid)
+        self.log(f"The tool daemon has pid {child.pid} ({' '.join(plan.argv)})")
         tasks.spawn(self._reap(child), "reaper")
 
     async def _reap(self, child: Child) -> None:

@@ -41,21 +41,30 @@ class JobProcesses:
         self.continues = False
         self._own_peak_kib = 0
 
-    def launch(self, plan: LaunchPlan, streams: Mapping[int, int] | None = None) -> Child:
+    def launch(
+        self,
+        plan: LaunchPlan,
+        streams: Mapping[int, int] | None = None,
+        *,
+        beside: bool = False,
+    ) -> Child:
         """Open the standard files and start the job; CannotLaunch with the hold code if not.
 
-        `streams` gives descriptors for those of 0, 1, 2 that are streamed.
+        `streams` gives descriptors for those of 0, 1, 2 that are streamed. What runs `beside` the
+        job is not the one that signals and measurements mean.
         """
         opened: dict[int, int] = {}
         try:
             # One switch for all three files: it costs more than opening them.
             with self._privileges.as_account(self._account):
                 self._open_standard(plan, dict(streams or {}), opened)
-            self.child = self._spawn(plan, opened)
+            child = self._spawn(plan, opened)
         finally:
             for descriptor in set(opened.values()):
                 os.close(descriptor)
-        return self.child
+        if not beside:
+            self.child = child
+        return child
 
     def _open_standard(
         self, plan: LaunchPlan, streams: dict[int, int], opened: dict[int, int]
