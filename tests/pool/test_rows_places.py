@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import pwd
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -194,43 +190,6 @@ def test_no_job_ever_runs_as_root(pool: PersonalPool, work: Path) -> None:
         assert (work / "second" / "out").read_text() != "0\n"
 
 
-@pytest.mark.root
-@shows("R086")
-def test_a_job_runs_as_the_account_that_submitted_it(tmp_path: Path, work: Path) -> None:
-    account = pwd.getpwnam("games")
-    config = "ALLOW_WRITE = $(ALLOW_DEFAULT), games@*\nALLOW_READ = *\n"
-    with personal_pool(tmp_path, config) as pool:
-        home = work / "home"
-        home.mkdir()
-        os.chown(home, account.pw_uid, account.pw_gid)
-        (home / "job.sub").write_text(
-            "executable = /bin/sh\narguments = \"-c 'id -u; touch made'\"\n"
-            f"output = out\nlog = log\ntransfer_executable = false\n{SMALL}queue\n"
-        )
-        # Everything that a submission loads is loaded before the account changes: the other one
-        # may not be able to read it.
-        submit(pool, work / "warm", "executable = /bin/true\nhold = true\nqueue\n")
-        child = os.fork()
-        if child == 0:
-            code = 1
-            with contextlib.suppress(BaseException):
-                os.setgroups([])
-                os.setgid(account.pw_gid)
-                os.setuid(account.pw_uid)
-                os.chdir(home)
-                code, _, complaint = run_tool(pool, "condor_submit", "-terse", "job.sub")
-                (home / "complaint").write_text(complaint)
-            os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        complaint = home / "complaint"
-        assert code == 0, complaint.read_text() if complaint.exists() else ""
-        log = home / "log"
-        wait_until(lambda: log.exists() and "005 (" in log.read_text(), 20)
-        assert (home / "out").read_text() == f"{account.pw_uid}\n"
-        for name in ("out", "made", "log"):
-            assert (home / name).stat().st_uid == account.pw_uid
-
-
 @pytest.mark.slow
 @shows("R092")
 def test_ten_thousand_idle_jobs_do_not_slow_the_queue(tmp_path: Path, work: Path) -> None:
@@ -247,59 +206,3 @@ def test_ten_thousand_idle_jobs_do_not_slow_the_queue(tmp_path: Path, work: Path
         one = submit(pool, work / "one", "executable = /bin/true\n" + SMALL + "queue\n")
         one.wait_for(5, 5)
         assert time.monotonic() - begin < 5
-
-
-@shows("S001")
-@shows("S002")
-@shows("S003")
-def test_an_interactive_submission_is_one_job_with_a_shell(pool: PersonalPool, work: Path) -> None:
-    path = work / "job.sub"
-    path.write_text(f"executable = /bin/false\n{SMALL}queue 5\n")
-    src = str(Path(__file__).parents[2] / "src")
-    code = (
-        f"import sys; sys.path[:0] = [{src!r}]\n"
-        "from kettle.tools.programs import run_program\n"
-        "sys.argv = ['condor_submit', '-interactive', 'job.sub']\n"
-        "sys.exit(run_program('condor_submit'))\n"
-    )
-    import pty
-
-    ours, theirs = pty.openpty()
-    program = subprocess.Popen(
-        [sys.executable, "-c", code],
-        cwd=work,
-        env=pool.environment(),
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        start_new_session=True,
-    )
-    os.close(theirs)
-    said = b""
-
-    def read_until(word: bytes) -> bool:
-        nonlocal said
-        import select
-
-        if select.select([ours], [], [], 0.1)[0]:
-            with contextlib.suppress(OSError):
-                said += os.read(ours, 65536)
-        return word in said
-
-    try:
-        os.write(ours, b"echo PWD=$(pwd); echo DO''NE\n")
-        wait_until(lambda: read_until(b"DONE"), 30, lambda: repr(said))
-        rows = [
-            row
-            for row in ask_queue(pool, "-all", "InteractiveJob", "JobUniverse")
-            if row[0] == "true"
-        ]
-        assert rows == [["true", "5"]]
-        assert re.search(rb"PWD=\S+/execute/dir_", said)
-        os.write(ours, b"exit\n")
-        wait_until(lambda: read_until(b"\0") or program.poll() is not None, 20)
-        wait_until(lambda: ask_queue(pool, "-all", "InteractiveJob") == [], 10)
-    finally:
-        program.kill()
-        program.wait()
-        os.close(ours)

@@ -107,13 +107,16 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     tasks.set_reporter(log)
     processes = SystemProcesses()
     processes.start()
-    control = StartdControl(Stream.over(descriptors[1]), socket.socket(fileno=descriptors[2]))
+    # The starter of a local job belongs to the schedd, which has no second job for it.
+    connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None
+    control = StartdControl(Stream.over(descriptors[1]), connections)
     listening = tasks.spawn(control.serve(), "control")
     connection = descriptors[0]
     try:
         for count in range(1, _MOST_ACTIVATIONS + 1):
             around = (prepared, clock, log, processes, control)
-            stays = await _run_one(activation, connection, around, count < _MOST_ACTIVATIONS)
+            may_stay = connections is not None and count < _MOST_ACTIVATIONS
+            stays = await _run_one(activation, connection, around, may_stay)
             await tasks.cancel_all(except_for=listening)
             if not stays or processes.children():
                 break
