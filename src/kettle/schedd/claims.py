@@ -88,6 +88,8 @@ class Claim:
     autocluster: int
     job: JobId | None
     since: float
+    # Whom it was claimed for: the slot, and a starter that stays for more jobs, are this user's.
+    user: str = ""
     phase: Phase = Phase.REQUESTING
     jobs_started: int = 0
     story: list[str] = field(default_factory=list)

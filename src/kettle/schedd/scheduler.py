@@ -148,7 +148,14 @@ class Scheduler:
 
     def _request(self, claim_id: str, address: str, slot: ClassAd, job: Job) -> None:
         claim = Claim(
-            claim_id, address, slot, job.submitter, job.autocluster, job.id, float(self.now())
+            claim_id,
+            address,
+            slot,
+            job.submitter,
+            job.autocluster,
+            job.id,
+            float(self.now()),
+            job.user,
         )
         self.idle.reserve(job)
         self.claims.add(claim)
@@ -176,7 +183,14 @@ class Scheduler:
 
     def _take_extra(self, like: Claim, claim_id: str, slot: ClassAd) -> None:
         extra = Claim(
-            claim_id, like.startd_address, slot, like.submitter, like.autocluster, None, like.since
+            claim_id,
+            like.startd_address,
+            slot,
+            like.submitter,
+            like.autocluster,
+            None,
+            like.since,
+            like.user,
         )
         self.claims.add(extra)
         self._apply(extra, claim_states.Accepted)
@@ -238,13 +252,23 @@ class Scheduler:
             if job is None:
                 self.idle.unreserve(reserved)
         if job is None:
-            job = self.idle.next_job(claim.submitter, claim.autocluster) or self.idle.next_fitting(
-                claim.submitter, lambda each: symmetric_match(each.ad, claim.slot)
-            )
+            job = self._next_of(claim)
         if job is None:
             self._apply(claim, claim_states.NoJob, transaction=transaction)
             return
         self._start(claim, job, transaction or self.queue.transaction())
+
+    def _next_of(self, claim: Claim) -> Job | None:
+        """Return the next job for a claim: its user's, whoever else shares the accounting group."""
+
+        def is_of_user(job: Job) -> bool:
+            return job.user == claim.user
+
+        return self.idle.next_job(
+            claim.submitter, claim.autocluster, is_of_user
+        ) or self.idle.next_fitting(
+            claim.submitter, lambda each: is_of_user(each) and symmetric_match(each.ad, claim.slot)
+        )
 
     def _start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
         now = self.now()
@@ -507,7 +531,7 @@ class Scheduler:
             slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
             claim = Claim(
                 claim_id, address, slot, job.submitter, self.idle.autocluster_of(job), job.id,
-                float(now), Phase.RUNNING,
+                float(now), job.user, Phase.RUNNING,
             )  # fmt: skip
             self.claims.add(claim)
             self.queue.update(job.id, job_runs.shadow_attributes(ad, now))

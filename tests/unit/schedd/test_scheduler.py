@@ -74,6 +74,17 @@ def test_a_refused_claim_lets_its_job_wait_again() -> None:
     assert not world.scheduler.knows_claim(claim.id)
 
 
+def test_a_claim_is_not_handed_to_another_user_of_the_same_accounting_group() -> None:
+    world = World()
+    (first,) = world.submit(AccountingGroup='"g.shared"')
+    (other,) = world.submit(actor=BOB, AccountingGroup='"g.shared"')
+    assert first.submitter == other.submitter
+    claim = world.run(first)
+    world.exit(first)
+    assert world.hands.take() == [("history", "1.0", "4"), ("release", claim.id)]
+    assert world.idle.is_waiting(other.id)
+
+
 def test_a_claim_without_a_job_is_released() -> None:
     world = World()
     (job,) = world.submit()
