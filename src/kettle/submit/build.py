@@ -235,6 +235,10 @@ class Submission:
     def _build(self, row: Row) -> JobPlan:
         try:
             if not len(self.cluster):
+                if self.options.interactive:
+                    # The program is replaced, so the description need not name one (S003).
+                    self._assume("executable", interactive.DEFAULT_COMMAND)
+                    self._assume("transfer_executable", "false")
                 job = self._new_job()
                 self._live = self._run(job, STEPS)
                 self._finish(job)
@@ -249,6 +253,11 @@ class Submission:
             return self._build_quickly(row)
         except ConfigError as error:
             raise SubmitError(f"ERROR: {error.message}") from None
+
+    def _assume(self, command: str, text: str) -> None:
+        """Take a command for given that the description does not have."""
+        if not self.macros.is_set(command):
+            self.macros.assign(command, text, Origin(COMMAND_LINE_SOURCE, 0))
 
     def _build_quickly(self, row: Row) -> JobPlan:
         """Do anew only the steps that look at what changes, none of which others look at."""

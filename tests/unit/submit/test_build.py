@@ -160,6 +160,13 @@ def test_s001_s003_an_interactive_job_is_one_job_that_waits_for_a_person() -> No
         jobs_of("universe = local\nqueue\n", options=options)
 
 
+def test_s003_an_interactive_job_needs_no_program_of_its_own() -> None:
+    made = submission("queue\n", options=SubmitOptions(interactive=True))
+    assert len(list(made.jobs())) == 1
+    assert made.cluster.get("Cmd") == '"/bin/sh"'
+    assert made.cluster.get("TransferExecutable") == "false"
+
+
 def test_whether_a_removed_job_may_end_by_itself_is_an_expression() -> None:
     made, _ = jobs_of("want_graceful_removal = NumJobStarts > 1\nqueue\n")
     assert made.cluster.get("WantGracefulRemoval") == "NumJobStarts > 1"
