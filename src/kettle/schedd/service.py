@@ -51,7 +51,9 @@ _POLICY_SLICE = 500
 class ScheddService:
     """One schedd."""
 
-    preload = ("kettle.shadow.service_host",)
+    # A shadow host runs as its user, who may not be able to read what is imported later: connecting
+    # looks host names up in this codec.
+    preload = ("kettle.shadow.service_host", "encodings.idna")
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
