@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, cast
 
 from kettle.classad import ClassAd
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from kettle.tools.condor_submit import Request
     from kettle.tools.programs import Streams
     from kettle.tools.reach import Reach
+    from kettle.wire.sinful import Sinful
 
 
 class Sender:
@@ -139,8 +141,20 @@ def submit_jobs(reach: Reach, submission: Submission, request: Request, streams:
 
         reschedule(reach.connector, schedd.address)
     if submission.options.interactive:
-        return open_shell(f"{cluster}.0", reach, request, streams)
+        code = open_shell(f"{cluster}.0", reach, request, streams)
+        end_session(f"{cluster}.0", reach, schedd.address)
+        return code
     return 0
+
+
+def end_session(job: str, reach: Reach, schedd: Sinful) -> None:
+    """Remove an interactive job whose shell has ended (S002); one that is gone is no trouble."""
+    from kettle.attributes.codes import JobAction
+    from kettle.client.jobs import act_on_jobs
+
+    reason = "the interactive session has ended"
+    with contextlib.suppress(KettleError):
+        act_on_jobs(reach.connector, schedd, JobAction.REMOVE, ids=[job], reason=reason)
 
 
 def open_shell(job: str, reach: Reach, request: Request, streams: Streams) -> int:

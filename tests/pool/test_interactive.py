@@ -1,0 +1,71 @@
+"""A shell in a running job, and an interactive job that ends with its shell (S002)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import run_tool, submit, wait_until
+
+SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+
+pytestmark = [
+    pytest.mark.skipif(
+        not SSHD or not shutil.which("ssh"), reason="sshd and ssh are not installed"
+    ),
+    # As root jobs run as nobody, whom sshd lets in nowhere: its shell is nologin.
+    pytest.mark.skipif(os.getuid() == 0, reason="needs an account with a shell"),
+]
+
+
+def run_program(name: str, words: list[str], config: str, said: str = "") -> tuple[int, str]:
+    """Run a tool as a program of its own, because ssh takes over its streams."""
+    code = f"from kettle.tools.programs import run_program as r; raise SystemExit(r({name!r}))"
+    source = str(Path(__file__).parents[2] / "src")
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        env={**os.environ, "CONDOR_CONFIG": config, "PYTHONPATH": source},
+        input=said,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def test_a_command_runs_beside_the_job_and_its_code_comes_back(tmp_path: Path) -> None:
+    with personal_pool(tmp_path) as pool:
+        jobs = submit(
+            pool,
+            tmp_path / "jobs",
+            "executable = /bin/sleep\narguments = 60\nshould_transfer_files = YES\n"
+            "transfer_executable = false\nqueue\n",
+        )
+        jobs.wait_for(1, 20)
+        code, said = run_program(
+            "condor_ssh_to_job", [f"{jobs.cluster}.0", "pwd; exit 5"], pool.config_file
+        )
+        assert code == 5
+        assert "/execute/dir_" in said
+        run_tool(pool, "condor_rm", "-all")
+
+
+def test_an_interactive_job_ends_with_its_shell(tmp_path: Path) -> None:
+    with personal_pool(tmp_path) as pool:
+        path = tmp_path / "job.sub"
+        path.write_text("should_transfer_files = YES\nqueue 5\n")
+        words = ["-interactive", str(path)]
+        code, said = run_program("condor_submit", words, pool.config_file, "pwd\nexit 3\n")
+        assert code == 3
+        assert "/execute/dir_" in said
+        wait_until(
+            lambda: run_tool(pool, "condor_q", "-af", "ClusterId")[1].strip() == "",
+            10,
+        )
