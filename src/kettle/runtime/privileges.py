@@ -93,8 +93,9 @@ class Privileges:
             _switch(self.daemon)
 
     def job_account(self, owner: str, *, fallback: str = "nobody") -> Account:
-        """Return as whom a job of `owner` runs: never root, `fallback` for root and strangers.
+        """Return as whom a job of `owner` runs: never root, never as the daemons.
 
+        `fallback` is for these two, whose files hold the pool's secrets, and for strangers.
         Unprivileged, everything runs as ourselves. NotFoundError if not even `fallback` exists.
         """
         if not self.can_switch:
@@ -103,7 +104,7 @@ class Privileges:
             account = find_account(owner)
         except NotFoundError:
             account = find_account(fallback)
-        return find_account(fallback) if account.uid == 0 else account
+        return find_account(fallback) if account.uid in {0, self.daemon.uid} else account
 
     @contextlib.contextmanager
     def as_account(self, account: Account) -> Iterator[None]:

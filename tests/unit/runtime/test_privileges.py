@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.privileges import Account, Privileges, find_account
 
 
 def ids() -> tuple[int, int, list[int]]:
@@ -37,3 +37,13 @@ def test_without_privileges_a_switch_changes_nothing() -> None:
     before = ids()
     with privileges.as_account(Account("one", 54321, 54321, ())):
         assert ids() == before
+
+
+def test_a_job_runs_neither_as_root_nor_as_the_daemons() -> None:
+    nobody = find_account("nobody")
+    daemon = find_account("daemon")
+    privileges = Privileges(daemon, can_switch=True)
+    assert privileges.job_account("root") == nobody
+    assert privileges.job_account("daemon") == nobody
+    assert privileges.job_account("no such account") == nobody
+    assert privileges.job_account("bin") == find_account("bin")
