@@ -326,6 +326,25 @@ def test_an_allowed_duration_ends_to_the_second(tmp_path: Path) -> None:
     assert 90 <= waited <= 92
 
 
+def test_a_starter_writes_no_event_of_the_jobs_life(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        for event in (
+            {"MyType": "JobTerminatedEvent", "EventTypeNumber": 5, "TerminatedNormally": True},
+            {"MyType": "GenericEvent", "EventTypeNumber": 8, "Info": "hello"},
+        ):
+            await starter.call(calls.UserLog(ClassAd(event)))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.ended()
+        assert here.numbers() == ["001", "008", "005"]
+
+    play(tmp_path, scenario, script=script)
+
+
 def test_a_critical_error_of_the_starter_holds_the_job_with_its_code(tmp_path: Path) -> None:
     async def script(starter: StarterEnd, _: ClassAd) -> None:
         await starter.register()

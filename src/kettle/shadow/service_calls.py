@@ -13,6 +13,7 @@ import posixpath
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from kettle.attributes.codes import ULogEvent
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_grid import RemoteErrorEvent
@@ -103,6 +104,27 @@ async def _job_termination(shadow: RunningShadow, call: calls.JobTermination) ->
     return call.answer(0)
 
 
+# What a starter may have written into the job's event log: nothing that says where the job is in
+# its life. That is known here and in the schedd, and each end is written once.
+_STARTERS_EVENTS = frozenset(
+    (
+        ULogEvent.CHECKPOINTED,
+        ULogEvent.IMAGE_SIZE,
+        ULogEvent.GENERIC,
+        ULogEvent.JOB_AD_INFORMATION,
+        ULogEvent.JOB_STAGE_IN,
+        ULogEvent.JOB_STAGE_OUT,
+        ULogEvent.FILE_TRANSFER,
+        ULogEvent.RESERVE_SPACE,
+        ULogEvent.RELEASE_SPACE,
+        ULogEvent.FILE_COMPLETE,
+        ULogEvent.FILE_USED,
+        ULogEvent.FILE_REMOVED,
+        ULogEvent.COMMON_FILES,
+    )
+)
+
+
 async def _user_log(shadow: RunningShadow, call: calls.UserLog) -> Reply:
     ad = call.event
     if ad.string("MyType") == "RemoteErrorEvent":
@@ -115,8 +137,10 @@ async def _user_log(shadow: RunningShadow, call: calls.UserLog) -> Reply:
     from kettle.records.event_forms import event_from_ad
 
     other = event_from_ad(ad)
-    if other is not None:
-        shadow.write_event(other)
+    if other is None or getattr(other, "number", None) not in _STARTERS_EVENTS:
+        shadow.log(f"The starter's event {ad.string('MyType')!r} is not its to write")
+        return call.answer()
+    shadow.write_event(other)
     return call.answer()
 
 
