@@ -6,15 +6,19 @@ real pool. At the end of each the same processes are there, no larger, and a job
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
+import re
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
 from kettle.config import Config, load_config
@@ -24,6 +28,8 @@ from kettle.runtime.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt
+from kettle.wire.messages.rpc import Call, Reply
+from kettle.wire.security.claim_id import ClaimId
 from kettle.wire.sinful import Sinful
 from pool_jobs import daemon_pids, run_tool, submit
 
@@ -33,6 +39,8 @@ DAEMONS = ("MASTER", "COLLECTOR", "NEGOTIATOR", "SCHEDD", "STARTD")
 # A daemon of a small pool has some 60 MB; what a message may cost it for a moment is bounded too.
 MOST_KIB = 400 * 1024
 PATIENCE = 10.0
+# One question may hold a daemon up for so long, on a machine that has other things to do.
+SLOWEST = 5.0
 
 
 def config_of(pool: PersonalPool, **changed: str) -> Config:
@@ -237,3 +245,144 @@ def test_bytes_that_are_left_over_in_a_message_cost_the_connection(pool: Persona
     with connect(pool, "SCHEDD", Command.QMGMT_WRITE_CMD, force_authentication=True) as stream:
         stream.send(stream.writer().integer(10002).raw(b"and more"))
         assert ends(stream)
+
+
+def write(pool: PersonalPool) -> BlockingStream:
+    return connect(pool, "SCHEDD", Command.QMGMT_WRITE_CMD, force_authentication=True)
+
+
+def ask(stream: BlockingStream, call: Call) -> Reply:
+    stream.send(call)
+    return call.read_answer(stream.receive())
+
+
+def test_queue_calls_out_of_order_or_measure_are_refused_one_by_one(pool: PersonalPool) -> None:
+    with write(pool) as stream:
+        refused: list[Call] = [
+            qmgmt.SetAttribute(1, 0, "1", "BeforeAnyCluster"),
+            qmgmt.SetAttribute(-1, -1, "1", "Nowhere"),
+            qmgmt.SetAttribute(0, 0, "1", "NextClusterNum"),
+            qmgmt.SetAttribute(2**62, 2**62, "1", "FarOut"),
+            qmgmt.NewProc(7_000_000),
+            qmgmt.DestroyCluster(7_000_000),
+            qmgmt.DestroyProc(7_000_000, -5),
+            qmgmt.DeleteAttribute(7_000_000, 0, "A"),
+            qmgmt.GetAttributeInt(7_000_000, 0, "A"),
+            qmgmt.SetAttributeByConstraint("1 +", "1", "A"),
+        ]
+        for call in refused:
+            assert ask(stream, call).value < 0, call
+        cluster = ask(stream, qmgmt.NewCluster()).value
+        assert ask(stream, qmgmt.NewProc(cluster)).value == 0
+        spoiled = {
+            "Two\nLines": "1",
+            "": "1",
+            "A B": "1",
+            "a" * 5000: "1",
+            "NewlineInValue": "1\n103 0.0 Owner root",
+            "TooLong": '"' + "x" * 2_000_000 + '"',
+            "Empty": "",
+            "ClusterId": str(cluster + 1),
+            "ProcId": "99",
+        }
+        for name, text in spoiled.items():
+            assert ask(stream, qmgmt.SetAttribute(cluster, 0, text, name)).value < 0, name[:40]
+    code, said, _ = run_tool(pool, "condor_q", "-all", "-af", "ClusterId")
+    assert (code, str(cluster) in said.split()) == (0, False)
+
+
+def test_what_makes_a_job_what_it_is_cannot_be_changed_later(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = submit(pool, work, "executable = /bin/true\nhold = true\nqueue\n")
+    with write(pool) as stream:
+        for name in ("ClusterId", "ProcId", "Owner", "MyType"):
+            call = qmgmt.SetAttribute(jobs.cluster, 0, '"x"', name)
+            assert ask(stream, call).value < 0, name
+        deep = "(" * 400_000 + "1" + ")" * 400_000
+        assert ask(stream, qmgmt.SetAttribute(jobs.cluster, 0, deep, "Deep")).value < 0
+    assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+
+
+def test_expressions_that_are_deep_or_slow_answer_or_are_refused(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = submit(pool, work, "executable = /bin/true\nhold = true\nqueue 20\n")
+    constraints = {
+        "brackets": "(" * 200_000 + "true" + ")" * 200_000,
+        "a long or": " || ".join(["ClusterId == -1"] * 20_000),
+        "a long and": " && ".join(["ClusterId >= 0"] * 20_000),
+        "negations": "!" * 300_000 + "true",
+        "a long sum": "0" + "+1" * 20_000 + " > 5",
+        "a pattern that backtracks": 'regexp("^(a+)+$", "' + "a" * 30 + 'b")',
+        "a list of its own": "size({" + ",".join(["1"] * 100_000) + "}) > 1",
+        "a word": "a" * 1_000_000,
+    }
+    for what, constraint in constraints.items():
+        for name, command, kind in (
+            ("SCHEDD", Command.QUERY_JOB_ADS, "Job"),
+            ("COLLECTOR", Command.QUERY_ANY_ADS, "Any"),
+        ):
+            query = ClassAd({"MyType": "Query", "TargetType": kind, "Projection": "Name"})
+            query.insert_text("Requirements", constraint)
+            began = time.monotonic()
+            with connect(pool, name, command) as stream, contextlib.suppress(WireError):
+                stream.send(stream.writer().ad(query))
+                stream.receive()
+            assert time.monotonic() - began < SLOWEST, f"{name} takes its time with {what}"
+        began = time.monotonic()
+        with contextlib.suppress(WireError), write(pool) as stream:
+            stream.send(qmgmt.GetAllJobsByConstraint(constraint, "ClusterId"))
+            stream.receive()
+        assert time.monotonic() - began < SLOWEST, f"the queue takes its time with {what}"
+    assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+
+
+def test_a_projection_of_a_hundred_thousand_names_is_a_projection(pool: PersonalPool) -> None:
+    names = " ".join(f"Attribute{number}" for number in range(100_000))
+    query = ClassAd({"MyType": "Query", "TargetType": "Any", "Projection": names + " Name"})
+    query.insert_text("Requirements", "true")
+    for name, command in (
+        ("SCHEDD", Command.QUERY_JOB_ADS),
+        ("COLLECTOR", Command.QUERY_ANY_ADS),
+    ):
+        with connect(pool, name, command) as stream:
+            stream.send(stream.writer().ad(query))
+            stream.receive()
+
+
+FORGED = '<127.0.0.1:1?noUDP>#1700000000#1#[Encryption="YES";CryptoMethods="AES";]' + "0" * 40
+
+
+@pytest.mark.parametrize(
+    "claim", [FORGED, FORGED.rpartition("#")[0], "#", "<", "", "a" * 60_000, FORGED[:30]]
+)
+def test_claims_that_nobody_gave_open_nothing(pool: PersonalPool, claim: str) -> None:
+    address = address_of(pool, "STARTD")
+    for command in (Command.REQUEST_CLAIM, Command.ACTIVATE_CLAIM, Command.RELEASE_CLAIM):
+        connector = Connector(config_of(pool))
+        with pytest.raises(WireError):
+            connector.connect(address, command, session=ClaimId(claim))
+    # The right session, as far as the startd's administrator has one, and a claim that is none.
+    with connect(pool, "STARTD", Command.DEACTIVATE_CLAIM) as stream:
+        stream.send(stream.writer().secret(claim))
+        assert ends(stream)
+
+
+def test_a_wrong_transfer_key_transfers_nothing(pool: PersonalPool, work: Path) -> None:
+    jobs = submit(pool, work, "executable = /bin/sleep\narguments = 30\nqueue\n")
+    jobs.wait_for(1, 20)
+    code, said, _ = run_tool(pool, "condor_q", str(jobs.cluster), "-af", "ShadowIpAddr")
+    assert code == 0
+    found = said.strip()
+    if not found.startswith("<"):
+        lines = Path(pool.log_folder, "ShadowLog").read_text(encoding="utf-8")
+        found = re.findall(r"<127[^>]*>", lines)[-1]
+    for command in (Command.FILETRANS_UPLOAD, Command.FILETRANS_DOWNLOAD):
+        for key in ("", "1#0123456789abcdef", "x" * 100_000):
+            with Connector(config_of(pool)).connect(found, command) as stream:
+                stream.send(stream.writer().secret(key))
+                assert stream.receive().integer() == 0
+                assert ends(stream)
+    assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+    jobs.wait_for(9, 20)

@@ -28,7 +28,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import ConfigError, KettleError, StorageError, UsageError
-from kettle.runtime import kernel, tasks
+from kettle.runtime import kernel, pattern_limit, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
@@ -241,6 +241,7 @@ async def _live(
     clock = SystemClock()
     identity = _identify(config, clock.now())
     randomness = SystemRandom()
+    pattern_limit.install()
     set_ambient(
         Context(
             clock.now,

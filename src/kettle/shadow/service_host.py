@@ -18,7 +18,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import KettleError, NotFoundError
-from kettle.runtime import tasks
+from kettle.runtime import pattern_limit, tasks
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
@@ -76,6 +76,7 @@ def _schedd_address(config: Config, files: Files) -> str:
 
 async def _live(config: Config, log: Log, privileges: Privileges, control: int) -> int:
     clock = SystemClock()
+    pattern_limit.install()
     set_ambient(
         Context(
             clock.now,

@@ -22,7 +22,7 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
-from kettle.runtime import kernel, tasks
+from kettle.runtime import kernel, pattern_limit, tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.files import SystemSources
 from kettle.runtime.identity import DaemonIdentity, this_platform
@@ -96,6 +96,7 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
     clock = SystemClock()
+    pattern_limit.install()
     set_ambient(
         Context(
             clock.now,

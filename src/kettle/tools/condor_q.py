@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kettle.classad import ClassAd, parse_ads
-from kettle.errors import KettleError, NotFoundError, UsageError
+from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.tools.ad_filter import AdFilter
 from kettle.tools.condor_version import version_text
 from kettle.tools.printing.print_format import PrintFormat, read_print_format
@@ -80,6 +80,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stderr.write(f"Error: {error}\n")
         return 1
     except UsageError as error:
+        streams.stderr.write(f"{error}\n")
+        return 1
+    except ConfigError as error:
         streams.stderr.write(f"{error}\n")
         return 1
     except KettleError as error:

@@ -174,7 +174,7 @@ def parse_arguments(words: list[str]) -> Request:
             request.switches.add(option.name)
             continue
         if position >= len(words):
-            raise UsageError(f"-{option.name} requires another argument")
+            raise UsageError(f"condor_submit: -{option.name} requires another argument")
         value = words[position]
         position += 1
         if option.name == "append":
@@ -214,7 +214,7 @@ def read_description(request: Request, streams: Streams) -> str | None:
             return file.read()
     except OSError as error:
         streams.stderr.write(
-            f"ERROR: Failed to open command file ({request.file}) ({error.strerror})\n"
+            f"\nERROR: Failed to open command file ({request.file}) ({error.strerror})\n"
         )
         return None
 

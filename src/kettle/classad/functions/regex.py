@@ -8,6 +8,7 @@ Letters that mean nothing are ignored.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,8 @@ _NAMED_GROUP: Final = re.compile(rb"\(\?<(?=[A-Za-z_])")
 _GROUP: Final = re.compile(rb"\\([0-9])")
 # Limit: a pattern longer than this is ERROR.
 _MAX_PATTERN: Final = 65_536
+# Limit: patterns remembered as too slow; when full, all are forgotten.
+_MOST_SLOW: Final = 1000
 
 
 @lru_cache(maxsize=1024)
@@ -41,6 +44,65 @@ def compile_pattern(pattern: str, options: str) -> re.Pattern[bytes] | None:
         return None
 
 
+Search = Callable[[re.Pattern[bytes], bytes, int], "re.Match[bytes] | None"]
+
+
+def _plain_search(pattern: re.Pattern[bytes], text: bytes, start: int) -> re.Match[bytes] | None:
+    return pattern.search(text, start)
+
+
+class _Searching:
+    """Holds the search for patterns that may backtrack without end."""
+
+    __slots__ = ("bounded", "too_slow")
+
+    def __init__(self) -> None:
+        self.bounded: Search = _plain_search
+        self.too_slow: set[re.Pattern[bytes]] = set()
+
+
+_SEARCHING: Final = _Searching()
+
+
+def set_search(search: Search) -> None:
+    """Install the search of daemons, which raises TimeoutError where it takes too long."""
+    _SEARCHING.bounded = search
+
+
+@lru_cache(maxsize=1024)
+def _may_backtrack(pattern: re.Pattern[bytes]) -> bool:
+    """Tell whether there are repetitions enough to multiply each other."""
+    repetitions = sum(map(pattern.pattern.count, (b"*", b"+", b"?", b"{")))
+    return repetitions > 1 or (repetitions == 1 and b"|" in pattern.pattern)
+
+
+def _search(pattern: re.Pattern[bytes], raw: bytes, start: int = 0) -> re.Match[bytes] | None:
+    """Search; TimeoutError where that takes too long, from then on at once."""
+    if not _may_backtrack(pattern):
+        return pattern.search(raw, start)
+    if pattern in _SEARCHING.too_slow:
+        raise TimeoutError
+    try:
+        return _SEARCHING.bounded(pattern, raw, start)
+    except TimeoutError:
+        if len(_SEARCHING.too_slow) >= _MOST_SLOW:
+            _SEARCHING.too_slow.clear()
+        _SEARCHING.too_slow.add(pattern)
+        raise
+
+
+def _in_time(call: StrictCall) -> StrictCall:
+    """Make ERROR of a search that takes too long."""
+
+    def bounded(state: State, values: list[Value]) -> Value:
+        try:
+            return call(state, values)
+        except TimeoutError:
+            return ERROR
+
+    return bounded
+
+
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
@@ -57,7 +119,7 @@ def regexp(_state: State, values: list[Value]) -> Value:
     if not (isinstance(pattern, str) and isinstance(text, str) and isinstance(options, str)):
         return ERROR
     compiled = compile_pattern(pattern, options)
-    return ERROR if compiled is None else compiled.search(_bytes(text)) is not None
+    return ERROR if compiled is None else _search(compiled, _bytes(text)) is not None
 
 
 def regexp_member(state: State, values: list[Value]) -> Value:
@@ -80,7 +142,7 @@ def regexp_member(state: State, values: list[Value]) -> Value:
             result = UNDEFINED
         elif not isinstance(item, str):
             return ERROR
-        elif compiled.search(_bytes(item)):
+        elif _search(compiled, _bytes(item)):
             return True
     return result
 
@@ -94,7 +156,7 @@ def substitute(pattern: str, text: str, template: str, options: str) -> Value:
     raw, form = _bytes(text), _bytes(template)
     pieces: list[bytes] = []
     position = 0
-    found = compiled.search(raw)
+    found = _search(compiled, raw)
     while found is not None:
         filled = _fill(form, found)
         if filled is None or (everywhere and found.end() == found.start()):
@@ -103,7 +165,7 @@ def substitute(pattern: str, text: str, template: str, options: str) -> Value:
             pieces.append(raw[position : found.start()])
         pieces.append(filled)
         position = found.end()
-        found = compiled.search(raw, position) if everywhere else None
+        found = _search(compiled, raw, position) if everywhere else None
     if whole:
         pieces.append(raw[position:])
     return b"".join(pieces).decode("utf-8", "surrogateescape")
@@ -144,18 +206,18 @@ def _substitution(fixed: str) -> StrictCall:
 PATTERNS: Final[tuple[Function, ...]] = (
     strict("regexp", "regexp(pattern, text[, options])",
            "Whether the pattern matches somewhere in the text.",
-           regexp, ('regexp("^slot[0-9]+@","slot1@h")', "true")),
+           _in_time(regexp), ('regexp("^slot[0-9]+@","slot1@h")', "true")),
     strict("regexpMember", "regexpMember(pattern, list[, options])",
            "Whether the pattern matches one of the texts in the list.",
-           regexp_member, ('regexpMember("^b",{ "abc","bcd" })', "true")),
+           _in_time(regexp_member), ('regexpMember("^b",{ "abc","bcd" })', "true")),
     strict("regexps", "regexps(pattern, text, template[, options])",
            "The template with \\\\1 … replaced by what the groups matched; empty if no match.",
-           _substitution(""), ('regexps("(.*)@(.*)","u@h","\\\\2:\\\\1")', '"h:u"')),
+           _in_time(_substitution("")), ('regexps("(.*)@(.*)","u@h","\\\\2:\\\\1")', '"h:u"')),
     strict("replace", "replace(pattern, text, template[, options])",
            "The text with the first match replaced by the template.",
-           _substitution("f"), ('replace("b","abcb","X")', '"aXcb"')),
+           _in_time(_substitution("f")), ('replace("b","abcb","X")', '"aXcb"')),
     strict("replaceAll", "replaceAll(pattern, text, template[, options])",
            "The text with every match replaced by the template.",
-           _substitution("fg"), ('replaceAll("b","abcb","X")', '"aXcX"')),
+           _in_time(_substitution("fg")), ('replaceAll("b","abcb","X")', '"aXcX"')),
 )
 # fmt: on
