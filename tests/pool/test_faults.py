@@ -68,3 +68,25 @@ def test_files_that_are_not_there_hold_the_job_with_the_code_of_their_fault(
                 partial(str, [code, jobs.events()]),
             )
         submit(pool, work / "after", "executable = /bin/true\nqueue\n").wait_for(5, 30)
+
+
+def test_a_job_that_cannot_bring_its_output_home_is_held_and_one_too_big_waits(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path) as pool:
+        lost = submit(
+            pool,
+            work / "lost",
+            "executable = /bin/true\nshould_transfer_files = yes\n"
+            "output = /nonesuch/folder/out\nqueue\n",
+        )
+        large = submit(
+            pool, work / "large", "executable = /bin/true\nrequest_memory = 900TB\nqueue\n"
+        )
+        wait_until(
+            lambda: holds_with(pool, lost.cluster, "12"),
+            20,
+            lambda: str([ask_queue(pool, "-all", "HoldReasonCode", "HoldReason"), lost.events()]),
+        )
+        submit(pool, work / "after", "executable = /bin/true\nqueue\n").wait_for(5, 30)
+        assert ask_queue(pool, str(large.cluster), "JobStatus") == [["1"]]
