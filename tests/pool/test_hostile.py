@@ -386,3 +386,31 @@ def test_a_wrong_transfer_key_transfers_nothing(pool: PersonalPool, work: Path) 
                 assert ends(stream)
     assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
     jobs.wait_for(9, 20)
+
+
+def test_another_user_may_not_touch_a_job(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, "ALLOW_WRITE = *\n") as pool:
+        jobs = submit(pool, work, "executable = /bin/true\nhold = true\nqueue\n")
+        code, token, complaint = run_tool(
+            pool, "condor_token_create", "-identity", "stranger@elsewhere"
+        )
+        assert code == 0, complaint
+        tokens = tmp_path / "tokens"
+        tokens.mkdir(mode=0o700)
+        (tokens / "one").write_text(token, encoding="utf-8")
+        (tokens / "one").chmod(0o600)
+        config = config_of(
+            pool,
+            SEC_CLIENT_AUTHENTICATION_METHODS="IDTOKENS",
+            SEC_TOKEN_DIRECTORY=str(tokens),
+        )
+        with Connector(config).connect(
+            address_of(pool, "SCHEDD"), Command.QMGMT_WRITE_CMD, force_authentication=True
+        ) as stream:
+            assert stream.user == "stranger@elsewhere"
+            for call in (
+                qmgmt.SetAttribute(jobs.cluster, 0, "7", "JobPrio"),
+                qmgmt.DeleteAttribute(jobs.cluster, 0, "JobPrio"),
+                qmgmt.DestroyProc(jobs.cluster, 0),
+            ):
+                assert ask(stream, call).value < 0, call
