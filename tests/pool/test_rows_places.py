@@ -206,3 +206,19 @@ def test_ten_thousand_idle_jobs_do_not_slow_the_queue(tmp_path: Path, work: Path
         one = submit(pool, work / "one", "executable = /bin/true\n" + SMALL + "queue\n")
         one.wait_for(5, 5)
         assert time.monotonic() - begin < 5
+
+
+@shows("S001")
+@shows("S003")
+def test_an_interactive_submission_is_one_job_that_policy_can_tell_apart(
+    pool: PersonalPool, work: Path
+) -> None:
+    path = work / "job.sub"
+    path.write_text(f"executable = /bin/false\nlog = {work}/log\nhold = true\n{SMALL}queue 5\n")
+    code, said, _ = run_tool(pool, "condor_submit", "-interactive", "-dry-run", "-", str(path))
+    assert code == 0
+    assert len(re.findall(r"^ProcId *= *0$", said, re.MULTILINE)) == 1
+    assert re.search(r"^InteractiveJob *= *true$", said, re.MULTILINE)
+    assert re.search(r"^JobUniverse *= *5$", said, re.MULTILINE)
+    assert not re.search(r'^Cmd *= *"/bin/false"', said, re.MULTILINE)
+    assert "ProcId=1" not in said
