@@ -407,19 +407,22 @@ def _notification_socket(path: str) -> Iterator[tuple[socket.socket, str]]:
 
 def _remove_tree(folder: str) -> None:
     """Remove a folder even if jobs closed some of their own to us."""
-
-    def open_up(function: object, path: str, _: object) -> None:
-        del function
-        parent = os.path.dirname(path)
-        with contextlib.suppress(OSError):
-            os.chmod(parent, 0o700)
-            os.chmod(path, 0o700)
-        if os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-
-    shutil.rmtree(folder, onerror=open_up)
+    shutil.rmtree(folder, onerror=_open_up)
     if os.path.lexists(folder):
         raise StorageError(f"cannot remove all of {folder}")
+
+
+def _open_up(_function: object, path: str, _error: object) -> None:
+    """Remove what could not be removed at first; what a link leads to stays as it is."""
+    is_folder = os.path.isdir(path) and not os.path.islink(path)
+    # Nothing is closed to root, who had better follow nothing.
+    if os.geteuid() != 0:
+        with contextlib.suppress(OSError):
+            os.chmod(os.path.dirname(path), 0o700)
+            if is_folder:
+                os.chmod(path, 0o700)
+    if is_folder:
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
