@@ -74,6 +74,9 @@ def choose_transfer(job: JobBuilder) -> tuple[str, str]:
         asked = job.config.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
     asked_when = job.param("when_to_transfer_output")
     should = SHOULD.get(asked.lower()) if asked is not None else None
+    if asked_when is not None and asked_when.lower() == "never" and should != "NO":
+        # Nothing is meant by it: files travel at the end all the same.
+        asked_when = None
     when = WHEN.get(asked_when.lower()) if asked_when is not None else None
     if asked is not None and should is None:
         raise SubmitError(

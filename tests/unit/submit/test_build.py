@@ -183,3 +183,9 @@ def test_a_group_counts_more_than_niceness_and_that_is_said() -> None:
 
 def test_mail_at_the_start_is_a_known_wish() -> None:
     assert values("notification = start\nqueue\n", "JobNotification") == ["4"]
+
+
+def test_output_that_never_travels_travels_at_the_end() -> None:
+    text = "when_to_transfer_output = never\nqueue\n"
+    assert values(text, "WhenToTransferOutput") == ['"ON_EXIT"']
+    assert values(text, "ShouldTransferFiles") == ['"IF_NEEDED"']
