@@ -22,7 +22,7 @@ from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.client.stream import BlockingStream
 from kettle.config import Config, load_config
-from kettle.errors import WireError
+from kettle.errors import ConnectionLost, WireError
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
@@ -382,7 +382,9 @@ def test_a_wrong_transfer_key_transfers_nothing(pool: PersonalPool, work: Path) 
         for key in ("", "1#0123456789abcdef", "x" * 100_000):
             with Connector(config_of(pool)).connect(found, command) as stream:
                 stream.send(stream.writer().secret(key))
-                assert stream.receive().integer() == 0
+                # Either it says that it knows no such key, or it hangs up on what is none.
+                with contextlib.suppress(ConnectionLost):
+                    assert stream.receive().integer() == 0
                 assert ends(stream)
     assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
     jobs.wait_for(9, 20)
