@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import pwd
 import re
 import shutil
 import time
@@ -34,6 +35,9 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
             shutil.copy(path, tmp_path / path.name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TZ", "UTC")
+    # The recordings were made by root; `-userlog` shows whose file the log is.
+    root = pwd.getpwuid(0)
+    monkeypatch.setattr(pwd, "getpwuid", lambda _uid: root)
     time.tzset()
     yield
     monkeypatch.undo()

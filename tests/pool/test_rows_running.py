@@ -381,7 +381,9 @@ def test_each_daemon_has_its_log(pool: PersonalPool, work: Path) -> None:
 def test_the_job_works_in_a_folder_below_execute_that_is_gone_afterwards(
     pool: PersonalPool, work: Path
 ) -> None:
-    ended(shell(pool, work, "pwd; echo $_CONDOR_SCRATCH_DIR; echo $PWD"))
+    script = "pwd; echo $_CONDOR_SCRATCH_DIR; echo $PWD"
+    # Without file transfer a job works in the folder it was submitted from, as the reference's.
+    ended(shell(pool, work, script, "should_transfer_files = YES\n"))
     said = set((work / "out").read_text().split())
     assert len(said) == 1
     folder = said.pop()
