@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from kettle.classad import ClassAd
+from kettle.errors import RemoteProtocolError
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command
 from kettle.wire.messages.fields import (
@@ -120,8 +121,10 @@ class SpoolJobIds(Message):
     @classmethod
     def read(cls, reader: Reader, *, finish: bool = True) -> SpoolJobIds:
         """Read pairs until the message ends."""
-        ids = []
+        ids: list[tuple[int, int]] = []
         while reader.remaining:
+            if len(ids) >= MAXIMUM_JOBS:
+                raise RemoteProtocolError(f"more than {MAXIMUM_JOBS} jobs in one spool command")
             ids.append((reader.integer(), reader.integer()))
         if finish:
             reader.finish()

@@ -17,7 +17,6 @@ from kettle.wire.messages.fields import Message
 
 # Limit: bytes of one read or write call.
 MAXIMUM_DATA = 64 * 1024 * 1024
-MAXIMUM_RESULT_ADS = 10_000_000
 
 
 class Shape(Enum):
