@@ -318,6 +318,23 @@ def test_usage_follows_the_slot_ads_between_cycles(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+def test_a_match_counts_as_use_at_once_whatever_the_slot_ads_show(tmp_path: Path) -> None:
+    # R072: a job may be over before anybody looks at the slots, and its user is still listed.
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(slot("a"))
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        while not pool.heard.matches:  # noqa: ASYNC110 - virtual time
+            await asyncio.sleep(0.001)
+        ad = await priorities(pool)
+        for attribute in ("BeginUsageTime", "LastUsageTime"):
+            when = of(ad, "u@here", attribute)
+            assert isinstance(when, int)
+            assert 0 <= world.clock.now() - when < 2
+
+    play(tmp_path, scenario)
+
+
 def test_a_slot_that_one_schedd_gives_back_is_soon_offered_to_the_others(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         pool = await build(world)

@@ -153,6 +153,17 @@ class Accountant:
         if after != before:
             self.changed.add(customer_key(customer.name))
 
+    def note_match(self, user: str, now: int) -> None:
+        """Enter that a user was given a slot, who counts as active from now on.
+
+        Whether the slot is really taken, and what it weighs, the slot ads say later (`observe`); a
+        job may be over before anybody looks at them.
+        """
+        for name in self._charged(user):
+            customer = self.customer(name)
+            customer.begin_usage_at = customer.begin_usage_at or now
+            customer.last_usage_at = max(customer.last_usage_at, now)
+
     def add_match(self, user: str, slot: str, weight: float, now: int, limits: str = "") -> None:
         """Enter a slot as held by a user from now on; a former holder loses it."""
         if slot in self.holdings:

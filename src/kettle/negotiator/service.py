@@ -257,9 +257,11 @@ class NegotiatorService:
         cycle_round.harvests = harvests
         plan = self._plan(cycle_round)
         statistics.phases[2] = clock.now() - before - statistics.prefetch
+        self._enter(plan)
         lost = await self._schedds.tell(harvests, plan.matches, plan.rejections, terms)
         statistics.phases[3] = clock.now() - before
-        self._remember(plan, {id(match) for match in lost})
+        for match in lost:
+            self.recent.forget(match.claim_id)
         await self._wake_sleepers(plan)
         if any(not harvest.all_of_them for harvest in harvests) and plan.matches:
             # More requests wait than one list holds.
@@ -321,16 +323,19 @@ class NegotiatorService:
             each.submitter.name for each in cycle_round.harvests if each.failed
         }
 
-    def _remember(self, plan: Plan, lost: set[int]) -> None:
-        """Enter what was told as given; the slot ads will confirm it, or not."""
+    def _enter(self, plan: Plan) -> None:
+        """Enter what is given, before anybody is told: a short job may end before all are.
+
+        The slot ads will confirm it, or not.
+        """
         now = self.runtime.clock.now()
         log = self.runtime.log
         for match in plan.matches:
             request = match.request
-            if id(match) in lost or match.offline:
+            if match.offline:
                 continue
             self.recent.add(match.claim_id, request.submitter, match.cost, now)
-            self.accountant.customer(request.submitter)
+            self.accountant.note_match(request.submitter, int(now))
             log(
                 f"      Matched {request.cluster}.{request.proc} {request.submitter} "
                 f"{request.schedd} preempting {match.preempted_user or 'none'} "
