@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -86,7 +85,7 @@ class Starter:
         self.slot = activation.slot
         # The startd has left out what a job must not read.
         self._slot_lines = list(activation.slot.lines())
-        self.sandbox = Sandbox.of_starter(self.settings.execute, os.getpid())
+        self.sandbox = Sandbox.of_starter(self.settings.execute, world.pid)
         self.vacate: outcome.Vacate | None = None
         self.processes = ProcessList()
         self.pipeline = ExitPipeline(Controller.SHADOW)
@@ -168,7 +167,7 @@ class Starter:
             raise CannotLaunch(
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
             ) from error
-        self._jobs = JobProcesses(self.world.processes, self.world.privileges, account)
+        self._jobs = self.world.job_processes(account)
         self.commands = StarterCommands(self)
         self.commands.register()
         await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(self.info_ad())))
@@ -257,7 +256,7 @@ class Starter:
         self._chirp.start()
         around = Surroundings(
             slot_name=self.activation.slot_name.partition("@")[0],
-            starter_pid=os.getpid(),
+            starter_pid=self.world.pid,
             ancestors=self.world.ancestors(),
             home=home,
             bin_directory=settings.bin_directory,

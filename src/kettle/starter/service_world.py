@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -20,6 +20,7 @@ from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
+from kettle.starter.service_job import JobProcesses
 from kettle.starter.settings import StarterSettings
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
@@ -43,6 +44,12 @@ class StarterWorld:
     network: SystemNetwork
     log: Callable[[str], None]
     shadow_stream: Stream
+    # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
+    pid: int = field(default_factory=os.getpid)
+
+    def job_processes(self, account: Account) -> JobProcesses:
+        """Return what starts, measures and ends the processes of a job that runs as `account`."""
+        return JobProcesses(self.processes, self.privileges, account)
 
     @property
     def address(self) -> str:
@@ -84,7 +91,7 @@ class StarterWorld:
         One per level: startd, starter; the value names the process below it, its birth and a
         number that nobody can guess.
         """
-        born, me = int(self.clock.now()), os.getpid()
+        born, me = int(self.clock.now()), self.pid
         secret = int.from_bytes(os.urandom(4), "big")
         return {
             f"_CONDOR_ANCESTOR_{os.getppid()}": f"{me}:{born}:{secret}",
