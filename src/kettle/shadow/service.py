@@ -63,7 +63,11 @@ class ShadowHost:
         self.runtime = runtime
         self.control = control
         self.schedd_address = schedd_address
-        self.logs = EventLogs(runtime.config)
+        self.logs = EventLogs(
+            runtime.config,
+            privileged=runtime.privileges.as_root,
+            report=runtime.log.problem,
+        )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0
