@@ -44,7 +44,9 @@ _FOLDERS = (
     ("tokens.d", 0o700),
 )
 # What a pool's daemons inherit from whoever starts it; the rest of the environment stays outside.
-_INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL")
+_INHERITED = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL", "KETTLE_PROFILE",
+)  # fmt: skip
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.01

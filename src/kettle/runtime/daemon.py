@@ -28,7 +28,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import ConfigError, KettleError, StorageError, UsageError
-from kettle.runtime import kernel, pattern_limit, tasks
+from kettle.runtime import kernel, pattern_limit, profiling, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
@@ -205,7 +205,10 @@ def run(
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
-    return _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
+    profiling.start(subsystem)
+    code = _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
+    profiling.stop()
+    return code
 
 
 def _go_to_background() -> None:
