@@ -85,6 +85,11 @@ class Stream:
         """Our end as `host:port`."""
         return self._transport.local_name
 
+    @property
+    def congested(self) -> bool:
+        """Whether so much is unsent that who posts without waiting had better wait."""
+        return self._transport.congested
+
     def writer(self) -> Writer:
         """Return a writer for the next message."""
         writer = self._channel.writer()

@@ -128,6 +128,7 @@ class ScheddService:
         self._read_settings()
         self.history.reconfigure(self.settings)
         self.events.logs.reconfigure(config)
+        self.shadows.renew()
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
         self.ads.on_change()
