@@ -6,7 +6,6 @@ an earlier execution of the same job was still alive, so that a test can say tha
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import re
@@ -20,7 +19,7 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
 PATIENCE = 5
 _TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
@@ -43,7 +42,7 @@ echo "end $$" >>"$notes"
 def run_tool(pool: PersonalPool, name: str, *words: str) -> tuple[int, str, str]:
     """Run a tool against the pool, in this process; return its exit code and what it said."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    main = importlib.import_module(f"kettle.tools.{name}").main
+    main = load_tool(name)
     code: int = main([name, *words], pool.environment(), streams)
     assert isinstance(streams.stdout, io.StringIO)
     assert isinstance(streams.stderr, io.StringIO)
