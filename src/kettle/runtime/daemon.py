@@ -188,7 +188,7 @@ def run(
     setproctitle.setproctitle(" ".join([title, *argv[1:]]))
     os.umask(0o022)
     try:
-        privileges = Privileges.find(config.get("CONDOR_IDS"))
+        privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
         privileges.settle()
         log = open_log(config, arguments, subsystem)
     except (KettleError, OSError) as error:

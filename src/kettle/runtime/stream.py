@@ -264,6 +264,12 @@ class Stream:
         self.kept = True
         return fd, state
 
+    @property
+    def remote_host(self) -> str:
+        """The IP address at the other end; empty for a connection that cannot leave the machine."""
+        name = self._transport.remote_name
+        return "" if name == "local" else name.rpartition(":")[0].strip("[]") or name
+
     @classmethod
     def attach(cls, fd: int, state: bytes, *, peer: Peer | None = None) -> Stream:
         """Take over a connection that another process detached."""

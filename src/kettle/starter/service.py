@@ -21,6 +21,7 @@ from kettle.runtime import tasks
 from kettle.runtime.privileges import Account
 from kettle.runtime.processes import Child
 from kettle.starter import outcome, syscalls
+from kettle.starter.account import Claimed, choose_account, slot_account
 from kettle.starter.deferral import seconds_to_wait
 from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep, ProcessList, Role
 from kettle.starter.launch import (
@@ -40,7 +41,6 @@ from kettle.starter.service_shadow import LeaseOver, ShadowLink
 from kettle.starter.service_streams import StreamedFiles
 from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
 from kettle.starter.service_world import StarterWorld
-from kettle.starter.settings import choose_owner
 from kettle.starter.usage import Usage, cpus_usage, update_ad
 from kettle.wire.dialog import Dialog
 from kettle.wire.messages import syscalls as calls
@@ -192,21 +192,33 @@ class Starter:
                 await self._deactivated.wait()
 
     def _choose_account(self) -> Account:
-        owner = self.job.string("OsUser") or self.job.string("Owner") or ""
-        name, fallback = choose_owner(
-            self.settings,
-            owner.partition("@")[0],
-            self.job.string("UidDomain") or "",
-            self.activation.slot_name,
-            as_owner=self.job.boolean("RunAsOwner") is not False,
+        job = self.job
+        owner = (job.string("OsUser") or job.string("Owner") or "").partition("@")[0]
+        expected = (self.activation.job.string("Owner") or owner).partition("@")[0]
+        if job.string("Owner") not in {None, expected}:
+            raise CannotLaunch(
+                f"the claim was activated for a job of {expected}, not of {job.string('Owner')}",
+                HoldReasonCode.FailedToAccessUserAccount,
+            )
+        rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]
+        claimed = Claimed(
+            owner, job.string("UidDomain") or "", job.boolean("RunAsOwner") is not False
         )
+        choice = choose_account(rules, claimed, slot, self.world.is_submit_host_ours)
+        privileges = self.world.privileges
         try:
-            return self.world.privileges.job_account(name, fallback=fallback)
+            account = privileges.job_account(
+                choice.name, fallback=slot_account(rules, slot), named_here=choice.named_here
+            )
         except NotFoundError as error:
             raise CannotLaunch(
                 f"there is no account to run the job: {error}",
                 HoldReasonCode.FailedToAccessUserAccount,
             ) from error
+        if privileges.can_switch:
+            why = choice.reason if account.name == choice.name else f"not as {choice.name}"
+            self.log(f"The job runs as {account.name}: {why}")
+        return account
 
     async def _ask_guidance(self, request: str, extra: dict[str, object]) -> None:
         """Ask the shadow whether to go on; wait where it says so."""

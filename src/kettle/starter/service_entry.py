@@ -77,7 +77,7 @@ def warm(generation: int) -> Prepared:
             generation,
             config,
             settings,
-            Privileges.find(settings.condor_ids or None),
+            Privileges.find(settings.condor_ids or None, settings.minimum_uid),
             parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
             parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
         )

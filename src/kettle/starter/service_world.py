@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.runtime import host_names
 from kettle.runtime.clock import Clock
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
+from kettle.starter.account import is_dedicated
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
@@ -49,7 +51,8 @@ class StarterWorld:
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
-        return JobProcesses(self.processes, self.privileges, account)
+        dedicated = is_dedicated(self.settings.accounts, account.name)
+        return JobProcesses(self.processes, self.privileges, account, dedicated=dedicated)
 
     @property
     def address(self) -> str:
@@ -80,6 +83,15 @@ class StarterWorld:
     ) -> Stream:
         """Open a connection that begins with a command."""
         return await self.network.connect(address, command, session=session)
+
+    def is_submit_host_ours(self) -> bool:
+        """Whether the shadow's host is this machine, or has a name in our UID domain."""
+        address, domain = self.shadow_stream.remote_host, self.settings.uid_domain
+        return (
+            not address
+            or host_names.is_own_address(address)
+            or host_names.is_in_domain(address, domain)
+        )
 
     def home_of(self, account: Account) -> str:
         """Return the home directory of the job's account, empty if there is none."""
