@@ -125,6 +125,23 @@ async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
         over.set()
 
 
+def has_input(shadow: RunningShadow) -> bool:
+    """Whether the job has input to be fetched; what cannot be sent is something, too."""
+    try:
+        plan = plan_input(shadow.job, LocalFiles(), IntermediateStore(shadow).existing())
+    except RefusedError:
+        return True
+    return bool(plan.items)
+
+
+def note_nothing(shadow: RunningShadow, direction: str) -> None:
+    """Note a transfer for which no connection was needed, as there was no file."""
+    if direction == "Input":
+        shadow.update({"TransferInputSizeMB": "0"})
+    _note_start(shadow, direction)
+    _note_end(shadow, direction, Outcome())
+
+
 def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) -> Terms:
     host = stream.remote_name.rpartition(":")[0]
     return Terms(

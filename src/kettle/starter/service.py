@@ -43,6 +43,7 @@ from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.usage import Usage, cpus_usage, update_ad
 from kettle.wire.dialog import Dialog
+from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.starter_control import StarterActivation
 
@@ -92,6 +93,9 @@ class Starter:
         self.usage = Usage()
         self.state = ""
         self.transfers = False
+        # Whether the shadow spares us what ours do not need (wire.messages.short_way).
+        self.short_way = self.job.boolean(short_way.SHORT_WAY) is True
+        self.fetches = self.job.boolean(short_way.NOTHING_TO_FETCH) is not True
         self.delayed: dict[str, str] = {}
         self.streams = StreamedFiles(self.shadow)
         self.plan: LaunchPlan | None = None
@@ -111,6 +115,8 @@ class Starter:
         self.may_stay = False
         self.stays = False
         self._final: ClassAd | None = None
+        # Whether the job's last call has to say what others would have said before.
+        self._short_end = False
 
     # ---- the life of the job ------------------------------------------------------------------
 
@@ -154,7 +160,11 @@ class Starter:
         return await self.shadow.call(make)
 
     async def _prepare(self) -> None:
-        self.job = await self.call(syscalls.get_job_info)
+        if self.short_way:
+            for name in short_way.FOR_THE_STARTER:
+                self.job.discard(name)
+        else:
+            self.job = await self.call(syscalls.get_job_info)
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
         lease = self.job.integer("JobLeaseDuration")
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
@@ -170,16 +180,35 @@ class Starter:
         self._jobs = self.world.job_processes(account)
         self.commands = StarterCommands(self)
         self.commands.register()
+        self.fetches = self.transfers and (self.fetches or not self.short_way)
+        if self.fetches or not self.short_way:
+            await self._register()
+        self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
+        if self.fetches:
+            await self.transfer.fetch_input()
+        self.keeper.write_ad(self.sandbox.job_ad, self.job)
+        if self.fetches or not self.short_way:
+            await self._ask_guidance("JobEnvironment", {})
+        await self._await_deferral_time()
+
+    async def _register(self) -> None:
+        """Say who we are, and get leave to set the job up."""
         await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(self.info_ad())))
         await self.call(lambda: syscalls.must(calls.RegisterJobInfo(self._provisioned_ad())))
         await self.transfer.get_session()
         await self._ask_guidance("JobSetup", {"ContextAd": ClassAd()})
-        self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
+
+    async def _begin_execution(self) -> None:
+        """Say that the program begins; it may when the shadow has answered."""
+        if self.fetches or not self.short_way:
+            await self.call(lambda: syscalls.must(calls.BeginExecution()))
+            return
+        info = self.info_ad()
+        info.update(self._provisioned_ad())
+        info[short_way.BEGINS] = True
         if self.transfers:
-            await self.transfer.fetch_input()
-        self.keeper.write_ad(self.sandbox.job_ad, self.job)
-        await self._ask_guidance("JobEnvironment", {})
-        await self._await_deferral_time()
+            info[short_way.NO_INPUT] = True
+        await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(info)))
 
     async def _await_deferral_time(self) -> None:
         """Wait until the job may begin; being told to leave ends the wait (N008-N010)."""
@@ -280,7 +309,7 @@ class Starter:
         self.plan = plan_launch(self.job, self.slot, self.sandbox, around, transfers=self.transfers)
         if self.transfers and self.job.boolean("TransferExecutable") is not False:
             self.keeper.make_executable(self.plan.program)
-        await self.call(lambda: syscalls.must(calls.BeginExecution()))
+        await self._begin_execution()
         first = Role.PRE if self.job.string("PreCmd") else Role.JOB
         await self._spawn(first)
         return first
@@ -533,11 +562,13 @@ class Starter:
 
     async def _transfer_output(self) -> bool:
         started = self._status is not None
-        if started and self.vacate is None:
+        if started and self.vacate is None and not self.short_way:
             event = ClassAd({"EventType": "ActivationExecutionExit"})
             await self.call(lambda: syscalls.invoke(calls.EventNotification(event)))
         if self._final is None:
             self._final = self.final_ad()
+        if started and self.short_way and self.vacate is None and not self._has_output():
+            return True
         final = ClassAd(parent=self._final)
         final["_condor_JOBINFO_MAXINTERVAL"] = _NO_UPDATE
         if started:
@@ -564,8 +595,19 @@ class Starter:
                 await self._report_failure(error.message, error.code, error.subcode)
         return True
 
+    def _has_output(self) -> bool:
+        """Whether anything has to be sent; if not, the last call says so."""
+        if self.transfers and self.transfer.has_output():
+            return True
+        self._short_end = True
+        return False
+
     async def _job_exit(self) -> bool:
         final = ClassAd(parent=self._final)
+        if self._short_end:
+            final[short_way.LAST_REPORT] = True
+            if self.transfers:
+                final[short_way.NO_OUTPUT] = True
         final["BytesSent"] = self.transfer.bytes_sent
         final["BytesRecvd"] = self.transfer.bytes_received
         if self.transfer.spooled:

@@ -136,6 +136,20 @@ class SandboxTransfer:
             with starter.world.privileges.as_account(starter.keeper.account):
                 self._before = make_catalogue(files, scratch)
 
+    def has_output(self) -> bool:
+        """Whether the job that has ended left anything to be sent, here or to a URL.
+
+        What cannot be sent is something: sending says why.
+        """
+        starter = self._starter
+        try:
+            plan = plan_output(
+                starter.job, starter.keeper.files, starter.sandbox.scratch, self._before
+            )
+        except RefusedError:
+            return True
+        return bool(plan.items)
+
     async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
         """Send the job's output to the shadow; TransferFailed says what to do with the job."""
         starter = self._starter
