@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
@@ -159,15 +159,12 @@ def end_session(job: str, reach: Reach, schedd: Sinful) -> None:
 
 def open_shell(job: str, reach: Reach, request: Request, streams: Streams) -> int:
     """Wait for an interactive job to start and open a shell in it; its exit code."""
-    import importlib
-
-    from kettle.tools.programs import Main
+    from kettle.tools.programs import load_tool
 
     streams.stdout.write(f"Waiting for job {job} to start...\n")
     streams.stdout.flush()
-    main = cast("Main", importlib.import_module("kettle.tools.jobs.condor_ssh_to_job").main)
     argv = ["condor_ssh_to_job", "-auto-retry", "-remove-on-interrupt"]
     for option in ("name", "pool"):
         if option in request.values:
             argv += [f"-{option}", request.values[option]]
-    return main([*argv, job], reach.environment, streams)
+    return load_tool("condor_ssh_to_job")([*argv, job], reach.environment, streams)
