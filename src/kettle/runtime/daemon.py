@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import partial
 from random import SystemRandom
 from typing import Protocol
 
@@ -40,6 +41,7 @@ from kettle.runtime.logs import Log, parse_limit, parse_verbosity
 from kettle.runtime.parent import ParentLink
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.snapshot import ForkedSnapshots
 from kettle.runtime.system_network import SystemNetwork
 from kettle.runtime.token_requests import TokenCommands
 from kettle.runtime.zygote import Zygote
@@ -244,15 +246,7 @@ async def _live(
     clock = SystemClock()
     identity = _identify(config, clock.now())
     randomness = SystemRandom()
-    pattern_limit.install()
-    set_ambient(
-        Context(
-            clock.now,
-            randomness,
-            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
-            zone_name=lambda moment: time.localtime(moment).tm_zone,
-        )
-    )
+    _settle_context(clock, randomness)
     tasks.set_reporter(log.problem)
     _print_banner(log, config, identity)
     processes = SystemProcesses()
@@ -262,6 +256,8 @@ async def _live(
     runtime = Runtime(
         config, clock, network, processes, files, log, privileges, identity, randomness
     )
+    runtime.snapshots = ForkedSnapshots(files, processes)
+    runtime.abort = partial(os._exit, EXIT_FAILURE)
     daemon = Daemon(runtime, service_class(runtime), network)
     runtime.stop = daemon.request_shutdown
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
@@ -300,6 +296,19 @@ async def _live(
     if runtime.replace_with:
         os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
+
+
+def _settle_context(clock: SystemClock, randomness: SystemRandom) -> None:
+    """Give expressions their time and their luck."""
+    pattern_limit.install()
+    set_ambient(
+        Context(
+            clock.now,
+            randomness,
+            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
+            zone_name=lambda moment: time.localtime(moment).tm_zone,
+        )
+    )
 
 
 async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> None:

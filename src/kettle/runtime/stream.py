@@ -112,6 +112,18 @@ class Stream:
         """Send one message without waiting for a slow peer; for small ones, from callbacks."""
         self._transport.write(self._encode(message))
 
+    def post_part(self, body: bytes, *, last: bool) -> None:
+        """Send a part of a message, composed for this stream's encryption, without waiting."""
+        self._transport.write(self._channel.encode_part(body, last=last))
+
+    async def drain(self) -> None:
+        """Wait while a slow peer leaves too much unsent."""
+        await self._transport.drain(self.timeout)
+
+    async def flush(self) -> None:
+        """Wait until everything has been given to the kernel."""
+        await self._transport.flush(self.timeout)
+
     def _encode(self, message: Writer | Message) -> bytes:
         if isinstance(message, Writer):
             return self._channel.encode(message)
@@ -269,6 +281,17 @@ class Stream:
         """The IP address at the other end; empty for a connection that cannot leave the machine."""
         name = self._transport.remote_name
         return "" if name == "local" else name.rpartition(":")[0].strip("[]") or name
+
+    def give_up(self) -> tuple[int, Channel]:
+        """Give the flushed connection away within this process's own forks.
+
+        Returns the descriptor, which the caller owns, and the state, of which only one process may
+        go on making use. What the peer has said and nobody has read is lost.
+        """
+        fd = self._transport.release()
+        self.closed = True
+        self.kept = True
+        return fd, self._channel
 
     @classmethod
     def attach(cls, fd: int, state: bytes, *, peer: Peer | None = None) -> Stream:

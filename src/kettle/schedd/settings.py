@@ -96,6 +96,7 @@ class ServiceSettings:
 
     spool: str
     queue_log: str
+    queue_log_rotations: int
     history: str
     most_history_bytes: int
     history_rotations: int
@@ -107,6 +108,7 @@ class ServiceSettings:
     clean_seconds: int
     update_seconds: int
     only_my_jobs: bool
+    query_workers: int
     claim_request_seconds: int
     most_startd_contacts: int
 
@@ -116,6 +118,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
     return ServiceSettings(
         spool=config.get("SPOOL") or ".",
         queue_log=str(config[ScheddKnobs.JOB_QUEUE_LOG]),
+        queue_log_rotations=config[ScheddKnobs.MAX_JOB_QUEUE_LOG_ROTATIONS],
         history=str(config[HistoryKnobs.HISTORY] or ""),
         most_history_bytes=_bytes(config, "MAX_HISTORY_LOG", 20 * 1024 * 1024),
         history_rotations=_or(config.integer("MAX_HISTORY_ROTATIONS"), 2),
@@ -127,6 +130,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         clean_seconds=max(60, _or(config.integer("QUEUE_CLEAN_INTERVAL"), 86400)),
         update_seconds=max(1, _or(config.integer("SCHEDD_INTERVAL"), 300)),
         only_my_jobs=config.boolean("CONDOR_Q_ONLY_MY_JOBS") is not False,
+        query_workers=config[ScheddKnobs.SCHEDD_QUERY_WORKERS],
         claim_request_seconds=_or(config.integer("REQUEST_CLAIM_TIMEOUT"), 1800),
         most_startd_contacts=_or(config.integer("MAX_PENDING_STARTD_CONTACTS"), 0),
     )

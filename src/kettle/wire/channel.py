@@ -302,13 +302,22 @@ class Channel:
 
     def encode_body(self, body: bytes) -> bytes:
         """Return the packets of a message whose body was composed for this channel's state."""
-        if len(body) <= SENT_BODY:
-            return self._encode_packet(body, last=True) if body else b""
-        view = memoryview(body)
+        return self.encode_part(body, last=True) if body else b""
+
+    def encode_part(self, part: bytes, *, last: bool) -> bytes:
+        """Return the packets of a part of a message's body; `last` ends the message.
+
+        A long message is sent part by part, so that it need never be held whole.
+        """
+        if len(part) <= SENT_BODY:
+            return self._encode_packet(part, last=last)
+        view = memoryview(part)
         packets: list[bytes] = []
-        for start in range(0, len(body), SENT_BODY):
+        for start in range(0, len(part), SENT_BODY):
             end = start + SENT_BODY
-            packets.append(self._encode_packet(bytes(view[start:end]), last=end >= len(body)))
+            packets.append(
+                self._encode_packet(bytes(view[start:end]), last=last and end >= len(part))
+            )
         return b"".join(packets)
 
     def _encode_packet(self, body: bytes, *, last: bool) -> bytes:
