@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.policy.attribute_protection import read_protected_names
 from kettle.schedd.actors import ActorRules
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
@@ -62,10 +63,7 @@ def read_queue_settings(
 ) -> QueueSettings:
     """Take the queue's rules from a configuration; `own_user` is the daemon's account."""
     domain = config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "localhost"
-
-    def names(*knobs: str) -> frozenset[str]:
-        return frozenset(word.lower() for knob in knobs for word in config.words(knob))
-
+    lists = read_protected_names(config.words)
     rounded = {}
     for name in ROUNDED:
         text = (config.get(f"SCHEDD_ROUND_ATTR_{name}") or "").strip()
@@ -77,9 +75,9 @@ def read_queue_settings(
         schedd_name=schedd_name,
         version=version,
         platform=platform,
-        immutable=names("SYSTEM_IMMUTABLE_JOB_ATTRS", "IMMUTABLE_JOB_ATTRS"),
-        protected=names("SYSTEM_PROTECTED_JOB_ATTRS", "PROTECTED_JOB_ATTRS"),
-        secure=names("SYSTEM_SECURE_JOB_ATTRS", "SECURE_JOB_ATTRS"),
+        immutable=lists.immutable,
+        protected=lists.protected,
+        secure=lists.secure,
         rounded=rounded,
         most_jobs=config[ScheddKnobs.MAX_JOBS_SUBMITTED],
         most_jobs_of_owner=config[ScheddKnobs.MAX_JOBS_PER_OWNER],

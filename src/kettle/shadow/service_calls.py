@@ -123,7 +123,6 @@ _STARTERS_EVENTS = frozenset(
         ULogEvent.JOB_AD_INFORMATION,
         ULogEvent.JOB_STAGE_IN,
         ULogEvent.JOB_STAGE_OUT,
-        ULogEvent.FILE_TRANSFER,
         ULogEvent.RESERVE_SPACE,
         ULogEvent.RELEASE_SPACE,
         ULogEvent.FILE_COMPLETE,
@@ -170,7 +169,7 @@ async def _get_job_attr(shadow: RunningShadow, call: calls.GetJobAttr) -> Reply:
 
 
 async def _set_job_attr(shadow: RunningShadow, call: calls.SetJobAttr) -> Reply:
-    if not may_set(call.name) or len(call.value) > MAX_EXPRESSION:
+    if not may_set(call.name, shadow.host.protected) or len(call.value) > MAX_EXPRESSION:
         return call.answer(-1, errno=errno.EACCES)
     try:
         text = unparse(parse_expression(call.value, old=True), old=True)
@@ -187,7 +186,10 @@ async def _constrain(shadow: RunningShadow, call: calls.Constrain) -> Reply:
     except ClassAdSyntaxError:
         return call.answer(-1, errno=errno.EINVAL)
     before = shadow.job.text("Requirements") or "true"
-    shadow.update({"Requirements": f"({before}) && ({added})"})
+    text = f"({before}) && ({added})"
+    if len(text) > MAX_EXPRESSION:
+        return call.answer(-1, errno=errno.EFBIG)
+    shadow.update({"Requirements": text})
     return call.answer(0)
 
 
