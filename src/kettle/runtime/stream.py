@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import secrets
 import socket
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,7 +43,7 @@ class Stream:
         self, transport: Transport, channel: Channel | None = None, *, peer: Peer | None = None
     ) -> None:
         self._transport = transport
-        self._channel = channel or Channel()
+        self._channel = channel or Channel(secrets.token_bytes)
         self._pending: Reader | None = None
         self._peer = peer
         self._prefix: int | None = None
@@ -59,12 +60,15 @@ class Stream:
             raise LocalProtocolError("nobody has asked yet who is at the other end")
         return self._peer
 
-    def accept(self, command: int, peer: Peer) -> None:
-        """Note what the handshake found: which command is run, for whom."""
+    def accept(self, command: int, peer: Peer, maximum: int = MAXIMUM_MESSAGE) -> None:
+        """Note what the handshake found: which command is run, for whom.
+
+        `maximum` is how many bytes a message of this peer may have.
+        """
         self.command = command
         self._peer = peer
         self.session_id = peer.session_id
-        self._channel.maximum_message = MAXIMUM_MESSAGE
+        self._channel.maximum_message = maximum
 
     def begin_bare(self, command: int) -> None:
         """Send `command` without negotiation: it goes at the head of the first message."""
@@ -296,7 +300,7 @@ class Stream:
     @classmethod
     def attach(cls, fd: int, state: bytes, *, peer: Peer | None = None) -> Stream:
         """Take over a connection that another process detached."""
-        return cls(adopt_descriptor(fd), Channel.restore(state), peer=peer)
+        return cls(adopt_descriptor(fd), Channel.restore(state, secrets.token_bytes), peer=peer)
 
     @classmethod
     def over(cls, fd: int) -> Stream:
