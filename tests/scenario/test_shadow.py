@@ -13,8 +13,11 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.transfer_files import LocalFiles
 from kettle.testing.world import World, run_in_world
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import SendFile
-from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.transfer.outcome import Outcome
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload

@@ -137,7 +137,8 @@ def _sread(files: RemoteFiles, call: calls.Sread, _: bytes) -> Reply:
     descriptor, left = files.descriptor(call.descriptor), _size(call.size)
     step = max(1, call.stride_skip)
     length = max(1, call.stride_length)
-    offset, parts = call.offset, []
+    offset = call.offset
+    parts: list[bytes] = []
     while left > 0 and len(parts) < MAX_PIECES:
         piece = os.pread(descriptor, min(length, left), offset)
         parts.append(piece)

@@ -1,8 +1,8 @@
 """The built-in URL plug-in: file://, http:// and https://, as a program of its own.
 
-    python -m kettle.transfer.url_plugin -classad
-    python -m kettle.transfer.url_plugin URL FILE
-    python -m kettle.transfer.url_plugin -infile REQUESTS -outfile RESULTS [-upload]
+    python -m kettle.runtime.url_plugin -classad
+    python -m kettle.runtime.url_plugin URL FILE
+    python -m kettle.runtime.url_plugin -infile REQUESTS -outfile RESULTS [-upload]
 
 Speaks the contract that `plugins.py` describes, so that a site can put another program in its
 place. HTTP goes through the standard library, which honours the usual proxy variables. Uploads are
@@ -115,7 +115,7 @@ def put(url: str, path: str) -> int:
 
 def move(url: str, path: str, *, upload: bool) -> ClassAd:
     """Move one file, with retries, and return its result as an ad."""
-    began = time.time()  # noqa: TID251 - this is a program of its own
+    began = time.time()
     result = ClassAd(
         {
             "TransferUrl": url,
@@ -137,7 +137,7 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
             error = str(problem)
             if not problem.again or tries == TRIES:
                 break
-            time.sleep(0.5 * 2**tries)  # noqa: TID251 - a program waits for a busy server
+            time.sleep(0.5 * 2**tries)
         except OSError as problem:
             error = f"{path}: {problem.strerror or problem}"
             break
@@ -147,7 +147,7 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
     result["TransferFileBytes"] = size
     result["TransferTotalBytes"] = size
     result["TransferTries"] = tries
-    result["TransferEndTime"] = int(time.time())  # noqa: TID251
+    result["TransferEndTime"] = int(time.time())
     return result
 
 
