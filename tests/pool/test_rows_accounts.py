@@ -15,7 +15,7 @@ from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import run_tool, submit, wait_until
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.root]
+pytestmark = pytest.mark.root
 shows = pytest.mark.shows
 SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
 

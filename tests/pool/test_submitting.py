@@ -16,7 +16,6 @@ from kettle.tools.programs import Streams
 from kettle.tools.queue import condor_q
 from kettle.tools.submitting import condor_submit
 
-pytestmark = pytest.mark.timeout(120)
 HELD = "executable = /bin/true\nhold = true\n"
 
 
