@@ -60,8 +60,9 @@ def modules() -> tuple[Module, ...]:
 def functions(
     module: Module,
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yield every function with its qualified name."""
-    yield from _functions(module.tree, f"{module.name}:")
+    """Yield every function with its name: room, file, qualified name; no folder between."""
+    room = module.name.split("/")[0]
+    yield from _functions(module.tree, f"{room} {module.path.stem}.")
 
 
 def _functions(

@@ -49,8 +49,6 @@ CHANCE = re.compile(r"random\.(?!Random$)\w+$|uuid\.uuid[14]$")
 KNOWN = {
     # A program of its own, started as a child.
     "transfer/url_plugin.py",
-    # The default of an argument.
-    "wire/channel.py",
 }
 
 
