@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 from pathlib import Path
 
 import pytest
 
-from kettle.tools.programs import Streams, load_tool
+from kettle.tools.programs import Streams
 
 
 def run(folder: Path, *words: str, config: str = "") -> tuple[int, str, str]:
     settings = folder / "condor_config"
     settings.write_text(f"LOCAL_DIR = {folder}\n{config}", encoding="utf-8")
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    main = load_tool(words[0])
+    main = importlib.import_module(f"kettle.tools.{words[0]}").main
     code: int = main(list(words), {"CONDOR_CONFIG": str(settings), "PATH": "/bin"}, streams)
     assert isinstance(streams.stdout, io.StringIO)
     assert isinstance(streams.stderr, io.StringIO)

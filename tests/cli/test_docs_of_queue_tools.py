@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import shlex
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.tools.programs import Streams, load_tool
+from kettle.tools.programs import Streams
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/tools-queue.md").read_text(encoding="utf-8")
@@ -23,7 +24,7 @@ def test_an_example_prints_what_stands_under_it(
     monkeypatch.chdir(ROOT / "tests/data/vectors/output/data")
     argv = shlex.split(command)
     out, err = io.StringIO(), io.StringIO()
-    main = load_tool(argv[0])
+    main = importlib.import_module(f"kettle.tools.{argv[0]}").main
     code = main(argv, {"CONDOR_CONFIG": "/dev/null"}, Streams(io.StringIO(), out, err))
     assert (code, out.getvalue(), err.getvalue()) == (0, shown, "")
 

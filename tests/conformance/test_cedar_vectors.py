@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from secrets import token_bytes
 from typing import Any
 
 import pytest
@@ -89,12 +88,12 @@ def test_bytes_and_packets_travel_as_recorded() -> None:
     for text, wire in vectors["char"]:
         assert Writer().byte(ord(text)).getvalue().hex() == wire
     for packet in vectors["packet_unencrypted"]:
-        channel = Channel(token_bytes)
+        channel = Channel()
         assert (
             channel.encode(channel.writer().raw(unhex(packet["payload"]))).hex() == packet["wire"]
         )
     split = vectors["message_split_in_two_packets"]
-    channel = Channel(token_bytes)
+    channel = Channel()
     for packet in split["packets"]:
         assert channel.next_message() is None
         channel.receive(unhex(packet))
@@ -364,7 +363,7 @@ def replay_resume(vector: Any, session: Session, channel: Channel) -> None:
     player = Player(client_handshake(setup, address, 5, 0.0, session=session), channel)
     recorded = recorded_first_ad(vector)
     assert recorded is not None
-    probe = Channel(token_bytes)
+    probe = Channel()
     probe.receive(player.run())
     message = probe.next_message()
     assert message is not None
@@ -478,7 +477,7 @@ def test_a_bare_query_and_its_reply() -> None:
     reader = Reader(unhex(request["plain"]))
     assert reader.integer() == Command.QUERY_STARTD_ADS
     query = Query.read(reader)
-    channel = Channel(token_bytes)
+    channel = Channel()
     writer = channel.writer().integer(Command.QUERY_STARTD_ADS)
     query.write(writer)
     assert channel.encode(writer) == unhex(request["wire"])

@@ -17,6 +17,7 @@ from kettle.classad.values import (
     ERROR,
     UNDEFINED,
     AbsoluteTime,
+    ExprList,
     RelativeTime,
     Value,
     wrap_integer,
@@ -293,3 +294,8 @@ def truth(value: Value) -> Value:
     if type(value) in _NUMBERS:
         return value != 0
     return UNDEFINED if value is UNDEFINED else ERROR
+
+
+def is_list(value: Value) -> bool:
+    """Return whether the value is a list, evaluated or not."""
+    return isinstance(value, ExprList | list)

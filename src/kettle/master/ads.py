@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from kettle.classad import ClassAd
@@ -9,9 +10,9 @@ from kettle.config import Config
 from kettle.master.child_machine import DaemonState, Phase
 
 
-def master_ad(config: Config, daemons: Iterable[DaemonState], *, uid: int) -> ClassAd:
+def master_ad(config: Config, daemons: Iterable[DaemonState]) -> ClassAd:
     """Return the DaemonMaster ad, without the attributes that all daemons' ads have."""
-    ad = ClassAd({"MyType": "DaemonMaster", "RealUid": uid})
+    ad = ClassAd({"MyType": "DaemonMaster", "RealUid": os.getuid()})
     for name in ("OpSys", "Arch", "OpSysAndVer"):
         value = config.get(name.upper())
         if value is not None:

@@ -30,7 +30,12 @@ from kettle.matchmaking.rank import (
     may_be_preempted,
     number,
 )
-from kettle.matchmaking.requests import Request, concurrency_limits
+from kettle.matchmaking.requests import (
+    Request,
+    concurrency_limits,
+    limits_depend_on_slot,
+    limits_text,
+)
 from kettle.matchmaking.slot_classes import SlotClasses, is_steady, looked_at
 from kettle.matchmaking.slots import (
     Slot,
@@ -42,6 +47,10 @@ from kettle.matchmaking.slots import (
 
 # Sums of weights are compared with this much tolerance.
 _EPSILON = 1e-6
+
+# A holder's effective priority must be worse by this much before somebody may take its slot, so
+# that two users who stand alike do not drive each other out.
+PRIORITY_DELTA = 0.5
 
 _EVERYBODY = GroupSettings(ROOT)
 
@@ -60,7 +69,7 @@ class CycleSettings:
 
 @dataclass(slots=True)
 class Submitter:
-    """Who wants slots, with everything that decides how many."""
+    """Who wants slots or holds some, with everything that decides how many."""
 
     name: str
     # Effective priority: smaller is better.
@@ -92,6 +101,8 @@ class Match:
     # Whose job goes, if anybody's.
     preempted_user: str = ""
     offline: bool = False
+    # The concurrency limits that the job counts against here.
+    limits: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +140,13 @@ class Cycle:
         groups: Mapping[str, Group] | None = None,
         group_order: Iterable[str] = (ROOT,),
         limits_in_use: Mapping[str, float] | None = None,
-        priorities: Mapping[str, float] | None = None,
     ) -> None:
         """Take the snapshot.
 
-        `groups` have their allocations planned; None lets everybody share the whole pool.
-        `limits_in_use` is how much of each concurrency limit running jobs hold, `priorities` the
-        effective priorities of users who hold slots but ask for none.
+        `submitters` are also those who hold slots and ask for none: what they use is not there for
+        others of their group, and their share is safe from preemption. `groups` have their
+        allocations planned; None lets everybody share the whole pool. `limits_in_use` is how much
+        of each concurrency limit running jobs hold.
         """
         self.slots = slots
         self.submitters = {submitter.name: submitter for submitter in submitters}
@@ -144,8 +155,9 @@ class Cycle:
         self._groups = groups
         self._group_order = tuple(group_order)
         self._limits_in_use = dict(limits_in_use or {})
-        self._priorities = dict(priorities or {})
-        self._priorities.update({name: each.priority for name, each in self.submitters.items()})
+        self._priorities = {name: each.priority for name, each in self.submitters.items()}
+        # What each submitter may hold in all before it can take slots from others.
+        self._fair: dict[str, float] = {}
         self._candidates: dict[Hashable, _Candidates] = {}
         self._classes: dict[tuple[str, ...], SlotClasses] = {}
         self._verdicts: dict[Hashable, _Verdicts | None] = {}
@@ -184,6 +196,7 @@ class Cycle:
         active = {name for name in members if self.submitters[name].pending()}
         if not active:
             return
+        self._note_fair_shares(active, members, pie)
         for name in fair_share.order(active, self._priorities):
             submitter = self.submitters[name]
             floor = fair_share.apply_bounds(
@@ -194,6 +207,15 @@ class Cycle:
         while active := {name for name in active if self.submitters[name].pending()}:
             if not self._turn(active, members, pie) and not self._round(active, members, pie):
                 break
+
+    def _note_fair_shares(self, active: set[str], members: list[str], pie: float) -> None:
+        """Note the part of the pie up to which each may take from others (PREEMPTION_REQUIREMENTS).
+
+        Whoever holds slots counts, also if it wants no more.
+        """
+        taking_part = [name for name in members if name in active or self.submitters[name].usage]
+        shares = fair_share.shares({name: self._priorities[name] for name in taking_part})
+        self._fair.update({name: share * pie for name, share in shares.items()})
 
     def _left(self, members: list[str], pie: float) -> float:
         return max(0.0, pie - sum(self.submitters[name].usage for name in members))
@@ -237,13 +259,14 @@ class Cycle:
             while request.left > 0:
                 if at_most is not None and given >= at_most:
                     return
-                full = self._full_limit(request)
+                full = self._full_limit(limits_text(request.ad))
                 if full is not None:
                     self._reject(request, f"concurrency limit {full} reached")
                     break
-                found = self._best(request, allowed)
-                if found is None:
-                    self._reject(request, self._candidates[self._key(request)].reason.reason)
+                found = self._best(submitter, request, allowed)
+                if found is None or isinstance(found, str):
+                    reason = found or self._candidates[self._key(request)].reason.reason
+                    self._reject(request, reason)
                     break
                 if isinstance(found, float):
                     self.plan.limited.add(submitter.name)
@@ -267,13 +290,13 @@ class Cycle:
         if not slot.remote_user or is_free(slot):
             return
         holder = self.submitters.get(slot.remote_user)
-        slot.ad = ClassAd(
-            {
-                "RemoteUserPrio": self._priorities.get(slot.remote_user, 0.5),
-                "RemoteUserResourcesInUse": holder.usage if holder else 0.0,
-            },
-            parent=slot.ad,
-        )
+        facts: dict[str, object] = {
+            "RemoteUserPrio": self._priorities.get(slot.remote_user, fair_share.MINIMUM_PRIORITY),
+            "RemoteUserResourcesInUse": holder.usage if holder else 0.0,
+        }
+        if holder is not None:
+            facts |= self._group_facts("Remote", holder.group)
+        slot.ad = ClassAd(facts, parent=slot.ad)
 
     def _describe_submitters(self) -> None:
         for submitter in self.submitters.values():
@@ -281,28 +304,42 @@ class Cycle:
                 if "SubmitterUserPrio" not in request.ad:
                     request.ad["SubmitterUserPrio"] = submitter.priority
                     request.ad["SubmitterUserResourcesInUse"] = submitter.usage
-                    request.ad["SubmitterGroup"] = submitter.group
+                    request.ad.update(self._group_facts("Submitter", submitter.group))
+
+    def _group_facts(self, side: str, name: str) -> dict[str, object]:
+        """Return what PREEMPTION_REQUIREMENTS may ask about a group."""
+        group = (self._groups or {}).get(name)
+        return {
+            f"{side}Group": name,
+            f"{side}GroupResourcesInUse": group.usage if group is not None else 0.0,
+            f"{side}GroupQuota": group.quota if group is not None else self._pie(),
+        }
 
     def _evaluate(
         self, slot: Slot, request: Request, verdicts: _Verdicts | None
     ) -> Candidate | NoMatch:
         """Decide whether a slot would do, and how well; slots alike are evaluated once."""
+        matches, job_rank = self._match(slot, request, verdicts)
+        if not matches:
+            return NoMatch.REQUIREMENTS
+        eviction = self._judge(slot, request)
+        if isinstance(eviction, NoMatch):
+            return eviction
+        return self._appraisals.appraise(slot, request.ad, eviction, job_rank)
+
+    def _match(
+        self, slot: Slot, request: Request, verdicts: _Verdicts | None
+    ) -> tuple[bool, float | None]:
+        """Return whether slot and request accept each other, and the request's Rank if known."""
         signature = verdicts.classes.signature(slot) if verdicts is not None else None
         if verdicts is None or signature is None:
-            verdict = self._judge(slot, request)
-            job_rank = None
-        else:
-            known = verdicts.known.get(signature)
-            if known is None:
-                verdict = self._judge(slot, request)
-                job_rank = 0.0
-                if not isinstance(verdict, NoMatch):
-                    job_rank = number(request.ad, request.ad.lookup("Rank"), slot.ad)
-                known = verdicts.known[signature] = (verdict, job_rank)
-            verdict, job_rank = known
-        if isinstance(verdict, NoMatch):
-            return verdict
-        return self._appraisals.appraise(slot, request.ad, verdict, job_rank)
+            return symmetric_match(request.ad, slot.ad), None
+        known = verdicts.known.get(signature)
+        if known is None:
+            matches = symmetric_match(request.ad, slot.ad)
+            rank = number(request.ad, request.ad.lookup("Rank"), slot.ad) if matches else 0.0
+            known = verdicts.known[signature] = (matches, rank)
+        return known
 
     def _verdicts_for(self, request: Request) -> _Verdicts | None:
         """Return what is known of a request's verdicts; None if they cannot be kept."""
@@ -319,21 +356,20 @@ class Cycle:
         return _Verdicts(classes)
 
     def _judge(self, slot: Slot, request: Request) -> Eviction | NoMatch:
-        if not symmetric_match(request.ad, slot.ad):
-            return NoMatch.REQUIREMENTS
-        if slot.remote_user == request.submitter and not is_free(slot):
-            # Its own slot may be taken only because the startd would rather have this job.
-            return judge_eviction(slot, request.ad, self.settings.ranks, lambda _user: False)
+        """Decide whether a slot that matches may be had, given who has it now."""
+        if is_free(slot):
+            return Eviction.NOBODY
+        # Its own slot may be taken only because the startd would rather have this job.
         return judge_eviction(
             slot,
             request.ad,
             self.settings.ranks,
-            lambda user: self._outranks(request.submitter, user),
+            lambda user: user != request.submitter and self._outranks(request.submitter, user),
         )
 
     def _outranks(self, submitter: str, user: str) -> bool:
         other = self._priorities.get(user)
-        return other is not None and self._priorities[submitter] < other
+        return other is not None and other >= self._priorities[submitter] + PRIORITY_DELTA
 
     def _find_candidates(self, request: Request) -> _Candidates:
         key = self._key(request)
@@ -356,11 +392,17 @@ class Cycle:
         found = self._candidates[key] = _Candidates(entries, reason)
         return found
 
-    def _best(self, request: Request, allowed: float) -> _Choice | float | None:
-        """Return the best slot that `allowed` pays for; its least price, or None if none fits."""
+    def _best(
+        self, submitter: Submitter, request: Request, allowed: float
+    ) -> _Choice | float | str | None:
+        """Return the best slot that `allowed` pays for.
+
+        Where there is none: the least price, the concurrency limit in the way as a reason, or None.
+        """
         heap = self._find_candidates(request).heap
-        too_dear = []
-        cheapest: float | None = None
+        limited = limits_depend_on_slot(request.ad)
+        aside = []
+        obstacle: float | str | None = None
         chosen: _Choice | None = None
         while heap:
             candidate = heap[0].candidate
@@ -375,15 +417,35 @@ class Cycle:
                     heapq.heappush(heap, _entry(again))
                 continue
             choice = self._price(candidate, request)
-            if choice.cost > allowed + _EPSILON:
-                cheapest = choice.cost if cheapest is None else min(cheapest, choice.cost)
-                too_dear.append(heapq.heappop(heap))
+            if self._too_dear(submitter, choice, allowed):
+                if not isinstance(obstacle, float) or choice.cost < obstacle:
+                    obstacle = choice.cost
+                aside.append(heapq.heappop(heap))
+                continue
+            full = self._full_limit(limits_text(request.ad, slot.ad)) if limited else None
+            if full is not None:
+                obstacle = obstacle or f"concurrency limit {full} reached"
+                aside.append(heapq.heappop(heap))
                 continue
             chosen = choice
             break
-        for entry in too_dear:
+        for entry in aside:
             heapq.heappush(heap, entry)
-        return chosen if chosen is not None else cheapest
+        return chosen if chosen is not None else obstacle
+
+    def _too_dear(self, submitter: Submitter, choice: _Choice, allowed: float) -> bool:
+        """Tell whether a submitter may not have a slot because of what it uses already.
+
+        What the startd itself prefers is given whatever anybody's share; slots are taken from
+        others only up to the own share, but one to whoever has nothing.
+        """
+        eviction = choice.candidate.eviction
+        if eviction is Eviction.STARTD_RANK:
+            return False
+        if eviction is Eviction.PRIORITY:
+            fair = self._fair.get(submitter.name, 0.0)
+            return submitter.usage > 0 and submitter.usage + choice.cost > fair + _EPSILON
+        return choice.cost > allowed + _EPSILON
 
     def _price(self, candidate: Candidate, request: Request) -> _Choice:
         slot = candidate.slot
@@ -415,7 +477,8 @@ class Cycle:
         loser = self.submitters.get(preempted)
         if loser is not None:
             loser.usage = max(0.0, loser.usage - slot.weight)
-        for name, amount in concurrency_limits(request.ad):
+        limits = limits_text(request.ad, before)
+        for name, amount in concurrency_limits(limits):
             self._limits_in_use[name] = self._limits_in_use.get(name, 0.0) + amount
         self.plan.matches.append(
             Match(
@@ -428,13 +491,14 @@ class Cycle:
                 choice.candidate.eviction,
                 preempted,
                 offline,
+                limits,
             )
         )
         return choice.cost
 
-    def _full_limit(self, request: Request) -> str | None:
-        """Return the first concurrency limit that one more job of a request would exceed."""
-        for name, amount in concurrency_limits(request.ad):
+    def _full_limit(self, limits: str) -> str | None:
+        """Return the first concurrency limit of a list that one more job would exceed."""
+        for name, amount in concurrency_limits(limits):
             capacity = self.settings.limit_of(name)
             if self._limits_in_use.get(name, 0.0) + amount > capacity + _EPSILON:
                 return name
@@ -447,10 +511,10 @@ class Cycle:
 
 @dataclass(slots=True)
 class _Verdicts:
-    """What classes of slots are to a group of requests: the verdict and the job's rank."""
+    """What classes of slots are to a group of requests: whether they match, and the job's rank."""
 
     classes: SlotClasses
-    known: dict[Hashable, tuple[Eviction | NoMatch, float]] = field(default_factory=dict)
+    known: dict[Hashable, tuple[bool, float]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -487,12 +551,10 @@ def _entry(candidate: Candidate) -> _Entry:
     return _Entry((-pre, -job, -post, -eviction, -preemption, candidate.slot.index), candidate)
 
 
-def limits_in_use(ads: Iterable[ClassAd]) -> dict[str, float]:
-    """Return how much of each concurrency limit the jobs in these slots hold."""
+def limits_in_use(lists: Iterable[str]) -> dict[str, float]:
+    """Return how much of each concurrency limit jobs hold, given the list of each."""
     held: dict[str, float] = {}
-    for ad in ads:
-        if ad.lookup("ConcurrencyLimits") is None:
-            continue
-        for name, amount in concurrency_limits(ad):
+    for limits in lists:
+        for name, amount in concurrency_limits(limits):
             held[name] = held.get(name, 0.0) + amount
     return held

@@ -149,14 +149,12 @@ def judge_eviction(
     offered = number(slot.ad, slot.ad.lookup("Rank"), request)
     if offered > slot.current_rank:
         return Eviction.STARTD_RANK
-    if offered < slot.current_rank:
-        return NoMatch.PRIORITY
     if not outranks(slot.remote_user):
         return NoMatch.PRIORITY
     wanted = settings.preemption_requirements
     if wanted is None or not is_true(slot.ad, wanted, request):
         return NoMatch.PREEMPTION_REQUIREMENTS
-    return Eviction.PRIORITY
+    return NoMatch.PRIORITY if offered < slot.current_rank else Eviction.PRIORITY
 
 
 class Appraisals:

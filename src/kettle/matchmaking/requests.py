@@ -139,14 +139,28 @@ def parse_request(ad: ClassAd, *, submitter: str, schedd: str) -> Request:
     )
 
 
-def concurrency_limits(request: ClassAd) -> Iterator[tuple[str, float]]:
-    """Yield the limits that a job of this request counts against, and by how much.
+def limits_text(request: ClassAd, slot: ClassAd | None = None) -> str:
+    """Return the list of concurrency limits of a request, empty if it counts against none.
+
+    The list may be an expression that looks at the slot (`concurrency_limits_expr`).
+    """
+    value = request.evaluate("ConcurrencyLimits", slot)
+    return value if isinstance(value, str) else ""
+
+
+def limits_depend_on_slot(request: ClassAd) -> bool:
+    """Tell whether a request's concurrency limits are known only together with a slot."""
+    expression = request.lookup("ConcurrencyLimits")
+    return expression is not None and not isinstance(request.evaluate("ConcurrencyLimits"), str)
+
+
+def concurrency_limits(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the limits that a list names, and by how much a job counts against each.
 
     The list is separated by commas; `name:2.5` counts more than one. Names are compared in
     lower case. What does not read as a number counts one.
     """
-    text = request.string("ConcurrencyLimits")
-    for item in (text or "").split(","):
+    for item in text.split(","):
         name, _, amount = item.strip().partition(":")
         if not name:
             continue

@@ -1,8 +1,9 @@
 """Which slots are the same to a request, so that one evaluation stands for all of them.
 
 Two slots are in one class for a request if all attributes that the request's Requirements and Rank
-and the slots' own Requirements and Rank look at have the same text in both, followed through the
-slots' own definitions. Purely an optimisation: a property test holds it to the same result.
+and the slots' own Requirements look at have the same text in both, followed through the slots' own
+definitions. Who holds a slot does not count: whether it may be taken is judged slot by slot.
+Purely an optimisation: a property test holds it to the same result.
 """
 
 from __future__ import annotations
@@ -16,9 +17,7 @@ from kettle.matchmaking.autoclusters import closure
 from kettle.matchmaking.slots import Slot
 
 # The expressions of a slot that take part in every match.
-SLOT_EXPRESSIONS = ("Requirements", "Rank")
-# What the verdict depends on beside the expressions.
-_ALWAYS = ("State", "CurrentRank", "RemoteUser", "RemoteOwner")
+SLOT_EXPRESSIONS = ("Requirements",)
 
 _LITERAL = re.compile(
     r'\s*(?:[-+]?\d[\d.eE+-]*|"[^"\\]*"|true|false|undefined)\s*\Z', re.IGNORECASE
@@ -70,10 +69,8 @@ class SlotClasses:
 
     def _learn(self, ad: ClassAd) -> _Template:
         """Find out what a new kind of slot ad looks at."""
-        inside, elsewhere = closure(ad, (*SLOT_EXPRESSIONS, *_ALWAYS, *self.outside))
-        names = dict.fromkeys(
-            name.lower() for name in (*inside, *elsewhere, *_ALWAYS, *self.outside)
-        )
+        inside, elsewhere = closure(ad, (*SLOT_EXPRESSIONS, *self.outside))
+        names = dict.fromkeys(name.lower() for name in (*inside, *elsewhere, *self.outside))
         texts = {name: ad.text(name) for name in names}
         definitions = tuple(name for name, text in texts.items() if not is_plain(text))
         template = _Template(

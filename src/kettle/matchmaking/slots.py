@@ -85,6 +85,15 @@ def claim_ids(private: ClassAd) -> list[str]:
     return [single] if single else []
 
 
+def holder_of(ad: ClassAd) -> str:
+    """Return the submitter on whose account a slot is held; empty if it is not."""
+    for name in ("AccountingGroup", "RemoteUser", "RemoteOwner"):
+        holder = ad.string(name)
+        if holder:
+            return holder
+    return ""
+
+
 def slot_key(ad: ClassAd) -> tuple[str, str]:
     """Return what names a slot in one pool: its name and its startd's address."""
     address = ad.string("MyAddress") or ad.string("StartdIpAddr") or ""
@@ -119,7 +128,7 @@ def build_slot_table(
                 name=key[0],
                 ad=ad,
                 address=key[1],
-                remote_user=ad.string("RemoteUser") or ad.string("RemoteOwner") or "",
+                remote_user=holder_of(ad),
                 claim_ids=secrets.get(key) or claim_ids(ad),
                 partitionable=bool(ad.boolean("PartitionableSlot")),
                 weight=weight,

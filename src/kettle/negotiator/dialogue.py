@@ -105,9 +105,8 @@ def offered_ad(match: Match) -> ClassAd:
     )
     if group != "<none>":
         ad["RemoteGroup"] = group
-    limits = request.ad.string("ConcurrencyLimits")
-    if limits:
-        ad["MatchedConcurrencyLimits"] = limits
+    if match.limits:
+        ad["MatchedConcurrencyLimits"] = match.limits
     return ad
 
 

@@ -18,6 +18,7 @@ class _Given:
     user: str
     weight: float
     given_at: float
+    limits: str
 
 
 @dataclass(slots=True)
@@ -26,10 +27,10 @@ class RecentMatches:
 
     _given: dict[str, list[_Given]] = field(default_factory=dict)
 
-    def add(self, claim_id: str, user: str, weight: float, now: float) -> None:
-        """Remember a match that was told to a schedd."""
+    def add(self, claim_id: str, user: str, weight: float, now: float, *, limits: str = "") -> None:
+        """Remember a match, with the concurrency limits that its job counts against."""
         if claim_id:
-            self._given.setdefault(claim_id, []).append(_Given(user, weight, now))
+            self._given.setdefault(claim_id, []).append(_Given(user, weight, now, limits))
 
     def forget(self, claim_id: str) -> None:
         """Forget a claim id: the schedd that was to get it could not be told."""
@@ -54,6 +55,10 @@ class RecentMatches:
 
     def __len__(self) -> int:
         return len(self._given)
+
+    def limits(self) -> list[str]:
+        """Return the lists of concurrency limits that no slot ad shows yet."""
+        return [match.limits for matches in self._given.values() for match in matches]
 
     def weights(self) -> dict[str, float]:
         """Return the weight given to each user that is not in the books yet."""

@@ -270,8 +270,9 @@ class NegotiatorService:
     def _plan(self, cycle_round: _Round) -> Plan:
         settings, pool, table = self.settings, cycle_round.pool, cycle_round.table
         wanting = [each for each in cycle_round.harvests if each.requests]
+        holders = {slot.remote_user for slot in table if slot.remote_user}
         submitters = make_submitters(
-            (each.submitter.name for each in wanting),
+            (*(each.submitter.name for each in wanting), *sorted(holders)),
             self.accountant,
             settings,
             self.recent.weights(),
@@ -279,15 +280,14 @@ class NegotiatorService:
         for harvest in wanting:
             submitters[harvest.submitter.name].requests.extend(harvest.requests)
         groups = make_groups(pool.submitters, self.accountant, settings, table.total_weight)
-        holders = {slot.remote_user for slot in table if slot.remote_user}
+        held = (slot.ad.string("ConcurrencyLimits") or "" for slot in table)
         cycle = Cycle(
             table,
             submitters.values(),
             settings.cycle,
             groups=groups[0] if groups else None,
             group_order=groups[1] if groups else (ROOT,),
-            limits_in_use=limits_in_use(pool.slots),
-            priorities={name: self.accountant.effective_priority(name) for name in holders},
+            limits_in_use=limits_in_use((*held, *self.recent.limits())),
         )
         plan = cycle.run()
         self._wanting = bool(plan.rejections or plan.limited)
@@ -334,7 +334,7 @@ class NegotiatorService:
             request = match.request
             if match.offline:
                 continue
-            self.recent.add(match.claim_id, request.submitter, match.cost, now)
+            self.recent.add(match.claim_id, request.submitter, match.cost, now, limits=match.limits)
             self.accountant.note_match(request.submitter, int(now))
             log(
                 f"      Matched {request.cluster}.{request.proc} {request.submitter} "

@@ -21,7 +21,12 @@ from kettle.attributes.codes import (
     VacateReasonCode,
 )
 from kettle.classad import ClassAd, symmetric_match
-from kettle.matchmaking.requests import RESOURCE_CLUSTER, RESOURCE_PROC
+from kettle.matchmaking.requests import (
+    RESOURCE_CLUSTER,
+    RESOURCE_PROC,
+    concurrency_limits,
+    limits_text,
+)
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
 from kettle.schedd import claims as claim_states
 from kettle.schedd import departures, job_machine, job_runs
@@ -139,7 +144,7 @@ class Scheduler:
         if job is None or not self.idle.is_waiting(job.id):
             autocluster = job.autocluster if job is not None else -1
             job = self.idle.next_job(submitter, autocluster) or self.idle.next_fitting(
-                submitter, lambda each: symmetric_match(each.ad, slot)
+                submitter, lambda each: _fits(each, slot)
             )
         if job is None:
             return False
@@ -200,7 +205,10 @@ class Scheduler:
         if 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING):
             return
         slot = _keep_group(slot, claim.slot)
-        job = self.idle.next_fitting(claim.submitter, lambda each: symmetric_match(each.ad, slot))
+        job = self.idle.next_fitting(
+            claim.submitter,
+            lambda each: _fits(each, slot),
+        )
         if job is not None:
             self._request(claim_id, claim.startd_address, slot, job)
 
@@ -267,7 +275,7 @@ class Scheduler:
         return self.idle.next_job(
             claim.submitter, claim.autocluster, is_of_user
         ) or self.idle.next_fitting(
-            claim.submitter, lambda each: is_of_user(each) and symmetric_match(each.ad, claim.slot)
+            claim.submitter, lambda each: is_of_user(each) and _fits(each, claim.slot)
         )
 
     def _start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
@@ -557,7 +565,24 @@ _SIGNALS = {
 }
 
 # What a negotiator says about a match, kept with the slots that come of it.
-_GROUP_ATTRIBUTES = ("RemoteNegotiatingGroup", "RemoteGroup", "RemoteAutoregroup")
+_GROUP_ATTRIBUTES = (
+    "RemoteNegotiatingGroup",
+    "RemoteGroup",
+    "RemoteAutoregroup",
+    "MatchedConcurrencyLimits",
+)
+
+
+def _fits(job: Job, slot: ClassAd) -> bool:
+    """Tell whether a job may use a slot that was matched for another one.
+
+    It has to count against the same concurrency limits: only the negotiator knows what is left of
+    others.
+    """
+    if not symmetric_match(job.ad, slot):
+        return False
+    wanted = sorted(concurrency_limits(limits_text(job.ad, slot)))
+    return wanted == sorted(concurrency_limits(slot.string("MatchedConcurrencyLimits") or ""))
 
 
 def _keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:

@@ -160,8 +160,8 @@ def _session(claim_id: str) -> ClaimId | None:
 
 
 def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
-    """Return the ad that a claim is requested with: the job's, and what we can do."""
-    return ClassAd(
+    """Return the ad that a claim is requested with: the job's, what we can do, and the match."""
+    request = ClassAd(
         {
             "ScheddName": schedd_name,
             "_condor_SEND_LEFTOVERS": True,
@@ -172,6 +172,12 @@ def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
             "StartdSendsAlives": True,
             "_condor_StartdHandlesAlives": True,
             "RemoteNegotiatingGroup": claim.slot.string("RemoteNegotiatingGroup") or "<none>",
+            "RemoteAutoregroup": claim.slot.boolean("RemoteAutoregroup") is True,
         },
         parent=job,
     )
+    for name in ("RemoteGroup", "MatchedConcurrencyLimits"):
+        text = claim.slot.text(name)
+        if text is not None:
+            request.insert_text(name, text)
+    return request

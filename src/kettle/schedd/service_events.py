@@ -33,11 +33,7 @@ class ScheddEvents:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self.logs = EventLogs(
-            runtime.config,
-            privileged=runtime.privileges.as_root,
-            report=runtime.log.problem,
-        )
+        self.logs = EventLogs(runtime.config)
 
     def submitted(self, job: Job) -> None:
         """Write event 000."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
-from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
 from kettle.classad import ClassAd
@@ -105,7 +104,7 @@ class LocalRun:
             host=self._service.runtime.identity.machine,
             startd_name=self._service.name,
             peer_user=job.user,
-            channel=Channel(token_bytes).export(),
+            channel=Channel().export(),
             slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._service.name}),
             job=self._job_ad(),
         )

@@ -407,16 +407,25 @@ def _fill_claim(ad: ClassAd, record: SlotRecord, now: float) -> None:
     ad["RemoteOwner"] = holder.user
     ad["RemoteUser"] = holder.user
     ad["RemoteScheddName"] = holder.schedd_name
-    ad["RemoteAutoregroup"] = False
-    ad["RemoteNegotiatingGroup"] = "<none>"
+    ad["RemoteAutoregroup"] = holder.autoregroup
+    ad["RemoteNegotiatingGroup"] = holder.negotiating_group or "<none>"
+    for name, text in (
+        ("AccountingGroup", holder.accounting_group),
+        ("RemoteGroup", holder.group),
+        ("ConcurrencyLimits", holder.limits),
+    ):
+        if text:
+            ad[name] = text
     ad["PublicClaimId"] = public_claim_id(claim.claim_id)
     ad["ClaimEndTime"] = 0
     ad["IsSplittable"] = record.parent is not None
     ad["TotalClaimRunTime"] = int(now - claim.claimed_at)
-    if record.waiting_claim is not None:
+    if record.waiting_job is not None and record.waiting_claim is not None:
         ad["PreemptingRank"] = record.waiting_claim.rank
         ad["PreemptingOwner"] = record.waiting_claim.holder.user
         ad["PreemptingUser"] = record.waiting_claim.holder.user
+        if record.waiting_claim.holder.accounting_group:
+            ad["PreemptingAccountingGroup"] = record.waiting_claim.holder.accounting_group
 
 
 def public_claim_id(claim_id: str) -> str:
@@ -431,7 +440,6 @@ _JOB_ATTRIBUTES = (
     "ImageSize",
     "DiskUsage",
     "ExecutableSize",
-    "AccountingGroup",
 )
 _USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage", "CpusUsage")
 

@@ -40,6 +40,13 @@ class Holder:
     schedd_name: str = ""
     user: str = ""
     owner: str = ""
+    # On whose account: the submitter's name where it is not the user's own.
+    accounting_group: str = ""
+    # What the negotiator said about the match: groups by name, the concurrency limits counted.
+    group: str = ""
+    negotiating_group: str = ""
+    autoregroup: bool = False
+    limits: str = ""
     client_machine: str = ""
     alive_interval_seconds: int = 300
     startd_sends_alives: bool = True

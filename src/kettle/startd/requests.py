@@ -9,6 +9,7 @@ from __future__ import annotations
 from kettle.classad import ClassAd, parse_expression
 from kettle.config import Config
 from kettle.errors import ClassAdSyntaxError
+from kettle.startd.claim_machine import Holder
 from kettle.startd.machine import SlotRecord
 from kettle.startd.slots import Bundle, choose_request, plan_request
 
@@ -47,6 +48,33 @@ def size_request(record: SlotRecord, job: ClassAd, slot: ClassAd, config: Config
     must = config.boolean("MUST_MODIFY_REQUEST_EXPRS") is True
     chosen = choose_request(record.available, plain, plan_request(names, rounded), must_round=must)
     return chosen if record.available.fits(chosen) else None
+
+
+def read_holder(
+    job: ClassAd, *, schedd_address: str, client_machine: str, alive_seconds: int
+) -> Holder:
+    """Return who asks for a claim, and on whose account, as its request says.
+
+    An accounting group is completed by the domain of the user: so the negotiator names submitters.
+    """
+    user = job.string("User") or job.string("Owner") or ""
+    account = job.string("AccountingGroup") or ""
+    if account and "@" not in account:
+        account = f"{account}@{user.partition('@')[2]}"
+    return Holder(
+        schedd_address=schedd_address,
+        schedd_name=job.string("ScheddName") or "",
+        user=user,
+        owner=job.string("Owner") or "",
+        accounting_group=account,
+        group=job.string("RemoteGroup") or "",
+        negotiating_group=job.string("RemoteNegotiatingGroup") or "",
+        autoregroup=job.boolean("RemoteAutoregroup") is True,
+        limits=job.string("MatchedConcurrencyLimits") or "",
+        client_machine=client_machine,
+        alive_interval_seconds=max(1, alive_seconds),
+        startd_sends_alives=job.boolean("StartdSendsAlives") is not False,
+    )
 
 
 def accepts(slot: ClassAd, job: ClassAd) -> bool:

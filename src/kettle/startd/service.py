@@ -104,6 +104,7 @@ class StartdService:
         self.stopping = how
         event = ev.ShutdownStarted(fast=how == "fast")
         for record in self.machine:
+            self.claims.waiting.leave(record)
             # A peaceful end waits for the jobs and only takes no new ones (B121).
             if how != "peaceful" or not record.slot.activation:
                 self.apply(record, event)
@@ -163,6 +164,10 @@ class StartdService:
         """Give a slot a claim id to advertise."""
         self.machine.set_claim(record, self.mint())
 
+    def note_offer(self, record: SlotRecord) -> None:
+        """Tell the collector of a new claim id, soon."""
+        self.updates.note(record, urgent=False)
+
     def retire_session(self, claim: Claim) -> None:
         """Let a claim's session end some time after the claim."""
         loop = asyncio.get_running_loop()
@@ -208,7 +213,7 @@ class StartdService:
             self.machine.set_claim(record, claim_machine.break_off(record.claim))
             if before.activation:
                 self.machine.counters.job_preemptions += 1
-        elif before.leaving_code and record.slot.phase is Phase.CLAIMED_BUSY:
+        elif before.leaving_code and not record.slot.leaving_code and record.slot.activation:
             assert record.claim is not None
             self.machine.set_claim(record, claim_machine.keep(record.claim))
 
@@ -249,7 +254,7 @@ class StartdService:
             self.starters.let_go(claim.claim_id)
             self.claims.tell_schedd_released(claim)
             self.retire_session(claim)
-        self.claims.drop_waiting(record)
+        self.claims.waiting.drop(record)
         if record.parent is None:
             self.offer(record)
 
@@ -258,10 +263,12 @@ class StartdService:
         assert new is not None
         record.usage = None
         record.job_started_at = record.suspended_seconds = 0.0
+        record.accepted_while_draining = False
         if old is not None:
+            self.starters.let_go(old.claim_id)
             self.claims.tell_schedd_released(old)
             self.retire_session(old)
-        self.claims.promote_waiting(record)
+        self.claims.waiting.promote(record)
 
     def _destroy(self, record: SlotRecord) -> None:
         """A dynamic slot is over: its resources go back (A012)."""
@@ -450,6 +457,7 @@ class StartdService:
         """Let every slot take part in the drain that was just set."""
         self._fill_base()
         for record in self.machine:
+            self.claims.waiting.leave(record)
             self._drain_slot(record)
         self.updates.note_all()
         self._check_drain()

@@ -1,14 +1,16 @@
 """Conversations about claims: request, activate, deactivate, release, keep alive.
 
 The answers are decided by `requests.py` and `claim_machine.py`; the slot's reaction by its table.
-(Wire reference, Schedd and shadow to startd.)
+Claims for slots that somebody else still holds are `service_preemption.py`'s. (Wire reference,
+Schedd and shadow to startd.)
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from dataclasses import dataclass, replace
+from collections.abc import Coroutine
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import VacateReasonCode
@@ -21,6 +23,7 @@ from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase, Holder
 from kettle.startd.machine import SlotRecord
 from kettle.startd.retirement import vacate_seconds
+from kettle.startd.service_preemption import WaitingClaims
 from kettle.startd.slot_machine import Phase
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.commands import Command
@@ -39,21 +42,12 @@ _DEACTIVATE_SECONDS = 20.0
 _TRY_AGAIN = 2
 
 
-@dataclass
-class _Waiting:
-    """A claim request that was accepted for a slot still being freed."""
-
-    request: messages.RequestClaim
-    holder: Holder
-    stream: Stream
-
-
 class ClaimCommands:
     """Answers schedds and shadows about claims."""
 
     def __init__(self, service: StartdService) -> None:
         self._service = service
-        self._waiting: dict[str, _Waiting] = {}
+        self.waiting = WaitingClaims(service, self)
         self._alive_soon = asyncio.Event()
         self._telling: set[asyncio.Task[object]] = set()
 
@@ -96,11 +90,11 @@ class ClaimCommands:
         holder = self._holder(request, stream)
         reply: messages.RequestClaimReply | None
         if record is None or service.stopping or record.claim is None:
-            reply = self._refuse("the claim id is not one of ours", request)
+            reply = self.refuse("the claim id is not one of ours", request)
         elif record.claim.claim_id != request.claim_id:
-            reply = self._request_preemption(record, request, holder, stream)
+            reply = self.waiting.on_request(record, request, holder, stream)
         elif record.claim.phase is not ClaimPhase.OFFERED:
-            reply = self._refuse("the claim is taken", request)
+            reply = self.refuse("the claim is taken", request)
         elif record.pool is not None:
             reply = self._claim_part(record, request, holder)
         else:
@@ -110,21 +104,18 @@ class ClaimCommands:
             return
         await stream.send(reply)
 
-    def _refuse(self, reason: str, request: messages.RequestClaim) -> messages.RequestClaimReply:
+    def refuse(self, reason: str, request: messages.RequestClaim) -> messages.RequestClaimReply:
+        """Return the answer that refuses a claim request, and log why."""
         public = ClaimId(request.claim_id).public
         self._service.runtime.log(f"Refused to be claimed ({public}): {reason}")
         return messages.RequestClaimReply(False, [], None)
 
     def _holder(self, request: messages.RequestClaim, stream: Stream) -> Holder:
-        job = request.request
-        return Holder(
+        return requests.read_holder(
+            request.request,
             schedd_address=request.schedd_address,
-            schedd_name=job.string("ScheddName") or "",
-            user=job.string("User") or job.string("Owner") or "",
-            owner=job.string("Owner") or "",
             client_machine=stream.remote_name.rpartition(":")[0],
-            alive_interval_seconds=max(1, request.alive_seconds),
-            startd_sends_alives=job.boolean("StartdSendsAlives") is not False,
+            alive_seconds=request.alive_seconds,
         )
 
     def _match(self, record: SlotRecord, job: ClassAd) -> ClassAd | None:
@@ -138,8 +129,16 @@ class ClaimCommands:
 
     def _accept(self, record: SlotRecord, job: ClassAd, holder: Holder, ad: ClassAd) -> None:
         service = self._service
+        self.grant(record, job, holder, requests.rank_of(ad, job))
+        if service.machine.drain is not None:
+            record.accepted_while_draining = True
+        service.apply(record, ev.ClaimAccepted())
+        service.runtime.log(f"{record.short_name}: Request accepted for {holder.user}")
+
+    def grant(self, record: SlotRecord, job: ClassAd, holder: Holder, rank: float) -> None:
+        """Let a schedd hold the offered claim of a slot, and offer another to better jobs."""
+        service, config = self._service, self._service.runtime.config
         assert record.claim is not None
-        config = service.runtime.config
         worklife = config.integer("CLAIM_WORKLIFE")
         lease = claim_machine.lease_for(
             job.integer("JobLeaseDuration"),
@@ -153,27 +152,24 @@ class ClaimCommands:
             lease=lease,
             worklife=-1.0 if worklife is None else float(worklife),
         )
-        service.machine.set_claim(record, replace(claim, rank=requests.rank_of(ad, job)))
+        service.machine.set_claim(record, replace(claim, rank=rank))
         record.job = job
-        if service.machine.drain is not None:
-            record.accepted_while_draining = True
-        service.apply(record, ev.ClaimAccepted())
+        self.waiting.offer(record)
         self._alive_soon.set()
-        service.runtime.log(f"{record.short_name}: Request accepted for {holder.user}")
 
     def _claim_whole(
         self, record: SlotRecord, request: messages.RequestClaim, holder: Holder
     ) -> messages.RequestClaimReply:
         if record.slot.phase.state not in {"Unclaimed", "Matched", "Backfill"}:
-            return self._refuse(f"the slot is {record.slot.phase.state}", request)
+            return self.refuse(f"the slot is {record.slot.phase.state}", request)
         if record.slot.phase is Phase.MATCHED_IDLE:
             # Its Requirements are false only for others than the one it was matched to.
             record.slot = replace(record.slot, phase=Phase.UNCLAIMED_IDLE)
         ad = self._match(record, request.request)
         if ad is None:
-            return self._refuse("slot and job do not match", request)
+            return self.refuse("slot and job do not match", request)
         self._accept(record, request.request, holder, ad)
-        return self._reply(request, [record], None)
+        return self.reply(request, [record], None)
 
     def _claim_part(
         self, parent: SlotRecord, request: messages.RequestClaim, holder: Holder
@@ -181,7 +177,7 @@ class ClaimCommands:
         """Cut dynamic slots out of a partitionable one and claim them."""
         service, job = self._service, request.request
         if parent.slot.phase.state not in {"Unclaimed", "Drained"}:
-            return self._refuse(f"the slot is {parent.slot.phase.state}", request)
+            return self.refuse(f"the slot is {parent.slot.phase.state}", request)
         config = service.runtime.config
         count = min(max(1, job.integer("_condor_NUM_DYNAMIC_SLOTS") or 1), _MOST_DYNAMIC)
         claimed: list[SlotRecord] = []
@@ -199,10 +195,10 @@ class ClaimCommands:
             self._accept(child, job, holder, ad)
             claimed.append(child)
         if not claimed:
-            return self._refuse("slot and job do not match, or too little is left", request)
+            return self.refuse("slot and job do not match, or too little is left", request)
         service.updates.note(parent, urgent=True)
         leftovers = job.boolean("_condor_SEND_LEFTOVERS") is True
-        return self._reply(request, claimed, parent if leftovers else None)
+        return self.reply(request, claimed, parent if leftovers else None)
 
     def _move_claim(self, parent: SlotRecord, child: SlotRecord) -> None:
         """The offered id goes to the dynamic slot; the parent gets a fresh one."""
@@ -212,12 +208,13 @@ class ClaimCommands:
         self._service.machine.set_claim(child, offered)
         self._service.offer(parent)
 
-    def _reply(
+    def reply(
         self,
         request: messages.RequestClaim,
         claimed: list[SlotRecord],
         leftover: SlotRecord | None,
     ) -> messages.RequestClaimReply:
+        """Return the answer that grants slots: their ads, and what is left of a partitioned one."""
         service = self._service
         pairs = []
         if request.request.boolean("_condor_SEND_CLAIMED_AD") is True:
@@ -229,92 +226,6 @@ class ClaimCommands:
         if leftover is not None and leftover.claim is not None:
             left = (leftover.claim.claim_id, service.slot_ad(leftover, policy=True).flattened())
         return messages.RequestClaimReply(True, pairs, left)
-
-    # ---- preemption by a better claim ---------------------------------------------------------
-
-    def offer_preemption(self, record: SlotRecord) -> None:
-        """Advertise an id by which a better job may take a busy slot."""
-        if record.waiting_claim is None and record.slot.phase.state == "Claimed":
-            record.waiting_claim = self._service.mint()
-            self._service.updates.note(record, urgent=False)
-
-    def _request_preemption(
-        self,
-        record: SlotRecord,
-        request: messages.RequestClaim,
-        holder: Holder,
-        stream: Stream,
-    ) -> messages.RequestClaimReply | None:
-        """Accept a better claim for a busy slot; the reply waits until the slot is free."""
-        service, job, waiting = self._service, request.request, record.waiting_claim
-        assert record.claim is not None
-        if waiting is None or waiting.phase is not ClaimPhase.OFFERED:
-            return self._refuse("another claim waits for the slot", request)
-        ad = service.slot_ad(record, policy=True)
-        rank = requests.rank_of(ad, job)
-        if not requests.accepts(ad, job) or not requests.may_preempt(rank, record.claim.rank):
-            return self._refuse("the job is not better than the one that runs", request)
-        code = VacateReasonCode.StartdPreemptingClaimUserPrio
-        if rank > record.claim.rank:
-            code = VacateReasonCode.StartdPreemptingClaimRank
-            service.machine.counters.rank_preemptions += 1
-        else:
-            service.machine.counters.priority_preemptions += 1
-        record.waiting_claim = replace(waiting, holder=holder, rank=rank, phase=ClaimPhase.IDLE)
-        record.waiting_job = job
-        self._waiting[waiting.claim_id] = _Waiting(request, holder, stream)
-        service.apply(record, ev.BetterClaimArrived(code))
-        return None
-
-    def promote_waiting(self, record: SlotRecord) -> None:
-        """The slot is free for the claim that waited: answer its schedd."""
-        claim, job = record.waiting_claim, record.waiting_job
-        assert claim is not None
-        assert job is not None
-        record.waiting_claim = record.waiting_job = None
-        waiting = self._waiting.pop(claim.claim_id)
-        service = self._service
-        service.machine.set_claim(record, replace(claim, phase=ClaimPhase.OFFERED))
-        record.job = job
-        now, config = service.runtime.clock.now(), service.runtime.config
-        lease = claim_machine.lease_for(
-            job.integer("JobLeaseDuration"),
-            waiting.holder.alive_interval_seconds,
-            config.integer("MAX_CLAIM_ALIVES_MISSED") or 6,
-        )
-        worklife = config.integer("CLAIM_WORKLIFE")
-        assert record.claim is not None
-        accepted = claim_machine.accept(
-            record.claim,
-            waiting.holder,
-            now,
-            lease=lease,
-            worklife=-1.0 if worklife is None else float(worklife),
-        )
-        service.machine.set_claim(record, replace(accepted, rank=claim.rank))
-        self._alive_soon.set()
-        self._tell(self._answer_waiting(record, waiting), "claim reply")
-
-    async def _answer_waiting(self, record: SlotRecord, waiting: _Waiting) -> None:
-        try:
-            await waiting.stream.send(self._reply(waiting.request, [record], None))
-        except KettleError:
-            self._service.apply(record, ev.ClaimReleased())
-        finally:
-            waiting.stream.close()
-
-    def drop_waiting(self, record: SlotRecord) -> None:
-        """The slot goes elsewhere: refuse the claim that waited."""
-        claim = record.waiting_claim
-        record.waiting_claim = record.waiting_job = None
-        if claim is None:
-            return
-        self._service.retire_session(claim)
-        waiting = self._waiting.pop(claim.claim_id, None)
-        if waiting is not None:
-            with contextlib.suppress(KettleError):
-                waiting.stream.post(messages.RequestClaimReply(False, [], None))
-            waiting.stream.close()
 
     # ---- ACTIVATE_CLAIM -----------------------------------------------------------------------
 
@@ -449,8 +360,7 @@ class ClaimCommands:
         if record is None or record.claim is None:
             return
         if record.claim.claim_id != claim_id:
-            self._service.apply(record, ev.BetterClaimLeft())
-            self.drop_waiting(record)
+            self.waiting.leave(record)
             return
         # Its schedd knows: it is not told again.
         holder = replace(record.claim.holder, schedd_address="")
@@ -499,7 +409,7 @@ class ClaimCommands:
                     continue
                 if due <= now:
                     service.machine.set_claim(record, claim_machine.ask_alive(claim, now))
-                    self._tell(self._ask_alive(record, claim), "alive")
+                    self.tell(self._ask_alive(record, claim), "alive")
                     due = now + claim.lease_seconds / claim_machine.ALIVES_PER_LEASE
                 next_due = min(next_due, due)
             self._alive_soon.clear()
@@ -541,7 +451,7 @@ class ClaimCommands:
     def tell_schedd_released(self, claim: Claim) -> None:
         """Tell the schedd that its claim is over, unless it knows (B135)."""
         if claim.holder.schedd_address:
-            self._tell(self._release_at_schedd(claim), "release")
+            self.tell(self._release_at_schedd(claim), "release")
 
     async def _release_at_schedd(self, claim: Claim) -> None:
         try:
@@ -553,8 +463,9 @@ class ClaimCommands:
         except KettleError as error:
             self._service.runtime.log(f"cannot tell the schedd of a released claim: {error}")
 
-    def _tell(self, coroutine: object, name: str) -> None:
-        task = tasks.spawn(coroutine, name)  # type: ignore[arg-type]
+    def tell(self, coroutine: Coroutine[object, object, None], name: str) -> None:
+        """Do something in the background that a shutdown waits for."""
+        task = tasks.spawn(coroutine, name)
         self._telling.add(task)
         task.add_done_callback(self._telling.discard)
 

@@ -265,6 +265,8 @@ _REASONS: dict[type[Event], tuple[int, str]] = {
     ShutdownStarted: (VacateReasonCode.StartdShutdown, "startd was told to shut down"),
     DrainStarted: (VacateReasonCode.StartdDraining, "startd is draining"),
     StartBecameFalse: (VacateReasonCode.StartdPreemptExpression, "START became false"),
+    # Compat: the reference's evicted job hears code 1005 and "Unspecified job interruption"
+    # (test_rows_preemption).
     BetterClaimArrived: (
         VacateReasonCode.StartdPreemptingClaimRank,
         "preempted by a better claim",
@@ -486,6 +488,8 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("16", P.CLAIMED_SUSPENDED,      ShutdownStarted,         always,              P.CLAIMED_RETIRING,       thaw),
     Row("16", P.CLAIMED_SUSPENDED,      DrainStarted,            always,              P.CLAIMED_RETIRING,       thaw),
     *_leave("17", P.CLAIMED_SUSPENDED,  RetirementOver),
+    Row("",   P.CLAIMED_SUSPENDED,      BetterClaimLeft,         retirement_can_end,  P.CLAIMED_SUSPENDED,      unretire),
+    Row("",   P.CLAIMED_SUSPENDED,      BetterClaimLeft,         always,              P.CLAIMED_SUSPENDED,      forget_better_match),
 
     *_leave("18", P.CLAIMED_RETIRING,   RetirementOver, StarterExited),
     *_leave("H", P.CLAIMED_RETIRING,    VacateAsked, ClaimReleased, LeaseExpired),
@@ -495,6 +499,7 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("13", P.CLAIMED_RETIRING,       ShutdownStarted,         always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_RETIRING,       DrainStarted,            always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("19", P.CLAIMED_RETIRING,       BetterClaimLeft,         retirement_can_end,  P.CLAIMED_BUSY,           unretire),
+    Row("",   P.CLAIMED_RETIRING,       BetterClaimLeft,         always,              P.CLAIMED_RETIRING,       forget_better_match),
     Row("20", P.CLAIMED_RETIRING,       SuspendBecameTrue,       always,              P.CLAIMED_SUSPENDED,      freeze),
     Row("20", P.CLAIMED_RETIRING,       SuspendAsked,            always,              P.CLAIMED_SUSPENDED,      freeze),
 

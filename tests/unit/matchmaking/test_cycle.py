@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kettle.classad import ClassAd, parse_expression
+import pytest
+
+from kettle.classad import parse_expression
 from kettle.matchmaking.cycle import CycleSettings, limits_in_use
 from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
 from kettle.matchmaking.rank import Eviction
+from kettle.matchmaking.slots import build_slot_table
 from unit.matchmaking.pools import RANKS, SETTINGS, given, plan, pslot, request, slot, submitter
 
 
@@ -182,7 +185,7 @@ def test_a_concurrency_limit_is_never_exceeded() -> None:
         ads,
         submitter("u@d", request(count=5, ConcurrencyLimits="Lic")),
         settings=settings,
-        limits_in_use=limits_in_use([ClassAd({"ConcurrencyLimits": "LIC:1, other"})]),
+        limits_in_use=limits_in_use(["LIC:1, other"]),
     )
     assert len(found.matches) == 2
     assert found.rejections[0].reason == "concurrency limit lic reached"
@@ -197,20 +200,158 @@ def test_a_claimed_slot_is_preempted_for_a_job_its_startd_prefers() -> None:
     assert found.matches[0].preempted_user == "a@d"
 
 
+def preempting(requirements: str, **more: object) -> CycleSettings:
+    ranks = replace(RANKS, preemption_requirements=parse_expression(requirements))
+    return CycleSettings(ranks=replace(ranks, **more))  # type: ignore[arg-type]
+
+
 def test_priority_preempts_only_under_preemption_requirements() -> None:
     # R079
     held = slot("s", RemoteUser="a@d", State="Claimed")
+    holder = submitter("a@d", priority=1000.0, usage=1.0)
     wanting = submitter("b@d", request("b@d"), priority=1.0)
-    found = plan([held], wanting, priorities={"a@d": 1000.0})
+    found = plan([held], wanting, holder)
     assert not found.matches
-    allowed = CycleSettings(
-        ranks=replace(RANKS, preemption_requirements=parse_expression("RemoteUserPrio > 100"))
-    )
+    assert found.rejections[0].reason == "no match found"
     wanting = submitter("b@d", request("b@d"), priority=1.0)
-    found = plan([held], wanting, settings=allowed, priorities={"a@d": 1000.0})
+    found = plan([held], wanting, holder, settings=preempting("RemoteUserPrio > 2000"))
+    assert found.rejections[0].reason == "PREEMPTION_REQUIREMENTS == False"
+    allowed = preempting("RemoteUserPrio > 100")
+    wanting = submitter("b@d", request("b@d"), priority=1.0)
+    found = plan([held], wanting, holder, settings=allowed)
     assert found.matches[0].eviction is Eviction.PRIORITY
-    worse = submitter("b@d", request("b@d"), priority=5000.0)
-    assert not plan([held], worse, settings=allowed, priorities={"a@d": 1000.0}).matches
+    assert found.matches[0].preempted_user == "a@d"
+
+
+def test_without_consider_preemption_nobody_is_sent_away() -> None:
+    held = slot("s", RemoteUser="a@d", State="Claimed", Rank="=TARGET.Wanted")
+    settings = preempting("true", consider_preemption=False)
+    found = plan(
+        [held],
+        submitter("b@d", request("b@d", Wanted=9), priority=1.0),
+        submitter("a@d", priority=1000.0, usage=1.0),
+        settings=settings,
+    )
+    assert not found.matches
+
+
+@pytest.mark.parametrize(("mine", "preempts"), [(1000.0, False), (999.6, False), (999.5, True)])
+def test_the_holder_must_stand_clearly_worse(mine: float, preempts: bool) -> None:
+    held = slot("s", RemoteUser="a@d", State="Claimed")
+    found = plan(
+        [held],
+        submitter("b@d", request("b@d"), priority=mine),
+        submitter("a@d", priority=1000.0, usage=1.0),
+        settings=preempting("true"),
+    )
+    assert bool(found.matches) is preempts
+    if not preempts:
+        assert found.rejections[0].reason == "insufficient priority"
+
+
+def test_slots_are_taken_from_others_up_to_the_own_share() -> None:
+    # R079: two users come to share 50:50, and not to drive each other out.
+    held = [slot(f"s{n}", RemoteUser="a@d", State="Claimed") for n in range(8)]
+    found = plan(
+        held,
+        submitter("b@d", request("b@d", count=8), priority=500.0),
+        submitter("a@d", priority=501.0, usage=8.0),
+        settings=preempting("true"),
+    )
+    assert len(found.matches) == 4
+    assert found.limited == {"b@d"}
+
+
+def test_what_a_startd_prefers_is_given_beyond_any_share() -> None:
+    held = [
+        slot(f"s{n}", RemoteUser="a@d", State="Claimed", Rank="=TARGET.Wanted") for n in range(8)
+    ]
+    found = plan(
+        held,
+        submitter("b@d", request("b@d", count=8, Wanted=1), priority=9999.0, usage=100.0),
+        submitter("a@d", priority=1.0, usage=8.0),
+    )
+    assert len(found.matches) == 8
+
+
+def test_the_worst_user_loses_its_slot_first_as_preemption_rank_says() -> None:
+    ads = [
+        slot("a", RemoteUser="x@d", State="Claimed"),
+        slot("b", RemoteUser="y@d", State="Claimed"),
+    ]
+    found = plan(
+        ads,
+        submitter("u@d", request("u@d"), priority=1.0),
+        submitter("x@d", priority=1000.0, usage=1.0),
+        submitter("y@d", priority=2000.0, usage=1.0),
+        settings=preempting("true"),
+    )
+    assert given(found) == [("u@d", "b")]
+
+
+def test_nobody_takes_a_slot_from_itself_for_priority() -> None:
+    held = slot("s", RemoteUser="a@d", State="Claimed")
+    wanting = submitter("a@d", request("a@d"), priority=1.0, usage=1.0)
+    assert not plan([held], wanting, settings=preempting("true")).matches
+
+
+def test_preemption_requirements_sees_both_sides() -> None:
+    text = (
+        'SubmitterUserPrio == 10 && SubmitterUserResourcesInUse == 0 && SubmitterGroup == "<none>"'
+        ' && RemoteUserPrio == 1000 && RemoteUserResourcesInUse == 1 && RemoteGroup == "<none>"'
+        " && MY.Memory == 1000 && TARGET.RequestMemory == 10"
+    )
+    found = plan(
+        [slot("s", RemoteUser="a@d", State="Claimed")],
+        submitter("b@d", request("b@d"), priority=10.0),
+        submitter("a@d", priority=1000.0, usage=1.0),
+        settings=preempting(text),
+    )
+    assert found.matches
+
+
+def test_equal_slots_with_different_holders_are_judged_each() -> None:
+    ads = [
+        slot("a", RemoteUser="x@d", State="Claimed", TotalJobRunTime=10),
+        slot("b", RemoteUser="x@d", State="Claimed", TotalJobRunTime=9999),
+    ]
+    found = plan(
+        ads,
+        submitter("u@d", request("u@d", count=2), priority=1.0),
+        submitter("x@d", priority=1000.0, usage=2.0),
+        settings=preempting("MY.TotalJobRunTime > 3600"),
+    )
+    assert given(found) == [("u@d", "b")]
+
+
+def test_whom_a_slot_is_charged_to_is_its_accounting_group() -> None:
+    held = slot("s", RemoteUser="a@d", AccountingGroup="g.a@d", State="Claimed")
+    [row] = build_slot_table([held])
+    assert row.remote_user == "g.a@d"
+
+
+def test_limits_may_depend_on_the_slot() -> None:
+    ads = [slot("a", Lab="x"), slot("b", Lab="x"), slot("c", Lab="y")]
+    wanting = request("u@d", count=3)
+    wanting.ad.insert_text("ConcurrencyLimits", "TARGET.Lab")
+    settings = CycleSettings(ranks=RANKS, limit_of=lambda _name: 1.0)
+    found = plan(ads, submitter("u@d", wanting), settings=settings)
+    assert sorted(match.limits for match in found.matches) == ["x", "y"]
+    assert found.rejections[0].reason == "concurrency limit x reached"
+
+
+def test_what_members_of_a_group_hold_counts_though_they_ask_for_nothing() -> None:
+    tree = build_tree([GroupSettings("g", 2.0)])
+    tree["g"].demand = 9.0
+    plan_quotas(tree, 8.0)
+    found = plan(
+        [slot(f"s{number}") for number in range(8)],
+        submitter("g.a@d", request("g.a@d", count=9), group="g"),
+        submitter("g.b@d", group="g", usage=1.0),
+        groups=tree,
+        group_order=("g", "<none>"),
+    )
+    assert len(found.matches) == 1
 
 
 def test_no_preemption_while_retirement_time_is_left() -> None:

@@ -46,7 +46,7 @@ class MemoryJournal:
 
     data: bytearray = field(default_factory=bytearray)
 
-    def append(self, data: bytes, *, refusable: bool = False) -> None:
+    def append(self, data: bytes) -> None:
         self.data += data
 
 

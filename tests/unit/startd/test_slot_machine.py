@@ -142,7 +142,9 @@ def test_retirement_ends_when_the_better_claim_was_its_only_reason() -> None:
     assert slot.phase is P.CLAIMED_BUSY
     assert slot.leaving_code == 0
     slot, _ = play(busy(), ev.BetterClaimArrived(), ev.PreemptBecameTrue())
-    assert find_row(slot, ev.BetterClaimLeft()) is None
+    slot, _ = play(slot, ev.BetterClaimLeft())
+    assert slot.phase is P.CLAIMED_RETIRING
+    assert not slot.better_match
 
 
 def test_suspension_is_lifted_by_continue_but_not_when_a_person_asked_for_it() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from secrets import token_bytes
-
 import pytest
 
 from kettle.classad import ClassAd
@@ -98,7 +96,7 @@ def test_any_bytes_survive_as_text() -> None:
 
 
 def test_a_stranger_cannot_make_us_keep_a_message_without_end() -> None:
-    channel = Channel(token_bytes)
+    channel = Channel()
     channel.maximum_message = UNACCEPTED_MESSAGE
     packet = encode_header(1 << 20, last=False) + bytes(1 << 20)
     channel.receive(packet * 5)

@@ -11,7 +11,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import RemoteProtocolError
 
@@ -104,14 +104,9 @@ def unwrap(key: bytes, data: bytes) -> bytes:
     return bytes(decryptor.update(data) + decryptor.finalize())
 
 
-def _wrap_cipher(key: bytes) -> Any:
+def _wrap_cipher(key: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    """Make the cipher, wherever this version of the package keeps it."""
     from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
-
-    return cfb64(TripleDES(adapt_3des_key(key)))
-
-
-def cfb64(algorithm: Any) -> Any:
-    """Make a cipher of 64-bit blocks in CFB mode, zero IV, wherever the package keeps the mode."""
     from cryptography.hazmat.primitives.ciphers import Cipher
 
     try:
@@ -119,4 +114,4 @@ def cfb64(algorithm: Any) -> Any:
     except ImportError:
         from cryptography.hazmat.primitives.ciphers.modes import CFB
 
-    return Cipher(algorithm, CFB(bytes(8)))
+    return Cipher(TripleDES(adapt_3des_key(key)), CFB(bytes(8)))

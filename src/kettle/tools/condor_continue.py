@@ -1,0 +1,7 @@
+"""`condor_continue`: let suspended jobs go on; see `job_actions`."""
+
+from __future__ import annotations
+
+from kettle.tools.job_actions import run as main
+
+__all__ = ["main"]

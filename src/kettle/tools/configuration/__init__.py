@@ -1,1 +1,0 @@
-"""What the configuration says, which version this is, what an expression means."""

@@ -1,1 +1,0 @@
-"""Running a pool: its daemons, their logs, the ads they show."""

@@ -1,1 +1,0 @@
-"""Acting on one's jobs: their fate, their attributes, their files, waiting for them."""

@@ -1,1 +1,0 @@
-"""Looking at a pool: machines, daemons, users, and what one may do there."""

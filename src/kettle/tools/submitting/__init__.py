@@ -1,1 +1,0 @@
-"""Bringing jobs in and their output back."""

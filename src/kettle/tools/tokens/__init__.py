@@ -1,1 +1,0 @@
-"""Proofs of who one is: tokens and the pool password."""
