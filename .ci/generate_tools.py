@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kettle.tools import kettle
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/reference/tools.md"
@@ -114,7 +114,7 @@ def ask_help(name: str, words: list[str]) -> tuple[int, str]:
     module, _, _ = read_scripts()[name].partition(":")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
         if module == "kettle.tools.programs":
-            main = importlib.import_module(f"kettle.tools.{name}").main
+            main = load_tool(name)
             code = main([name, *words], {}, Streams(io.StringIO(), out, out))
         else:
             code = importlib.import_module(module).main([name, *words])

@@ -19,8 +19,9 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from kettle.pool.personal import PersonalPool  # noqa: E402 - the checkout's, installed or not
-from kettle.tools import condor_submit, condor_wait  # noqa: E402
+from kettle.tools.jobs import condor_wait  # noqa: E402
 from kettle.tools.programs import Streams  # noqa: E402
+from kettle.tools.submitting import condor_submit  # noqa: E402
 
 TARGET = ROOT / "docs" / "generated" / "life-of-a-job.md"
 RECEIVERS = {

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from pathlib import Path
 
 import pytest
 
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
 
 def run(folder: Path, *words: str, config: str = "") -> tuple[int, str, str]:
     settings = folder / "condor_config"
     settings.write_text(f"LOCAL_DIR = {folder}\n{config}", encoding="utf-8")
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    main = importlib.import_module(f"kettle.tools.{words[0]}").main
+    main = load_tool(words[0])
     code: int = main(list(words), {"CONDOR_CONFIG": str(settings), "PATH": "/bin"}, streams)
     assert isinstance(streams.stdout, io.StringIO)
     assert isinstance(streams.stderr, io.StringIO)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from kettle.tools.classad_eval import main
+from kettle.tools.configuration.classad_eval import main
 from kettle.tools.programs import Streams
 
 

@@ -14,7 +14,7 @@ from kettle.attributes.version import (
     parse_os_release,
     parse_version,
 )
-from kettle.tools import condor_version
+from kettle.tools.configuration import condor_version
 from kettle.tools.programs import Streams
 
 TEXT = "HALF = $(HOUR) / 2\nHOUR = 3600\nTEXT @=end\na $(HALF)\nb\n@end\n"

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from kettle.errors import UsageError
-from kettle.tools.condor_qedit import find_wrong_edit, main, read_wish
+from kettle.tools.jobs.condor_qedit import find_wrong_edit, main, read_wish
 from kettle.tools.programs import Streams
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.tools.condor_wait import main
+from kettle.tools.jobs.condor_wait import main
 from kettle.tools.programs import Streams
 
 ENDED = """\

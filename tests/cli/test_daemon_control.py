@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from kettle.tools.daemon_control import STANDARD, TOOLS, plan, read_wish, run
+from kettle.tools.control.daemon_control import STANDARD, TOOLS, main, plan, read_wish
 from kettle.tools.options import read_options
 from kettle.tools.programs import Streams
 
@@ -63,7 +63,7 @@ def test_each_tool_sends_its_command(words: str, expected: list[tuple[str, str, 
 )
 def test_a_wrong_command_line_gets_a_sentence_and_the_usage(words: str, first: str) -> None:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    assert run(words.split(), {}, streams) == 1
+    assert main(words.split(), {}, streams) == 1
     said = streams.stderr.getvalue()  # type: ignore[attr-defined]
     assert said.startswith(first)
     assert f"Usage: {words.split()[0]}" in said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import re
 import shlex
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/tools-queue.md").read_text(encoding="utf-8")
@@ -24,7 +23,7 @@ def test_an_example_prints_what_stands_under_it(
     monkeypatch.chdir(ROOT / "tests/data/vectors/output/data")
     argv = shlex.split(command)
     out, err = io.StringIO(), io.StringIO()
-    main = importlib.import_module(f"kettle.tools.{argv[0]}").main
+    main = load_tool(argv[0])
     code = main(argv, {"CONDOR_CONFIG": "/dev/null"}, Streams(io.StringIO(), out, err))
     assert (code, out.getvalue(), err.getvalue()) == (0, shown, "")
 

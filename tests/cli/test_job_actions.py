@@ -8,16 +8,16 @@ import pytest
 
 from kettle.attributes.codes import ActionResult, JobAction
 from kettle.client.jobs import Acted
-from kettle.tools.job_actions import (
+from kettle.tools.jobs.actions import (
     STANDARD,
     TOOLS,
     Wish,
     default_reason,
+    main,
     plan_targets,
     read_wish,
     render_result,
     render_totals,
-    run,
 )
 from kettle.tools.options import read_options
 from kettle.tools.programs import Streams
@@ -116,7 +116,7 @@ def test_a_wrong_command_line_gets_a_sentence_and_the_usage(
     words: tuple[str, ...], first: str
 ) -> None:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    assert run(list(words), {}, streams) == 1
+    assert main(list(words), {}, streams) == 1
     text = streams.stderr.getvalue()  # type: ignore[attr-defined]
     assert text.startswith(first)
     assert f"Usage: {words[0]}" in text

@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from kettle.tools.condor_q import main
 from kettle.tools.programs import Streams
+from kettle.tools.queue.condor_q import main
 
 DATA = Path(__file__).parents[1] / "data"
 CASES: list[dict[str, Any]] = json.loads((DATA / "cli/condor_q/recordings.json").read_text())

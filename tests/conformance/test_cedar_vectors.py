@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any
 
 import pytest
@@ -88,12 +89,12 @@ def test_bytes_and_packets_travel_as_recorded() -> None:
     for text, wire in vectors["char"]:
         assert Writer().byte(ord(text)).getvalue().hex() == wire
     for packet in vectors["packet_unencrypted"]:
-        channel = Channel()
+        channel = Channel(token_bytes)
         assert (
             channel.encode(channel.writer().raw(unhex(packet["payload"]))).hex() == packet["wire"]
         )
     split = vectors["message_split_in_two_packets"]
-    channel = Channel()
+    channel = Channel(token_bytes)
     for packet in split["packets"]:
         assert channel.next_message() is None
         channel.receive(unhex(packet))
@@ -363,7 +364,7 @@ def replay_resume(vector: Any, session: Session, channel: Channel) -> None:
     player = Player(client_handshake(setup, address, 5, 0.0, session=session), channel)
     recorded = recorded_first_ad(vector)
     assert recorded is not None
-    probe = Channel()
+    probe = Channel(token_bytes)
     probe.receive(player.run())
     message = probe.next_message()
     assert message is not None
@@ -477,7 +478,7 @@ def test_a_bare_query_and_its_reply() -> None:
     reader = Reader(unhex(request["plain"]))
     assert reader.integer() == Command.QUERY_STARTD_ADS
     query = Query.read(reader)
-    channel = Channel()
+    channel = Channel(token_bytes)
     writer = channel.writer().integer(Command.QUERY_STARTD_ADS)
     query.write(writer)
     assert channel.encode(writer) == unhex(request["wire"])

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from kettle.testing.dialog_pairs import say
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import Item, SendDirectory, SendFile
-from kettle.transfer.protocol import Terms, download, upload
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from unit.transfer.disk import MemoryDisk
 
 DAEMONS = Path(__file__).parents[1] / "data" / "vectors" / "daemons"

@@ -7,7 +7,6 @@ still differ, so that the list can only become shorter.
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
@@ -21,7 +20,7 @@ import pytest
 
 from kettle.classad.context import Context, set_ambient
 from kettle.errors import KettleError
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parent / "data" / "vectors" / "output"
@@ -55,7 +54,7 @@ def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def run_tool(argv: list[str]) -> tuple[int, str, str]:
     """Return exit code, stdout and stderr of one of our tools."""
-    main = importlib.import_module(f"kettle.tools.{argv[0]}").main
+    main = load_tool(argv[0])
     out, err = io.StringIO(), io.StringIO()
     environment = {"CONDOR_CONFIG": "/dev/null", "HOME": os.devnull}
     try:

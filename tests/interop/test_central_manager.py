@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from interop.real_pool import RealPool, peer_root, real_pool
-from kettle.tools import condor_status, condor_userprio
 from kettle.tools.programs import Streams
+from kettle.tools.status import condor_status, condor_userprio
 
 pytestmark = pytest.mark.interop
 

@@ -6,7 +6,6 @@ an earlier execution of the same job was still alive, so that a test can say tha
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import re
@@ -20,9 +19,12 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
+# Waiting costs time only when what is waited for never comes, so the bounds are for the slowest
+# machine: so many times as long as a quiet one needs, and never less than LEAST_SECONDS.
 PATIENCE = 5
+LEAST_SECONDS = 60
 _TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
 
 # Notes "begin PID" and "end PID", and "double PID" if an earlier execution is still there.
@@ -35,7 +37,7 @@ if [ -e "$notes" ]; then
     done <"$notes"
 fi
 echo "begin $$" >>"$notes"
-sleep "$2"
+until [ -e "$2" ]; do sleep 0.3; done
 echo "end $$" >>"$notes"
 """
 
@@ -43,7 +45,7 @@ echo "end $$" >>"$notes"
 def run_tool(pool: PersonalPool, name: str, *words: str) -> tuple[int, str, str]:
     """Run a tool against the pool, in this process; return its exit code and what it said."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    main = importlib.import_module(f"kettle.tools.{name}").main
+    main = load_tool(name)
     code: int = main([name, *words], pool.environment(), streams)
     assert isinstance(streams.stdout, io.StringIO)
     assert isinstance(streams.stderr, io.StringIO)
@@ -85,6 +87,21 @@ def family_of(master: int) -> list[int]:
     for _ in range(8):
         family |= {pid for pid, parent in everyone.items() if parent in family}
     return sorted(family)
+
+
+def daemon_pid(pool: PersonalPool, name: str, *, other_than: int = 0) -> int:
+    """Wait until a pool has one process of a daemon's name, not `other_than`; return its pid.
+
+    For a moment after a fork there are two, and after a death there is none.
+    """
+    found: list[int] = []
+
+    def is_one() -> bool:
+        found[:] = daemon_pids(pool, name)
+        return len(found) == 1 and found[0] != other_than
+
+    wait_until(is_one, 10, lambda: f"{name}: {found}, other than {other_than}")
+    return found[0]
 
 
 def daemon_pids(pool: PersonalPool, name: str) -> list[int]:
@@ -130,6 +147,25 @@ class Jobs:
             lambda: f"events {number} after {seconds} s: {self.count_events(number)}",
         )
 
+    def wait_for_status(self, status: int, *attributes: str) -> list[str]:
+        """Wait until the queue says that proc 0 has a status; return more of what it says.
+
+        An event may be in the log a moment before the queue knows what it tells.
+        """
+        rows: list[list[str]] = []
+
+        def has_it() -> bool:
+            rows[:] = ask_queue(self.pool, f"{self.cluster}.0", "JobStatus", *attributes)
+            return [row[0] for row in rows] == [str(status)]
+
+        wait_until(has_it, 10, lambda: f"status {status}: {rows}, {self.events()}")
+        return rows[0][1:]
+
+    def wait_until_gone(self) -> None:
+        """Wait until no job of the cluster is in the queue."""
+        which = str(self.cluster)
+        wait_until(lambda: ask_queue(self.pool, which, "JobStatus") == [], 10)
+
     def record(self, proc: int = 0) -> ClassAd:
         """Wait until a job has its one history record, and return it."""
         wait_until(lambda: proc in self.history(), 10, lambda: f"no history of proc {proc}")
@@ -171,18 +207,20 @@ def wait_until(
 ) -> None:
     """Wait until the condition holds; AssertionError, with the description, if it never does.
 
-    `seconds` is what a quiet machine may take; a busy one gets PATIENCE times as long.
+    `seconds` is what a quiet machine may take. It is no bound that a test shows: those are shown
+    in scenarios, on virtual time.
     """
-    deadline = time.monotonic() + seconds * PATIENCE
+    bound = max(seconds * PATIENCE, LEAST_SECONDS)
+    deadline = time.monotonic() + bound
     while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {describe()}"
+        assert time.monotonic() < deadline, f"not within {bound} s: {describe()}"
         time.sleep(0.02)
 
 
 class Witness:
-    """A cluster of jobs that note their executions in `folder`."""
+    """A cluster of jobs that note their executions in `folder` and run until they are let go."""
 
-    def __init__(self, pool: PersonalPool, folder: Path, count: int, seconds: float) -> None:
+    def __init__(self, pool: PersonalPool, folder: Path, count: int) -> None:
         self.notes = folder / "notes"
         self.notes.mkdir(parents=True)
         if os.getuid() == 0:
@@ -193,10 +231,22 @@ class Witness:
         self.jobs = submit(
             pool,
             folder,
-            f"executable = {script}\narguments = {self.notes}/$(Process) {seconds}\n"
+            f"executable = {script}\narguments = {self.notes}/$(Process) {self.notes}/go\n"
             "request_cpus = 1\nrequest_memory = 10MB\nrequest_disk = 1MB\n"
             f"queue {count}\n",
         )
+
+    def let_go(self) -> None:
+        """Let every job that runs, or ever will, end."""
+        (self.notes / "go").touch()
+
+    def wait_until_begun(self, executions: int) -> None:
+        """Wait until the jobs have begun so many executions in all."""
+
+        def begun() -> int:
+            return sum(map(self.begun, range(self.jobs.count)))
+
+        wait_until(lambda: begun() >= executions, 30, lambda: f"{begun()} have begun")
 
     def begun(self, proc: int) -> int:
         """Return how many executions of a job have begun."""

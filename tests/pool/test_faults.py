@@ -5,13 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import ask_queue, run_tool, submit, wait_until
-
-pytestmark = pytest.mark.timeout(120)
 
 TAILS = (
     b"105\n103 99.0 Foo 1\n",

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +14,7 @@ import pytest
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_log import read_events
 from kettle.testing.pool_fixture import personal_pool
-
-pytestmark = pytest.mark.timeout(120)
+from pool_jobs import wait_until
 
 _ENDED = {5, 9, 12}
 _SUBMIT = """
@@ -33,15 +29,6 @@ sys.exit(run_program("condor_submit"))
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
     with personal_pool(tmp_path_factory.mktemp("transfer"), "PERIODIC_EXPR_INTERVAL = 1\n") as pool:
         yield pool
-
-
-@pytest.fixture
-def work() -> Iterator[Path]:
-    """A folder that the account of jobs can reach."""
-    folder = Path(tempfile.mkdtemp(prefix="kettle-files-"))
-    folder.chmod(0o777)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_job(pool: PersonalPool, work: Path, script: str, submit: str) -> list[int]:
@@ -59,18 +46,15 @@ def run_job(pool: PersonalPool, work: Path, script: str, submit: str) -> list[in
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
     assert done.returncode == 0, done.stderr
-    end = time.monotonic() + 60
-    while True:
-        log = work / "job.log"
-        events = read_events(log.read_bytes()) if log.exists() else []
-        numbers = [event.number for event in events]
-        if _ENDED & set(numbers):
-            return numbers
-        assert time.monotonic() < end, f"the job did not end: {numbers}"
-        time.sleep(0.05)
+    log = work / "job.log"
+
+    def numbers() -> list[int]:
+        return [event.number for event in read_events(log.read_bytes())] if log.exists() else []
+
+    wait_until(lambda: bool(_ENDED & set(numbers())), 60, lambda: f"the job goes on: {numbers()}")
+    return numbers()
 
 
 def hold_reason(work: Path) -> tuple[str, str]:

@@ -122,7 +122,7 @@ def test_status_shows_daemons_slots_and_queue(folder: Path) -> None:
 
 
 def test_why_names_the_condition_that_no_slot_meets(folder: Path, tmp_path: Path) -> None:
-    from kettle.tools.condor_submit import main as submit
+    from kettle.tools.submitting.condor_submit import main as submit
 
     path = tmp_path / "job.sub"
     path.write_text("executable = /bin/true\nrequest_cpus = 4000\nqueue\n")

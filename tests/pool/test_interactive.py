@@ -34,7 +34,6 @@ def run_program(name: str, words: list[str], config: str, said: str = "") -> tup
         input=said,
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )
     return done.returncode, done.stdout

@@ -13,12 +13,11 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, processes_of
-from pool_jobs import Witness, daemon_pids, run_tool, title_of, wait_until
+from pool_jobs import Witness, daemon_pid, daemon_pids, run_tool, title_of, wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.slow
 
 COUNT = 20
-SECONDS = 5
 CONFIG = f"NUM_CPUS = {COUNT}\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
 
 
@@ -57,9 +56,11 @@ def test_a_daemon_that_only_watches_may_die_without_a_second_start(
     name: str, tmp_path: Path, work: Path
 ) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        witness = Witness(pool, work, COUNT, SECONDS)
-        witness.jobs.wait_for(1, 30)
-        kill(pool, name)
+        witness = Witness(pool, work, COUNT)
+        witness.wait_until_begun(COUNT)
+        dead = kill(pool, name)
+        daemon_pid(pool, name, other_than=dead)
+        witness.let_go()
         assert_each_ended_once(witness)
         assert [witness.begun(proc) for proc in range(COUNT)] == [1] * COUNT
         starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
@@ -68,9 +69,11 @@ def test_a_daemon_that_only_watches_may_die_without_a_second_start(
 
 def test_the_startd_s_death_is_one_clean_requeue_of_each_job(tmp_path: Path, work: Path) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        witness = Witness(pool, work, COUNT, SECONDS)
-        witness.jobs.wait_for(1, 30)
+        witness = Witness(pool, work, COUNT)
+        witness.wait_until_begun(COUNT)
         kill(pool, "condor_startd")
+        witness.wait_until_begun(2 * COUNT)
+        witness.let_go()
         assert_each_ended_once(witness)
         assert [witness.begun(proc) for proc in range(COUNT)] == [2] * COUNT
         starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
@@ -79,9 +82,11 @@ def test_the_startd_s_death_is_one_clean_requeue_of_each_job(tmp_path: Path, wor
 
 def test_a_starter_s_death_is_one_clean_requeue_of_its_job(tmp_path: Path, work: Path) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        witness = Witness(pool, work, COUNT, SECONDS)
-        witness.jobs.wait_for(1, 30)
+        witness = Witness(pool, work, COUNT)
+        witness.wait_until_begun(COUNT)
         kill(pool, "condor_starter")
+        witness.wait_until_begun(COUNT + 1)
+        witness.let_go()
         assert_each_ended_once(witness)
         begun = sorted(witness.begun(proc) for proc in range(COUNT))
         assert begun == [1] * (COUNT - 1) + [2]
@@ -119,8 +124,8 @@ def test_the_master_s_death_stops_everything_and_the_next_start_goes_on(
     tmp_path: Path, work: Path
 ) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        witness = Witness(pool, work, COUNT, SECONDS)
-        witness.jobs.wait_for(1, 30)
+        witness = Witness(pool, work, COUNT)
+        witness.wait_until_begun(COUNT)
         kill(pool, "condor_master")
         wait_until(
             lambda: processes_of(pool) == [],
@@ -128,4 +133,5 @@ def test_the_master_s_death_stops_everything_and_the_next_start_goes_on(
             lambda: str([(pid, title_of(pid)) for pid in processes_of(pool)]),
         )
         pool.start()
+        witness.let_go()
         assert_each_ended_once(witness)

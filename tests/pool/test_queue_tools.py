@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +12,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-
-pytestmark = pytest.mark.timeout(120)
+from pool_jobs import ask_queue, run_tool, wait_until
 
 _RUN = """
 import sys
@@ -32,15 +28,6 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
         yield pool
 
 
-@pytest.fixture
-def work() -> Iterator[Path]:
-    """A folder that the account of jobs can reach."""
-    folder = Path(tempfile.mkdtemp(prefix="kettle-queue-"))
-    folder.chmod(0o777)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def run(pool: PersonalPool, work: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a tool."""
     return subprocess.run(
@@ -50,7 +37,6 @@ def run(pool: PersonalPool, work: Path, *words: str) -> subprocess.CompletedProc
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
 
 
@@ -64,11 +50,12 @@ def start_job(pool: PersonalPool, work: Path) -> str:
     done = run(pool, work, "condor_submit", "-terse", "job.sub")
     assert done.returncode == 0, done.stderr
     cluster = done.stdout.split(".")[0]
-    deadline = time.monotonic() + 30
-    while run(pool, work, "condor_q", cluster, "-af", "JobStatus").stdout != "2\n":
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for_status(pool, cluster, "2")
     return cluster
+
+
+def wait_for_status(pool: PersonalPool, cluster: str, status: str) -> None:
+    wait_until(lambda: ask_queue(pool, cluster, "JobStatus") == [[status]], 30)
 
 
 def test_a_running_job_is_shown_tailed_watched_and_becomes_history(
@@ -94,12 +81,9 @@ def test_a_running_job_is_shown_tailed_watched_and_becomes_history(
     watch = run(pool, work, "condor_watch_q", "-files", "log", "-exit", "all,done,4")
     assert watch.returncode == 4
     assert "Total: 1 jobs; 1 completed" in watch.stdout
-    deadline = time.monotonic() + 30
     history = ("condor_history", cluster, "-af:j", "ExitCode", "JobStatus")
-    while not (shown := run(pool, work, *history).stdout):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    assert shown == f"{cluster}.0 3 4\n"
+    wait_until(lambda: run_tool(pool, *history)[1] != "", 30)
+    assert run(pool, work, *history).stdout == f"{cluster}.0 3 4\n"
     name = run(pool, work, "condor_status", "-schedd", "-af", "Name").stdout.strip()
     remote = run(pool, work, "condor_history", "-name", name, cluster, "-af", "ExitCode")
     assert remote.stdout == "3\n"
@@ -121,10 +105,7 @@ def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     done = run(pool, work, "condor_submit", "-terse", "-spool", "s.sub")
     assert done.returncode == 0, done.stderr
     cluster = done.stdout.split(".")[0]
-    deadline = time.monotonic() + 30
-    while run(pool, work, "condor_q", cluster, "-af", "JobStatus").stdout != "4\n":
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_for_status(pool, cluster, "4")
     fetched = run(pool, work, "condor_transfer_data", cluster)
     assert (fetched.returncode, fetched.stdout) == (0, "Fetching data files...\n"), fetched.stderr
     assert (work / "s.out").read_text() == "said\n"

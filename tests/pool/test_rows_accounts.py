@@ -5,49 +5,116 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import run_tool, submit, wait_until
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.root]
+pytestmark = pytest.mark.root
 shows = pytest.mark.shows
 SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
 
 
+Make = Callable[[str], pwd.struct_passwd]
+# Everybody on the machine may submit; the pool's own account is root.
+OPEN = "ALLOW_WRITE = $(ALLOW_DEFAULT), *@$(UID_DOMAIN)\nALLOW_READ = *\n"
+
+
+def submit_as(pool: PersonalPool, account: pwd.struct_passwd, folder: Path, text: str) -> Path:
+    """Submit a file as somebody else, from a folder of his own; return the job's event log."""
+    folder.mkdir()
+    os.chown(folder, account.pw_uid, account.pw_gid)
+    (folder / "job.sub").write_text(f"log = log\n{text}")
+    # Everything that a submission loads is loaded before the account changes: the other one
+    # may not be able to read it.
+    submit(pool, folder.parent / "warm", "executable = /bin/true\nhold = true\nqueue\n")
+    child = os.fork()
+    if child == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            os.setgroups([])
+            os.setgid(account.pw_gid)
+            os.setuid(account.pw_uid)
+            os.chdir(folder)
+            code, _, said = run_tool(pool, "condor_submit", "-terse", "job.sub")
+            (folder / "complaint").write_text(said)
+        os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    complaint = folder / "complaint"
+    assert code == 0, complaint.read_text() if complaint.exists() else ""
+    return folder / "log"
+
+
+def await_event(log: Path, number: str) -> None:
+    wait_until(lambda: log.exists() and f"{number} (" in log.read_text(), 20)
+
+
 @shows("R086")
-def test_a_job_runs_as_the_account_that_submitted_it(tmp_path: Path, work: Path) -> None:
-    account = pwd.getpwnam("games")
-    config = "ALLOW_WRITE = $(ALLOW_DEFAULT), games@*\nALLOW_READ = *\n"
-    with personal_pool(tmp_path, config) as pool:
-        home = work / "home"
-        home.mkdir()
-        os.chown(home, account.pw_uid, account.pw_gid)
-        (home / "job.sub").write_text(
-            "executable = /bin/sh\narguments = \"-c 'id -u; touch made'\"\n"
-            f"output = out\nlog = log\ntransfer_executable = false\n{SMALL}queue\n"
+def test_a_job_runs_as_the_account_that_submitted_it(
+    tmp_path: Path, work: Path, make_account: Make
+) -> None:
+    account = make_account("a")
+    with personal_pool(tmp_path, OPEN) as pool:
+        text = (
+            "executable = /bin/sh\narguments = \"-c 'id -u; touch made'\"\noutput = out\n"
+            f"transfer_executable = false\n{SMALL}queue\n"
         )
-        # Everything that a submission loads is loaded before the account changes: the other one
-        # may not be able to read it.
-        submit(pool, work / "warm", "executable = /bin/true\nhold = true\nqueue\n")
-        child = os.fork()
-        if child == 0:
-            code = 1
-            with contextlib.suppress(BaseException):
-                os.setgroups([])
-                os.setgid(account.pw_gid)
-                os.setuid(account.pw_uid)
-                os.chdir(home)
-                code, _, complaint = run_tool(pool, "condor_submit", "-terse", "job.sub")
-                (home / "complaint").write_text(complaint)
-            os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        complaint = home / "complaint"
-        assert code == 0, complaint.read_text() if complaint.exists() else ""
-        log = home / "log"
-        wait_until(lambda: log.exists() and "005 (" in log.read_text(), 20)
+        home = work / "home"
+        await_event(submit_as(pool, account, home, text), "005")
         assert (home / "out").read_text() == f"{account.pw_uid}\n"
         for name in ("out", "made", "log"):
             assert (home / name).stat().st_uid == account.pw_uid
+
+
+WHOAMI = (
+    "executable = /usr/bin/id\narguments = -un\noutput = out\ntransfer_executable = false\n"
+    f"should_transfer_files = yes\n{SMALL}"
+)
+
+
+@shows("R086")
+@shows("E002")
+def test_slots_have_accounts_of_their_own(tmp_path: Path, work: Path, make_account: Make) -> None:
+    alice, one, common = make_account("a"), make_account("s"), make_account("c")
+    config = (
+        f"{OPEN}NUM_CPUS = 2\nSLOT_TYPE_1 = cpus=1\nNUM_SLOTS_TYPE_1 = 2\n"
+        f"SLOT_TYPE_1_PARTITIONABLE = false\nSLOT1_USER = {one.pw_name}\n"
+        f"NOBODY_SLOT_USER = {common.pw_name}\n"
+    )
+    with personal_pool(tmp_path, config) as pool:
+        for slot, wish, expected in (
+            (1, "run_as_owner = false\n", one.pw_name),
+            (2, "run_as_owner = false\n", common.pw_name),
+            (2, "", alice.pw_name),
+        ):
+            folder = work / f"{slot}{expected}"
+            text = f"{WHOAMI}{wish}requirements = SlotID == {slot}\nqueue\n"
+            await_event(submit_as(pool, alice, folder, text), "005")
+            assert (folder / "out").read_text() == f"{expected}\n"
+
+
+@shows("R087")
+def test_an_account_of_the_system_runs_no_job_of_its_own(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, OPEN) as pool:
+        log = submit_as(pool, pwd.getpwnam("games"), work / "g", f"{WHOAMI}queue\n")
+        await_event(log, "005")
+        assert (work / "g" / "out").read_text() == "nobody\n"
+
+
+@shows("E009")
+def test_what_runs_as_a_dedicated_account_ends_with_the_job(
+    tmp_path: Path, work: Path, make_account: Make
+) -> None:
+    one = make_account("s")
+    config = f"{OPEN}SLOT1_USER = {one.pw_name}\nDEDICATED_EXECUTE_ACCOUNT_REGEXP = kts[0-9]+\n"
+    with personal_pool(tmp_path, config) as pool:
+        stray = subprocess.Popen(["/bin/sleep", "300"], user=one.pw_uid)
+        jobs = submit(pool, work / "j", f"{WHOAMI}queue\n")
+        jobs.wait_for(5, 20)
+        assert (work / "j" / "out").read_text() == f"{one.pw_name}\n"
+        assert stray.wait(10) == -9

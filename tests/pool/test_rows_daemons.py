@@ -11,9 +11,8 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, wait_until_gone
-from pool_jobs import ask_queue, daemon_pids, run_tool, submit, wait_until
+from pool_jobs import ask_queue, daemon_pid, daemon_pids, run_tool, submit, wait_until
 
-pytestmark = pytest.mark.timeout(90)
 shows = pytest.mark.shows
 
 CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\nPOLLING_INTERVAL = 1\n"
@@ -58,9 +57,9 @@ def test_the_startd_is_turned_off_and_on(pool: PersonalPool, how: str) -> None:
 
 @shows("R043")
 def test_the_startd_alone_is_restarted(pool: PersonalPool) -> None:
-    master, [startd] = pool.master_pid(), daemon_pids(pool, "condor_startd")
+    master, startd = pool.master_pid(), daemon_pid(pool, "condor_startd")
     control(pool, "condor_restart", "-startd")
-    wait_until(lambda: daemon_pids(pool, "condor_startd") not in ([], [startd]), 15)
+    daemon_pid(pool, "condor_startd", other_than=startd)
     wait_until(lambda: slots(pool) != [], 10)
     assert pool.master_pid() == master
 
@@ -71,6 +70,7 @@ def test_a_policy_that_changed_is_obeyed_after_a_reconfig(pool: PersonalPool, wo
     jobs.wait_for(1, 15)
     extra = Path(pool.folder, "config.d", "preempt")
     extra.write_text("PREEMPT = true\nSTART = false\nNUM_CPUS = 7\nMaxJobRetirementTime = 0\n")
+    wait_until(lambda: slots(pool) != [], 10)
     before = run_tool(pool, "condor_status", "-af", "TotalSlotCpus")[1].split()[0]
     assert jobs.count_events(4) == {}
     control(pool, "condor_reconfig")
@@ -85,9 +85,9 @@ def test_a_policy_that_changed_is_obeyed_after_a_reconfig(pool: PersonalPool, wo
 
 @shows("R076")
 def test_a_killed_schedd_is_started_again(pool: PersonalPool) -> None:
-    [schedd] = daemon_pids(pool, "condor_schedd")
+    schedd = daemon_pid(pool, "condor_schedd")
     os.kill(schedd, signal.SIGKILL)
-    wait_until(lambda: daemon_pids(pool, "condor_schedd") not in ([], [schedd]), 10)
+    daemon_pid(pool, "condor_schedd", other_than=schedd)
     wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 10)
 
 
@@ -96,9 +96,9 @@ def test_ads_are_withdrawn_at_once_or_run_out(tmp_path: Path) -> None:
     config = "UPDATE_INTERVAL = 2\nCLASSAD_LIFETIME = 3\nHOUSEKEEPING_INTERVAL = 1\n"
     config += "COLLECTOR_UPDATE_INTERVAL = 1\nMASTER_BACKOFF_CONSTANT = 60\n"
     with personal_pool(tmp_path, config) as pool:
-        [startd] = daemon_pids(pool, "condor_startd")
+        startd = daemon_pid(pool, "condor_startd")
+        wait_until(lambda: slots(pool) != [], 10)
         os.kill(startd, signal.SIGKILL)
-        assert slots(pool) != []
         wait_until(lambda: slots(pool) == [], 30)
 
 

@@ -11,7 +11,6 @@ from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import run_tool, submit, wait_until
 
-pytestmark = pytest.mark.timeout(60)
 shows = pytest.mark.shows
 
 CONFIG = """\
@@ -56,8 +55,8 @@ def test_nice_jobs_run_after_the_others_whatever_the_order(pool: PersonalPool, w
     block = submit(
         pool,
         work / "block",
-        "executable = /bin/sleep\narguments = 1\ntransfer_executable = false\n"
-        f"request_memory = 10MB\nrequest_disk = 1MB\n{only}queue\n",
+        f"executable = /bin/sh\narguments = \"-c 'while [ ! -e {work}/go ]; do sleep 0.1; done'\"\n"
+        f"transfer_executable = false\nrequest_memory = 10MB\nrequest_disk = 1MB\n{only}queue\n",
     )
     block.wait_for(1, 15)
     tell = QUICK.replace("/bin/true", "/bin/sh") + only
@@ -70,6 +69,7 @@ def test_nice_jobs_run_after_the_others_whatever_the_order(pool: PersonalPool, w
         )
         for name, more in (("nice", "nice_user = true\n"), ("normal", ""))
     )
+    (work / "go").touch()
     for jobs in (block, normal, nice):
         jobs.wait_for(5, 20)
     assert order.read_text() == "normal\nnice\n"

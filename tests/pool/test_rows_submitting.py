@@ -11,9 +11,8 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import ask_queue, daemon_pids, run_tool, submit, wait_until
+from pool_jobs import ask_queue, daemon_pid, run_tool, submit, wait_until
 
-pytestmark = pytest.mark.timeout(60)
 HELD = "executable = /bin/sh\nhold = true\n"
 shows = pytest.mark.shows
 
@@ -139,10 +138,8 @@ def test_a_missing_input_file_holds_the_job_with_a_reason_that_names_it(
     )
     jobs = submit(pool, work, text)
     jobs.wait_for(12, 15)
-    [[status, code, reason]] = ask_queue(
-        pool, str(jobs.cluster), "JobStatus", "HoldReasonCode", "HoldReason"
-    )
-    assert (status, code) == ("5", "13")
+    [code, reason] = jobs.wait_for_status(5, "HoldReasonCode", "HoldReason")
+    assert code == "13"
     assert "nope" in reason
 
 
@@ -175,9 +172,9 @@ def test_job_ids_are_never_used_again_even_after_a_restart_of_the_schedd(
     assert clusters == list(range(clusters[0], clusters[0] + 3))
     assert run_tool(pool, "condor_rm", str(clusters[-1]))[0] == 0
     wait_until(lambda: ask_queue(pool, str(clusters[-1]), "ProcId") == [], 5)
-    [schedd] = daemon_pids(pool, "condor_schedd")
+    schedd = daemon_pid(pool, "condor_schedd")
     os.kill(schedd, signal.SIGKILL)
-    wait_until(lambda: daemon_pids(pool, "condor_schedd") not in ([], [schedd]), 10)
+    daemon_pid(pool, "condor_schedd", other_than=schedd)
     wait_until(lambda: run_tool(pool, "condor_q", "-all")[0] == 0, 10)
     assert submit(pool, work, HELD + "queue\n").cluster > clusters[-1]
 
@@ -230,6 +227,7 @@ def test_amounts_are_in_mib_and_kib(pool: PersonalPool, work: Path) -> None:
     # Sizes are rounded up to a quarter of their order of magnitude.
     assert 3072 <= int(executable) <= 3072 * 1.25
     assert int(image) >= 3072
+    wait_until(lambda: run_tool(pool, "condor_status", "-af", "Name")[1] != "", 10)
     words = ("TotalMemory", "TotalDisk", "TotalVirtualMemory")
     said = run_tool(pool, "condor_status", "-af", *words)[1].split()
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

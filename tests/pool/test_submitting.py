@@ -11,10 +11,11 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from kettle.tools import condor_config_val, condor_q, condor_submit
+from kettle.tools.configuration import condor_config_val
 from kettle.tools.programs import Streams
+from kettle.tools.queue import condor_q
+from kettle.tools.submitting import condor_submit
 
-pytestmark = pytest.mark.timeout(120)
 HELD = "executable = /bin/true\nhold = true\n"
 
 

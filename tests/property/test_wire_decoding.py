@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+from secrets import token_bytes
 from typing import Any
 
 from hypothesis import given, settings
@@ -105,7 +106,7 @@ def test_random_bytes_never_break_the_first_readers(data: bytes) -> None:
     for read in (PolicyAd.read, qmgmt.read_request, syscalls.read_syscall):
         with contextlib.suppress(RemoteProtocolError):
             read(Reader(data))
-    channel = Channel()
+    channel = Channel(token_bytes)
     channel.receive(data)
     try:
         while channel.next_message() is not None:
@@ -136,7 +137,7 @@ def test_any_text_is_an_address_or_a_remote_protocol_error(text: str) -> None:
 def test_messages_arrive_whole_however_the_bytes_are_split(
     bodies: list[bytes], cuts: list[int], encrypted: bool
 ) -> None:
-    sender, receiver = Channel(random.Random(1).randbytes), Channel()
+    sender, receiver = Channel(random.Random(1).randbytes), Channel(token_bytes)
     if encrypted:
         sender.start_encryption(bytes(32))
         receiver.start_encryption(bytes(32))
@@ -149,7 +150,7 @@ def test_messages_arrive_whole_however_the_bytes_are_split(
         receiver.receive(stream[position : position + size])
         position += size
         # The connection may change hands at any byte.
-        receiver = Channel.restore(receiver.export()) if encrypted else receiver
+        receiver = Channel.restore(receiver.export(), token_bytes) if encrypted else receiver
         while (message := receiver.next_message()) is not None:
             got.append(message.rest())
     assert got == bodies
@@ -160,7 +161,7 @@ def test_messages_arrive_whole_however_the_bytes_are_split(
 def test_a_changed_bit_never_goes_unnoticed_on_an_encrypted_channel(
     body: bytes, place: int, bit: int
 ) -> None:
-    sender, receiver = Channel(random.Random(1).randbytes), Channel()
+    sender, receiver = Channel(random.Random(1).randbytes), Channel(token_bytes)
     sender.start_encryption(bytes(32))
     receiver.start_encryption(bytes(32))
     wire = bytearray(sender.encode(sender.writer().raw(body)))

@@ -71,10 +71,7 @@ class AccessPoint:
     async def crash_schedd(self) -> None:
         """Let the schedd and its shadow host vanish."""
         await self.daemon.crash()
-        self.schedd.shadows._stopping = True
-        for host in self.schedd.shadows._hosts.values():
-            if host.stream is not None:
-                host.stream.close()
+        self.schedd.shadows.forget()
         for child in self.daemon.processes.started:
             child.signal(9)
         self.schedd.journal.close()

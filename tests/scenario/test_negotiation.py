@@ -292,7 +292,7 @@ def test_a_schedd_that_came_back_is_connected_anew(tmp_path: Path) -> None:
         await pool.advertise(slot("a"))
         await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
         await asyncio.sleep(0.5)
-        for stream in list(pool.schedd.network._connections):
+        for stream in list(pool.schedd.network.commands.connections):
             stream.close()
         await pool.advertise(slot("b"))
         await pool.schedd.service.submit(pool.negotiator, "u@here", 1)

@@ -86,7 +86,7 @@ def test_a_daemon_that_is_gone_is_a_lost_connection(tmp_path: Path) -> None:
         worker, caller = await build(world)
         address = worker.network.address
         await worker.crash()
-        for broker in worker.network._brokers:
+        for broker in worker.network.brokers.registrations:
             broker.registered.clear()
         with pytest.raises(ConnectionLost, match="call back"):
             await caller.network.connect(

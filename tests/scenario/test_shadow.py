@@ -13,8 +13,11 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.transfer_files import LocalFiles
 from kettle.testing.world import World, run_in_world
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import SendFile
-from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.transfer.outcome import Outcome
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
@@ -332,7 +335,11 @@ def test_a_starter_writes_no_event_of_the_jobs_life(tmp_path: Path) -> None:
         await starter.begin()
         for event in (
             {"MyType": "JobTerminatedEvent", "EventTypeNumber": 5, "TerminatedNormally": True},
-            {"MyType": "GenericEvent", "EventTypeNumber": 8, "Info": "hello"},
+            {"MyType": "JobAbortedEvent", "EventTypeNumber": 9, "Reason": "no"},
+            {"MyType": "JobHeldEvent", "EventTypeNumber": 12, "HoldReason": "no"},
+            {"MyType": "ExecuteEvent", "EventTypeNumber": 1, "ExecuteHost": "there"},
+            {"MyType": "SubmitEvent", "EventTypeNumber": 0, "SubmitHost": "there"},
+            {"MyType": "GenericEvent", "EventTypeNumber": 8, "Info": "a\n...\n005 (007.003.000) x"},
         ):
             await starter.call(calls.UserLog(ClassAd(event)))
         await starter.exit()
@@ -407,7 +414,12 @@ def test_a_job_may_read_and_set_attributes_of_its_own_ad_but_not_all(tmp_path: P
         assert (await starter.call(calls.GetJobAttr("ChirpX"))).result == "40 + 2"
         assert (await starter.call(calls.GetJobAttr("Nothing"))).result == "UNDEFINED"
         assert (await starter.call(calls.GetJobAttr("ClaimId"))).result == "UNDEFINED"
-        assert (await starter.call(calls.SetJobAttr('"root"', "Owner"))).value == -1
+        # What queue management protects, and where this access point reads and writes files.
+        for name in (
+            "Owner", "User", "JobUniverse", "JobStatus", "ClaimId", "AuthTokenSubject", "Project",
+            "UserLog", "Iwd", "TransferOutputRemaps", "LeaveJobInQueue", "JobLeaseDuration",
+        ):  # fmt: skip
+            assert (await starter.call(calls.SetJobAttr('"root"', name))).errno == 13, name
         assert (await starter.call(calls.SetJobAttr("1 +", "ChirpX"))).errno == 22
         await starter.exit()
 
@@ -416,6 +428,25 @@ def test_a_job_may_read_and_set_attributes_of_its_own_ad_but_not_all(tmp_path: P
         await here.ended()
         assert here.updates["ChirpX"] == "40 + 2"
         assert "Owner" not in here.updates
+
+    play(tmp_path, scenario, "IMMUTABLE_JOB_ATTRS = Project\n", script=script)
+
+
+def test_a_job_may_narrow_its_requirements_but_not_without_end(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        assert (await starter.call(calls.Constrain("Memory > 1"))).value == 0
+        long = " && ".join(["Memory > 1"] * 1000)
+        answers = [(await starter.call(calls.Constrain(long))).value for _ in range(10)]
+        assert answers[0] == 0
+        assert answers[-1] == -1
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.ended()
+        assert here.updates["Requirements"].count("(true) && (Memory > 1)") == 1
 
     play(tmp_path, scenario, script=script)
 

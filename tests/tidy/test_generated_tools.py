@@ -8,6 +8,8 @@ from types import ModuleType
 
 import pytest
 
+from kettle.tools.programs import TOOLS as PROGRAMS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,6 +35,12 @@ def test_an_installed_command_shows_its_help(name: str) -> None:
 def test_the_manual_has_every_installed_command_and_no_other() -> None:
     described = [name for group in TOOLS.GROUPS.values() for name in group]
     assert sorted(described) == sorted(TOOLS.read_scripts())
+
+
+def test_every_tool_is_installed_under_its_name() -> None:
+    programs = "kettle.tools.programs"
+    found = {name: at for name, at in TOOLS.read_scripts().items() if at.startswith(programs)}
+    assert found == {name: f"{programs}:{name}" for name in PROGRAMS}
 
 
 def test_the_page_of_commands_is_as_the_commands_say(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from kettle.classad.values import (
     ERROR,
     UNDEFINED,
     AbsoluteTime,
-    ExprList,
     RelativeTime,
     Value,
     wrap_integer,
@@ -294,8 +293,3 @@ def truth(value: Value) -> Value:
     if type(value) in _NUMBERS:
         return value != 0
     return UNDEFINED if value is UNDEFINED else ERROR
-
-
-def is_list(value: Value) -> bool:
-    """Return whether the value is a list, evaluated or not."""
-    return isinstance(value, ExprList | list)

@@ -28,9 +28,6 @@ class MatchRoot:
     __slots__ = ()
 
 
-MATCH_ROOT: Final = MatchRoot()
-
-
 class State:
     """The ad names are looked up in now, the two ads of the match, and what is under way."""
 

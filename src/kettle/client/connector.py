@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.client.stream import BlockingStream
 from kettle.errors import ConnectionLost, SessionUnknown
+from kettle.runtime.addresses import choose_route
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -94,7 +95,7 @@ class Connector:
         force_authentication: bool,
         authorized_command: int | None,
     ) -> BlockingStream:
-        stream = open_stream(sinful, timeout)
+        stream = open_stream(choose_route(self.config, sinful), timeout)
         try:
             self._pass_shared_port(stream, sinful)
             if session is None and self.setup.policy.negotiation is Wish.NEVER:
@@ -129,9 +130,8 @@ class Connector:
 
 def open_stream(sinful: Sinful, timeout: float) -> BlockingStream:
     """Connect to an address; ConnectionLost says which and why."""
-    route = sinful.choose_route()
     try:
-        sock = socket.create_connection((route.host, route.port), timeout=timeout)
+        sock = socket.create_connection((sinful.host, sinful.port), timeout=timeout)
     except TimeoutError:
         raise ConnectionLost(f"{sinful} did not answer within {timeout:.0f} s") from None
     except OSError as error:

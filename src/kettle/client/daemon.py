@@ -258,11 +258,3 @@ def approve_token_request(
     """Approve a request; RefusedError if the daemon does not."""
     request = ClassAd({"ClientId": client_id, "RequestId": request_id})
     _token(ask_ad(connector, address, Command.DC_APPROVE_TOKEN_REQUEST, request))
-
-
-def auto_approve_tokens(
-    connector: Connector, address: Sinful, *, network: str, lifetime_seconds: int
-) -> None:
-    """Have a daemon approve requests from a network for a while."""
-    request = ClassAd({"Subnet": network, "Lifetime": lifetime_seconds})
-    _token(ask_ad(connector, address, Command.DC_AUTO_APPROVE_TOKEN_REQUEST, request))

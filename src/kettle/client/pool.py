@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
-from kettle.errors import ConnectionLost, KettleError, NotFoundError, WireError
+from kettle.errors import KettleError, NotFoundError, WireError
 from kettle.runtime.addresses import find_collectors
 from kettle.runtime.files import Files
 from kettle.wire.commands import Command
@@ -189,15 +189,3 @@ def make_query(
 def quoted(text: str) -> str:
     """Return `text` as a ClassAd string literal."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def is_reachable(connector: Connector, address: Sinful) -> bool:
-    """Tell whether a daemon answers at all."""
-    try:
-        with connector.connect(address, Command.DC_NOP, timeout=5.0) as stream:
-            stream.finish_bare()
-    except ConnectionLost:
-        return False
-    except WireError:
-        return True
-    return True

@@ -85,10 +85,6 @@ class Queue:
         """Begin a cluster and return its number."""
         return self.ask(qmgmt.NewCluster(), "Failed to create cluster").value
 
-    def new_proc(self, cluster: int) -> int:
-        """Begin the next job of the cluster and return its proc number."""
-        return self.ask(qmgmt.NewProc(cluster), "Failed to create proc").value
-
     def post_attribute(self, cluster: int, proc: int, name: str, text: str) -> None:
         """Set an attribute to an expression's text without waiting; the commit tells of errors."""
         stream = self._stream

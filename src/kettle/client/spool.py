@@ -13,8 +13,11 @@ from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import RefusedError
 from kettle.runtime.transfer_files import LocalFiles
+from kettle.transfer.go_ahead import Terms
+from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import plan_input
-from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     SpoolJobFiles,

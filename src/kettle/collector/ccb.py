@@ -11,6 +11,7 @@ Format and sequence: wire reference, CCB (reversed connections).
 from __future__ import annotations
 
 import hmac
+from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,11 @@ from kettle.wire.commands import Command
 # Limit: connections waiting for one listener, and listeners; more is an attack or a loop.
 MAX_WAITING = 1_000
 MAX_LISTENERS = 200_000
+# Limit: requests that wait in all, and those of one requesting host, so that no host takes all.
+MAX_REQUESTS = 10_000
+MAX_REQUESTS_OF_HOST = 1_000
+# Limit: characters of what a request passes on to a listener.
+MAX_TEXT = 4_096
 # Limit: seconds a requester waits for the listener's report.
 REQUEST_SECONDS = 300
 # How long the id of a listener that lost its connection is kept for its return.
@@ -47,6 +53,7 @@ class Waiting:
     number: int
     listener: int
     connection: Hashable
+    host: str
     asked_at: float
 
 
@@ -81,6 +88,8 @@ class Broker:
     listeners: dict[int, Listener] = field(default_factory=dict)
     _by_connection: dict[Hashable, int] = field(default_factory=dict)
     _waiting: dict[int, Waiting] = field(default_factory=dict)
+    _asked_on: dict[Hashable, int] = field(default_factory=dict)
+    _asked_by: Counter[str] = field(default_factory=Counter)
     _next_listener: int = 1
     _next_request: int = 1
 
@@ -125,8 +134,11 @@ class Broker:
             return None
         return listener
 
-    def request(self, connection: Hashable, ad: ClassAd, now: float) -> list[Tell]:
-        """Pass a request on to the listener it names, or say why not."""
+    def request(self, connection: Hashable, ad: ClassAd, now: float, host: str = "") -> list[Tell]:
+        """Pass a request from `host` on to the listener it names, or say why not.
+
+        A connection asks once.
+        """
         self.counts.requests += 1
         number = _number_of(ad.string("CCBID") or str(ad.integer("CCBID") or ""))
         listener = self.listeners.get(number) if number is not None else None
@@ -134,15 +146,26 @@ class Broker:
         if listener is None or listener.connection is None:
             self.counts.not_found += 1
             return [Tell(connection, _failure(f"no daemon listens behind id {number}"), last=True)]
+        name = ad.string("Name") or ""
+        refusal = ""
         if not address or not connect_id:
+            refusal = "a request needs MyAddress and ClaimId"
+        elif max(len(address), len(connect_id), len(name)) > MAX_TEXT:
+            refusal = "the request is too long"
+        elif connection in self._asked_on:
+            refusal = "this connection has asked before"
+        elif len(listener.waiting) >= MAX_WAITING:
+            refusal = "too many requests for this daemon"
+        elif len(self._waiting) >= MAX_REQUESTS or self._asked_by[host] >= MAX_REQUESTS_OF_HOST:
+            refusal = "too many requests are waiting"
+        if refusal:
             self.counts.failed += 1
-            return [Tell(connection, _failure("a request needs MyAddress and ClaimId"), last=True)]
-        if len(listener.waiting) >= MAX_WAITING:
-            self.counts.failed += 1
-            return [Tell(connection, _failure("too many requests for this daemon"), last=True)]
-        request = Waiting(self._next_request, listener.number, connection, now)
+            return [Tell(connection, _failure(refusal), last=True)]
+        request = Waiting(self._next_request, listener.number, connection, host, now)
         self._next_request += 1
         self._waiting[request.number] = request
+        self._asked_on[connection] = request.number
+        self._asked_by[host] += 1
         listener.waiting.add(request.number)
         forward = ClassAd(
             {
@@ -150,7 +173,7 @@ class Broker:
                 "MyAddress": address,
                 "ClaimId": connect_id,
                 "RequestID": str(request.number),
-                "Name": ad.string("Name") or "",
+                "Name": name,
             }
         )
         return [Tell(listener.connection, forward)]
@@ -176,8 +199,9 @@ class Broker:
 
     def lose(self, connection: Hashable, now: float) -> list[Tell]:
         """Note that a connection ended, a listener's or a requester's."""
-        for request in [each for each in self._waiting.values() if each.connection == connection]:
-            self._forget(request)
+        asked = self._asked_on.get(connection)
+        if asked is not None:
+            self._forget(self._waiting[asked])
         number = self._by_connection.pop(connection, None)
         if number is None:
             return []
@@ -185,11 +209,11 @@ class Broker:
         listener.connection, listener.lost_at = None, now
         tells = []
         for waiting in sorted(listener.waiting):
-            request = self._waiting.pop(waiting)
+            request = self._waiting[waiting]
+            self._forget(request)
             self.counts.failed += 1
             why = _failure("the daemon's connection to the broker was lost")
             tells.append(Tell(request.connection, why, last=True))
-        listener.waiting.clear()
         return tells
 
     def expire(self, now: float) -> list[Tell]:
@@ -208,7 +232,11 @@ class Broker:
         return tells
 
     def _forget(self, request: Waiting) -> None:
-        self._waiting.pop(request.number, None)
+        del self._waiting[request.number]
+        del self._asked_on[request.connection]
+        self._asked_by[request.host] -= 1
+        if not self._asked_by[request.host]:
+            del self._asked_by[request.host]
         listener = self.listeners.get(request.listener)
         if listener is not None:
             listener.waiting.discard(request.number)

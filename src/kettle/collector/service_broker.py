@@ -53,7 +53,8 @@ class BrokerService:
     async def _on_request(self, stream: Stream) -> None:
         """Serve one requester until it has its answer or leaves."""
         ad = (await stream.receive()).ad(maximum=_MOST_ATTRIBUTES)
-        self._perform(self.broker.request(stream, ad, self._runtime.clock.now()))
+        host = stream.peer.address
+        self._perform(self.broker.request(stream, ad, self._runtime.clock.now(), host))
         try:
             while not stream.closed:
                 # It has nothing more to say: this ends when either side closes.

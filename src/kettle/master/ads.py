@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 from kettle.classad import ClassAd
@@ -10,9 +9,9 @@ from kettle.config import Config
 from kettle.master.child_machine import DaemonState, Phase
 
 
-def master_ad(config: Config, daemons: Iterable[DaemonState]) -> ClassAd:
+def master_ad(config: Config, daemons: Iterable[DaemonState], *, uid: int) -> ClassAd:
     """Return the DaemonMaster ad, without the attributes that all daemons' ads have."""
-    ad = ClassAd({"MyType": "DaemonMaster", "RealUid": os.getuid()})
+    ad = ClassAd({"MyType": "DaemonMaster", "RealUid": uid})
     for name in ("OpSys", "Arch", "OpSysAndVer"):
         value = config.get(name.upper())
         if value is not None:

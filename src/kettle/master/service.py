@@ -376,6 +376,7 @@ class MasterService:
                 handle.cancel()
         self._update_soon = None
         config = self._runtime.config
-        self._advertiser.update(Command.UPDATE_MASTER_AD, master_ad(config, self._states.values()))
+        ad = master_ad(config, self._states.values(), uid=os.getuid())
+        self._advertiser.update(Command.UPDATE_MASTER_AD, ad)
         interval = config.real("MASTER_UPDATE_INTERVAL") or 300.0
         self._updates = asyncio.get_running_loop().call_later(interval, self._advertise)

@@ -14,7 +14,6 @@ import os
 import pwd
 import secrets
 import select
-import shutil
 import signal
 import socket
 import sys
@@ -30,6 +29,7 @@ from kettle.pool.settings import (
     is_configuration_of_a_pool,
     render_configuration,
 )
+from kettle.runtime.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
 _FOLDERS = (
@@ -44,7 +44,9 @@ _FOLDERS = (
     ("tokens.d", 0o700),
 )
 # What a pool's daemons inherit from whoever starts it; the rest of the environment stays outside.
-_INHERITED = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL")
+_INHERITED = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL", "KETTLE_PROFILE",
+)  # fmt: skip
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.01
@@ -351,7 +353,8 @@ class PersonalPool:
             return
         if not self.exists():
             raise UsageError(f"{self.folder} holds no personal pool, so it is left alone")
-        _remove_tree(self.folder)
+        if not remove_tree(self.folder):
+            raise StorageError(f"cannot remove all of {self.folder}")
 
     def _complaints(self) -> str:
         """Return the last lines that daemons wrote to their logs, the most telling ones."""
@@ -403,26 +406,3 @@ def _notification_socket(path: str) -> Iterator[tuple[socket.socket, str]]:
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(path)
-
-
-def _remove_tree(folder: str) -> None:
-    """Remove a folder even if jobs closed some of their own to us."""
-    shutil.rmtree(folder, onerror=_open_up)
-    if os.path.lexists(folder):
-        raise StorageError(f"cannot remove all of {folder}")
-
-
-def _open_up(_function: object, path: str, _error: object) -> None:
-    """Remove what could not be removed at first; what a link leads to stays as it is."""
-    is_folder = os.path.isdir(path) and not os.path.islink(path)
-    # Nothing is closed to root, who had better follow nothing.
-    if os.geteuid() != 0:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            if is_folder:
-                os.chmod(path, 0o700)
-    if is_folder:
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with contextlib.suppress(OSError):
-            os.unlink(path)

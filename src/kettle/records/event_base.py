@@ -16,8 +16,6 @@ from kettle.records.event_usage import CpuTimes
 
 # (field, what it is called elsewhere) of an event class.
 Attributes = tuple[tuple[str, str], ...]
-# Limit: texts from users are cut to what the reference's readers take as one line.
-MAX_TEXT = 8191
 
 
 class BodyError(ValueError):
@@ -102,13 +100,6 @@ class Lines:
     def ahead(self) -> Sequence[str]:
         """Return all that is left without taking it."""
         return self._lines[self._next :]
-
-
-def one_line(text: str) -> str:
-    """Return a text that stays on its line, whatever a user or a peer put into it."""
-    if "\n" in text or "\r" in text:
-        text = " ".join(text.split())
-    return text[:MAX_TEXT]
 
 
 def number_in(text: str, prefix: str, suffix: str = "") -> int:

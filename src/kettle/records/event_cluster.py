@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in, one_line
+from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in
 from kettle.records.event_grid import Prefixed
 from kettle.records.event_kinds import SubmitEvent
+from kettle.records.event_text import one_line
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,7 +159,7 @@ class FileTransferEvent(Event):
 
     def body(self) -> list[str]:
         """Return the stage, the time in the queue, and the other side."""
-        lines = [self._SENTENCES[self.kind]]
+        lines = [self._SENTENCES.get(self.kind, "Unknown stage of a file transfer")]
         if self.queue_seconds is not None:
             lines.append(f"\tSeconds spent in queue: {self.queue_seconds}")
         if self.host:

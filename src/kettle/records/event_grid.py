@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in, one_line
+from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in
+from kettle.records.event_text import one_line
 
 
 @dataclass(slots=True, kw_only=True)
@@ -180,10 +181,11 @@ class JobDisconnectedEvent(Event):
 
     def body(self) -> list[str]:
         """Return the reason and what is being tried."""
+        place = f"{one_line(self.startd_name)} {one_line(self.startd_address)}"
         return [
             "Job disconnected, attempting to reconnect",
             f"    {one_line(self.reason)}",
-            f"    Trying to reconnect to {self.startd_name} {self.startd_address}",
+            f"    Trying to reconnect to {place}",
         ]
 
     @classmethod
@@ -214,9 +216,9 @@ class JobReconnectedEvent(Event):
     def body(self) -> list[str]:
         """Return slot and addresses."""
         return [
-            f"Job reconnected to {self.startd_name}",
-            f"    startd address: {self.startd_address}",
-            f"    starter address: {self.starter_address}",
+            f"Job reconnected to {one_line(self.startd_name)}",
+            f"    startd address: {one_line(self.startd_address)}",
+            f"    starter address: {one_line(self.starter_address)}",
         ]
 
     @classmethod
@@ -246,7 +248,7 @@ class JobReconnectFailedEvent(Event):
         return [
             "Job reconnection failed",
             f"    {one_line(self.reason)}",
-            f"    Can not reconnect to {self.startd_name}{self._tail}",
+            f"    Can not reconnect to {one_line(self.startd_name)}{self._tail}",
         ]
 
     @classmethod
@@ -386,10 +388,10 @@ class AttributeUpdateEvent(Event):
 
     def body(self) -> list[str]:
         """Return what changed."""
-        value = one_line(self.value)
+        name, value = one_line(self.name), one_line(self.value)
         if self.old is None:
-            return [f"Setting job attribute {self.name} to {value}"]
-        return [f"Changing job attribute {self.name} from {one_line(self.old)} to {value}"]
+            return [f"Setting job attribute {name} to {value}"]
+        return [f"Changing job attribute {name} from {one_line(self.old)} to {value}"]
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:

@@ -15,12 +15,12 @@ from kettle.records.event_base import (
     Event,
     Lines,
     number_in,
-    one_line,
     parse_count,
     parse_times,
     render_count,
     render_times,
 )
+from kettle.records.event_text import one_line
 from kettle.records.event_usage import (
     NO_TIME,
     CpuTimes,

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kettle.records.event_text import one_line
+
 UsageValue = int | float | str
 UsageTable = Mapping[str, UsageValue]
 
@@ -75,17 +77,17 @@ def _resource_names(table: UsageTable) -> list[str]:
 
 def _column(values: Sequence[UsageValue | None]) -> list[str]:
     """Return one column's texts: with a fraction anywhere, whole numbers make room for it."""
-    fractional = any(isinstance(value, float) and value != int(value) for value in values)
+    fractional = any(isinstance(value, float) and not value.is_integer() for value in values)
     texts = []
     for value in values:
         if value is None:
             texts.append("")
-        elif isinstance(value, float) and value != int(value):
+        elif isinstance(value, float) and not value.is_integer():
             texts.append(f"{value:.2f}")
         elif isinstance(value, (int, float)):
             texts.append(f"{int(value)}   " if fractional else str(int(value)))
         else:
-            texts.append(value)
+            texts.append(one_line(value))
     return texts
 
 
@@ -114,7 +116,7 @@ def render_usage_table(table: UsageTable) -> list[str]:
     for label, *cells, names_given in zip(
         labels, used, requested, allocated, assigned, strict=True
     ):
-        quoted = "" if names_given is None else f'"{names_given}"'
+        quoted = "" if names_given is None else f'"{one_line(str(names_given))}"'
         lines.append(f"\t   {label:<{width}} : {_row((*cells, quoted), widths)}")
     return lines
 

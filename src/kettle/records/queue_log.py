@@ -23,7 +23,9 @@ DELETE_ATTRIBUTE = 104
 BEGIN = 105
 END = 106
 SEQUENCE = 107
-CORRUPT = 999
+
+# Limit: one line of a log; no attribute that anybody may set is as long.
+LONGEST_RECORD_BYTES = 64 * 1024 * 1024
 
 # What stands for a missing type in a NEW_AD record.
 NO_TYPE = "(empty)"
@@ -53,13 +55,15 @@ class Replay:
     """What a log held.
 
     `kept_bytes` is the length of the part that counts: the caller cuts the file there before it
-    appends. `discarded` says what was cut off, empty if nothing was.
+    appends. `whole_lines` counts every line that has an end. `discarded` says what was cut off,
+    empty if nothing was.
     """
 
     sequence: int
     created: int
     kept_bytes: int
     records: int
+    whole_lines: int
     discarded: str = ""
 
 
@@ -112,21 +116,20 @@ def encode_snapshot(
         yield "".join(lines)
 
 
-def replay(data: bytes, table: Table) -> Replay:
-    """Apply a log to `table` and say how much of it counts.
+def replay(data: bytes | Iterable[bytes], table: Table) -> Replay:
+    """Apply a log, whole or in pieces, to `table` and say how much of it counts.
 
     A record without its line end, and a transaction without its end record, never happened: they
     were not acknowledged. A record in the middle that cannot be read raises StorageError if a
     transaction was completed after it, because then acknowledged work would be lost by cutting.
     """
-    return _Replayer(data, table).run()
+    return _Replayer(table).run((data,) if isinstance(data, bytes) else data)
 
 
 class _Replayer:
     """One pass over a log."""
 
-    def __init__(self, data: bytes, table: Table) -> None:
-        self.data = data
+    def __init__(self, table: Table) -> None:
         self.table = table
         self.sequence = 0
         self.created = 0
@@ -134,33 +137,49 @@ class _Replayer:
         self.kept = 0
         self.pending: list[tuple[int, str, str, str]] | None = None
 
-    def run(self) -> Replay:
+    def run(self, pieces: Iterable[bytes]) -> Replay:
         """Apply every line that counts."""
-        offset = 0
-        discarded = ""
-        lines = self.data.split(b"\n")
-        torn = lines.pop()
-        for number, raw in enumerate(lines, 1):
-            end = offset + len(raw) + 1
-            record = _decode(raw)
-            if record is None:
-                discarded = self._cut(number, offset)
-                break
-            self._take(record, end)
-            offset = end
-        else:
-            if self.pending is not None:
-                discarded = f"an unfinished transaction of {len(self.pending)} records"
-            elif torn:
-                discarded = f"a torn record of {len(torn)} bytes"
-        return Replay(self.sequence, self.created, self.kept, self.records, discarded)
+        end = number = bad = 0
+        rest = b""
+        for piece in pieces:
+            lines = (rest + piece).split(b"\n")
+            rest = lines.pop()
+            if len(rest) > LONGEST_RECORD_BYTES:
+                raise StorageError(f"line {number + len(lines) + 1} of the log has no end")
+            for raw in lines:
+                number += 1
+                if bad:
+                    self._check_lost(raw, bad)
+                    continue
+                end += len(raw) + 1
+                record = _decode(raw)
+                if record is None:
+                    bad = number
+                else:
+                    self._take(record, end)
+        return Replay(
+            self.sequence,
+            self.created,
+            self.kept,
+            self.records,
+            number,
+            self._discarded(bad, rest),
+        )
 
-    def _cut(self, number: int, offset: int) -> str:
-        if self.data.find(b"\n106", offset) >= 0:
+    def _check_lost(self, raw: bytes, bad: int) -> None:
+        if raw.startswith(b"106"):
             raise StorageError(
-                f"line {number} of the log is not a record, and finished transactions follow it"
+                f"line {bad} of the log is not a record, and finished transactions follow it"
             )
-        return f"everything from line {number} on, which is not a record"
+
+    def _discarded(self, bad: int, torn: bytes) -> str:
+        """Say what does not count, empty if everything does."""
+        if bad:
+            self._check_lost(torn, bad)
+            return f"everything from line {bad} on, which is not a record"
+        if self.pending is not None:
+            return f"an unfinished transaction of {len(self.pending)} records"
+        return f"a torn record of {len(torn)} bytes" if torn else ""
 
     def _take(self, record: tuple[int, str, str, str], end: int) -> None:
         op = record[0]

@@ -16,6 +16,31 @@ if TYPE_CHECKING:
     from kettle.runtime.files import Files
 
 DEFAULT_PORT = 9618
+_YES = frozenset(("true", "yes", "t", "1"))
+_NO = frozenset(("false", "no", "f", "0"))
+
+
+def choose_route(config: Config, sinful: Sinful) -> Sinful:
+    """Return the address to dial for a daemon's, from this host's networks and protocols.
+
+    Among addresses that are equally near PREFER_OUTBOUND_IPV4 decides, or the daemon's own first
+    address where IGNORE_TARGET_PROTOCOL_PREFERENCE is false.
+    """
+    prefer_ipv4 = config.boolean("PREFER_OUTBOUND_IPV4") is not False
+    if config.boolean("IGNORE_TARGET_PROTOCOL_PREFERENCE") is False:
+        prefer_ipv4 = not sinful.endpoint.is_ipv6
+    return sinful.choose_route(
+        private_network=config.get("PRIVATE_NETWORK_NAME") or "",
+        ipv4=is_protocol_wanted(config, "ENABLE_IPV4") is not False,
+        ipv6=is_protocol_wanted(config, "ENABLE_IPV6") is not False,
+        prefer_ipv4=prefer_ipv4,
+    )
+
+
+def is_protocol_wanted(config: Config, knob: str) -> bool | None:
+    """Return what ENABLE_IPV4 or ENABLE_IPV6 says; None for `auto`: where there is an address."""
+    text = (config.get(knob) or "auto").strip().lower()
+    return True if text in _YES else False if text in _NO else None
 
 
 def find_collectors(config: Config, files: Files, *, knob: str = "COLLECTOR_HOST") -> list[Sinful]:

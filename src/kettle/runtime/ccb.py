@@ -1,8 +1,8 @@
 """Connections that begin at the other end: for daemons that nobody can connect to (R089).
 
-`Listening` keeps this daemon registered with its brokers and calls back whoever asks for it;
-`Reversed` is the other side, a client that has a broker make a daemon call. What is said is
-`wire.ccb`'s; the broker itself is a part of the collector.
+`Brokers` keep this daemon registered wherever CCB_ADDRESS says, one `Listening` each, and call
+back whoever asks for it; `Reversed` is the other side, a client that has a broker make a daemon
+call. What is said is `wire.ccb`'s; the broker itself is a part of the collector.
 """
 
 from __future__ import annotations
@@ -11,17 +11,23 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import ConnectionLost, KettleError, RefusedError, WireError
 from kettle.runtime import tasks
+from kettle.runtime.addresses import find_collectors
 from kettle.wire.ccb import HEARTBEAT_SECONDS, call_back, heartbeat, register, request_connection
+from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.messages.brokering import CcbAd, CcbReverseConnect
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
+    from kettle.config import Config
+    from kettle.runtime.files import Files
     from kettle.runtime.logs import Log
     from kettle.runtime.stream import Stream
 
@@ -44,6 +50,13 @@ class Caller(Protocol):
     async def connect(self, address: Sinful | str, command: int) -> Stream:
         """Open a connection for a command."""
         ...
+
+
+def read_call(body: bytes) -> CcbReverseConnect | None:
+    """Read a first message as a call back; None if it is anything else."""
+    if len(body) < 8 or int.from_bytes(body[:8], "big") != Command.CCB_REVERSE_CONNECT:
+        return None
+    return CcbReverseConnect.read_bare(Reader(body))
 
 
 class Reversed:
@@ -87,9 +100,16 @@ class Reversed:
                     if stream is not None:
                         return stream
         except TimeoutError:
+            if future.done():
+                return future.result()
             problems.append(f"nothing came in {seconds:g} seconds")
+        except asyncio.CancelledError:
+            if future.done():
+                future.result().close()
+            raise
         finally:
             self._awaited.pop(connect_id, None)
+            future.cancel()
         raise ConnectionLost("the daemon did not call back: " + "; ".join(problems))
 
     async def _ask(
@@ -135,30 +155,36 @@ class Reversed:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """How a daemon connects, for one that is called through brokers.
+
+    `dial` opens a bare connection to an address, `serve` treats a connection as one that came in.
+    """
+
+    network: Caller
+    dial: Callable[[Sinful, float], Awaitable[Stream]]
+    serve: Callable[[Stream], Awaitable[None]]
+
+
 class Listening:
     """Keeps one registration with one broker for as long as the daemon lives.
 
-    `dial` opens a bare connection to an address, `serve` treats a connection as one that came in;
     `contact` is what others find in our address, empty while there is none.
     """
 
     def __init__(
         self,
-        network: Caller,
+        ways: Ways,
         broker: Callable[[], Sinful | None],
         name: str,
         log: Log,
-        *,
-        dial: Callable[[Sinful, float], Awaitable[Stream]],
-        serve: Callable[[Stream], Awaitable[None]],
         on_contact: Callable[[], None],
     ) -> None:
-        self._network = network
+        self._ways = ways
         self._broker = broker
         self._name = name
         self._log = log
-        self._dial = dial
-        self._serve = serve
         self._on_contact = on_contact
         self._cookie = ""
         self._calls = 0
@@ -183,7 +209,7 @@ class Listening:
         broker = self._broker()
         if broker is None:
             raise ConnectionLost("the broker has not written its address yet")
-        stream = await self._network.connect(broker, Command.CCB_REGISTER)
+        stream = await self._ways.network.connect(broker, Command.CCB_REGISTER)
         beating: asyncio.Task[None] | None = None
         try:
             contact, cookie = await stream.run(register(self._name, self.contact, self._cookie))
@@ -196,8 +222,12 @@ class Listening:
             beating = tasks.spawn(self._beat(stream), "CCB heartbeat")
             while True:
                 ad = CcbAd.read(await stream.receive_forever()).ad
-                if ad.integer("Command") == Command.CCB_REQUEST and self._calls < _MOST_CALLS:
+                if ad.integer("Command") != Command.CCB_REQUEST:
+                    continue
+                if self._calls < _MOST_CALLS:
                     tasks.spawn(self._call(stream, ad), "CCB call")
+                else:
+                    await self._report(stream, ad, "this daemon is being called too often")
         finally:
             if beating is not None:
                 beating.cancel()
@@ -213,20 +243,63 @@ class Listening:
         self._calls += 1
         try:
             stream = None
-            report = request.copy()
+            problem = ""
             try:
                 target = Sinful.parse(request.string("MyAddress") or "")
-                stream = await self._dial(target, _CALL_BACK_SECONDS)
-                await stream.run(call_back(request, str(self._network.address)))
-                report["Result"] = True
+                stream = await self._ways.dial(target, _CALL_BACK_SECONDS)
+                await stream.run(call_back(request, str(self._ways.network.address)))
             except WireError as error:
-                report["Result"] = False
-                report["ErrorString"] = str(error)
-            with contextlib.suppress(ConnectionLost):
-                await registration.send(CcbAd(report))
-            if stream is not None and report.boolean("Result"):
-                await self._serve(stream)
+                problem = str(error)
+            await self._report(registration, request, problem)
+            if stream is not None and not problem:
+                await self._ways.serve(stream)
             elif stream is not None:
                 stream.close()
         finally:
             self._calls -= 1
+
+    async def _report(self, registration: Stream, request: ClassAd, problem: str) -> None:
+        """Tell the broker what became of a request; `problem` is empty if it went well."""
+        report = request.copy()
+        report["Result"] = not problem
+        if problem:
+            report["ErrorString"] = problem
+        with contextlib.suppress(ConnectionLost):
+            await registration.send(CcbAd(report))
+
+
+class Brokers:
+    """All registrations of one daemon; `on_contact` hears through whom it can be called."""
+
+    def __init__(self, ways: Ways, name: str, log: Log, on_contact: Callable[[str], None]) -> None:
+        self._ways = ways
+        self._name = name
+        self._log = log
+        self._on_contact = on_contact
+        self.registrations: list[Listening] = []
+
+    async def register(self, config: Config, files: Files, seconds: float) -> None:
+        """Register with every broker of CCB_ADDRESS, and wait a while for the first answers.
+
+        Whatever is late or lost is tried again for as long as the daemon lives.
+        """
+        count = len(config.words("CCB_ADDRESS"))
+        if not count or self.registrations:
+            return
+
+        def broker(number: int) -> Sinful | None:
+            found = find_collectors(config, files, knob="CCB_ADDRESS")
+            return found[number] if number < len(found) else None
+
+        for number in range(count):
+            listening = Listening(
+                self._ways, partial(broker, number), self._name, self._log, self._gather
+            )
+            self.registrations.append(listening)
+            tasks.spawn(listening.run(), f"CCB broker {number}")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*(one.registered.wait() for one in self.registrations))
+
+    def _gather(self) -> None:
+        self._on_contact(" ".join(one.contact for one in self.registrations if one.contact))

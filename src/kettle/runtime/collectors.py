@@ -188,7 +188,15 @@ class Advertiser:
                     link.waiting.update(link.told)
 
     async def _send(self, link: _Link, number: int, update: _Update) -> None:
-        """Send one update, over the open connection or a new one."""
+        """Send one update, over the open connection or a new one.
+
+        With UPDATE_COLLECTOR_WITH_TCP false it goes in datagrams to collectors that take them.
+        """
+        if self._runtime.config.boolean("UPDATE_COLLECTOR_WITH_TCP") is False:
+            address = self._address(number)
+            if not address.no_udp:
+                await self._runtime.network.post(address, update.command, update)
+                return
         if link.stream is not None and not link.stream.closed:
             writer = link.stream.writer().integer(update.command)
             update.write(writer)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kettle.runtime.snapshot import InlineSnapshots, Snapshots
+
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.clock import Clock
@@ -28,8 +30,9 @@ class Runtime:
 
     `config` is replaced on reconfiguration, so read knobs from here when they are needed, or
     in the service's `reconfigure`. `stop` begins the daemon's own shutdown: `graceful`, `fast`
-    or `peaceful`. `replace_with`, if a service sets it, is the program that takes this process's
-    place once everything is down.
+    or `peaceful`; `abort` ends the daemon on the spot, as a crash would, because only what is on
+    disk can be believed. `replace_with`, if a service sets it, is the program that takes this
+    process's place once everything is down.
     """
 
     config: Config
@@ -41,5 +44,7 @@ class Runtime:
     privileges: Privileges
     identity: DaemonIdentity
     random: random.Random = field(default_factory=random.SystemRandom)
+    snapshots: Snapshots = field(default_factory=InlineSnapshots)
     stop: Callable[[str], None] = lambda how: None  # noqa: ARG005 - replaced by the daemon
+    abort: Callable[[], None] = lambda: None
     replace_with: list[str] | None = None

@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import partial
 from random import SystemRandom
 from typing import Protocol
 
@@ -28,7 +29,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import ConfigError, KettleError, StorageError, UsageError
-from kettle.runtime import kernel, pattern_limit, tasks
+from kettle.runtime import kernel, pattern_limit, profiling, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
@@ -40,6 +41,7 @@ from kettle.runtime.logs import Log, parse_limit, parse_verbosity
 from kettle.runtime.parent import ParentLink
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.snapshot import ForkedSnapshots
 from kettle.runtime.system_network import SystemNetwork
 from kettle.runtime.token_requests import TokenCommands
 from kettle.runtime.zygote import Zygote
@@ -188,7 +190,7 @@ def run(
     setproctitle.setproctitle(" ".join([title, *argv[1:]]))
     os.umask(0o022)
     try:
-        privileges = Privileges.find(config.get("CONDOR_IDS"))
+        privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
         privileges.settle()
         log = open_log(config, arguments, subsystem)
     except (KettleError, OSError) as error:
@@ -205,7 +207,10 @@ def run(
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
-    return _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
+    profiling.start(subsystem)
+    code = _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
+    profiling.stop()
+    return code
 
 
 def _go_to_background() -> None:
@@ -241,15 +246,7 @@ async def _live(
     clock = SystemClock()
     identity = _identify(config, clock.now())
     randomness = SystemRandom()
-    pattern_limit.install()
-    set_ambient(
-        Context(
-            clock.now,
-            randomness,
-            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
-            zone_name=lambda moment: time.localtime(moment).tm_zone,
-        )
-    )
+    _settle_context(clock, randomness)
     tasks.set_reporter(log.problem)
     _print_banner(log, config, identity)
     processes = SystemProcesses()
@@ -259,6 +256,8 @@ async def _live(
     runtime = Runtime(
         config, clock, network, processes, files, log, privileges, identity, randomness
     )
+    runtime.snapshots = ForkedSnapshots(files, processes)
+    runtime.abort = partial(os._exit, EXIT_FAILURE)
     daemon = Daemon(runtime, service_class(runtime), network)
     runtime.stop = daemon.request_shutdown
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
@@ -297,6 +296,19 @@ async def _live(
     if runtime.replace_with:
         os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
+
+
+def _settle_context(clock: SystemClock, randomness: SystemRandom) -> None:
+    """Give expressions their time and their luck."""
+    pattern_limit.install()
+    set_ambient(
+        Context(
+            clock.now,
+            randomness,
+            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
+            zone_name=lambda moment: time.localtime(moment).tm_zone,
+        )
+    )
 
 
 async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> None:

@@ -1,4 +1,4 @@
-"""Writing job event logs: the user's own, DAGMan's, and the pool's global one.
+"""Writing job event logs: the user's own, DAGMan's, and (in `global_log.py`) the pool's.
 
 Schedd and shadow host each have one `EventLogs`. Whole events leave in one `write` on a descriptor
 opened for appending, so writers of several processes never mix; descriptors stay open for a
@@ -9,18 +9,17 @@ bytes in `kettle.records`. Nothing is fsynced: what was written survives the dea
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import posixpath
 import stat
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from kettle.config.knobs.event_log import EventLogKnobs
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
-from kettle.records.event_log import DEFAULT_STYLE, Form, GlobalHeader, Style, render_event
+from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
+from kettle.runtime.global_log import GlobalLog, Privileged
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -61,9 +60,21 @@ def _information(event: Event, job: ClassAd, wanted: str) -> Event:
 
 
 class EventLogs:
-    """The open logs of one process."""
+    """The open logs of one process.
 
-    def __init__(self, config: Config) -> None:
+    `privileged` and `report` are the global log's, see there.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        privileged: Privileged = contextlib.nullcontext,
+        report: Callable[[str], object] | None = None,
+    ) -> None:
+        self._privileged = privileged
+        self._report = report
+        self._global: GlobalLog | None = None
         self._open: OrderedDict[str, tuple[int, tuple[int, int]]] = OrderedDict()
         self._gathered: dict[str, list[bytes]] | None = None
         self.reconfigure(config)
@@ -75,10 +86,18 @@ class EventLogs:
         self._xml_style = Style(Form.XML, utc=self._style.utc)
         path = config.get("EVENT_LOG") or ""
         self._global_attributes = config.get("EVENT_LOG_JOB_AD_INFORMATION_ATTRS") or ""
-        self._global: GlobalLog | None = GlobalLog(config, path) if path else None
+        if self._global is not None:
+            self._global.close()
+        self._global = None
+        if path:
+            self._global = GlobalLog(
+                config, path, render, privileged=self._privileged, report=self._report
+            )
 
     def close(self) -> None:
         """Close every log."""
+        if self._global is not None:
+            self._global.close()
         while self._open:
             _, (descriptor, _) = self._open.popitem()
             os.close(descriptor)
@@ -101,10 +120,9 @@ class EventLogs:
         if wanted:
             data += render(_information(event, job, wanted), style)
         if self._global is not None:
-            with contextlib.suppress(OSError):
-                self._global.write(event)
-                if self._global_attributes:
-                    self._global.write(_information(event, job, self._global_attributes))
+            self._global.write(event)
+            if self._global_attributes:
+                self._global.write(_information(event, job, self._global_attributes))
         for at, path in enumerate(user_log_paths(job)):
             if at == 0 or mask is None or event.number in mask:
                 self._append(path, data)
@@ -173,55 +191,4 @@ class EventLogs:
         return descriptor
 
 
-class GlobalLog:
-    """The pool's log of all jobs' events, with a header and rotation."""
-
-    def __init__(self, config: Config, path: str) -> None:
-        self.path = path
-        options = config.get("EVENT_LOG_FORMAT_OPTIONS") or ""
-        self._style = Style.parse(options, xml=config[EventLogKnobs.EVENT_LOG_USE_XML])
-        self._max_size = config[EventLogKnobs.EVENT_LOG_MAX_SIZE]
-        self._rotations = config[EventLogKnobs.EVENT_LOG_MAX_ROTATIONS]
-        self._sequence = 0
-
-    def write(self, event: Event) -> None:
-        """Append an event under the log's lock, which several processes share."""
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            size = os.fstat(descriptor).st_size
-            if 0 < self._max_size <= size and self._rotations > 0:
-                self._rotate()
-                os.close(descriptor)
-                descriptor = os.open(
-                    self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE
-                )
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                size = os.fstat(descriptor).st_size
-            data = render(event, self._style)
-            if size == 0:
-                data = render(self._header(event), self._style) + data
-            os.write(descriptor, data)
-        finally:
-            os.close(descriptor)
-
-    def _header(self, event: Event) -> Event:
-        self._sequence += 1
-        now = event.time
-        identity = f"{os.getuid()}.{os.getpid()}.{int(now)}.{int(now * 1e6) % 1_000_000}"
-        return GlobalHeader(int(now), identity, self._sequence, max_rotation=self._rotations).event(
-            now
-        )
-
-    def _rotate(self) -> None:
-        # One rotation is `.old`, several are numbered, as the reference does.
-        if self._rotations == 1:
-            os.replace(self.path, f"{self.path}.old")
-            return
-        for number in range(self._rotations - 1, 0, -1):
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(f"{self.path}.{number}", f"{self.path}.{number + 1}")
-        os.replace(self.path, f"{self.path}.1")
-
-
-__all__ = ["DEFAULT_STYLE", "EventLogs", "GlobalLog", "user_log_paths"]
+__all__ = ["DEFAULT_STYLE", "EventLogs", "user_log_paths"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.errors import NotFoundError, StorageError
@@ -18,10 +18,13 @@ from kettle.runtime.machine_facts import read_machine_facts
 if TYPE_CHECKING:
     from random import Random
 
+    from kettle.runtime.disk import Disk
     from kettle.runtime.durable import DurableFile, Synchronizer
 
 # Limit: what is read in one piece when the caller names no bound.
 READ_LIMIT = 256 * 1024 * 1024
+# What is held at once of a file that is read piece by piece.
+PIECE_BYTES = 4 * 1024 * 1024
 # Limit: what a configuration command may print, and how long it may take.
 COMMAND_OUTPUT = 16 * 1024 * 1024
 COMMAND_SECONDS = 60.0
@@ -89,8 +92,9 @@ class SystemSources:
 class Files:
     """The file system as a daemon uses it. Paths are absolute."""
 
-    def __init__(self, synchronizer: Synchronizer | None = None) -> None:
+    def __init__(self, synchronizer: Synchronizer | None = None, disk: Disk | None = None) -> None:
         self._synchronizer = synchronizer
+        self._chosen_disk = disk
 
     @property
     def synchronizer(self) -> Synchronizer:
@@ -101,11 +105,20 @@ class Files:
             self._synchronizer = WorkerSynchronizer()
         return self._synchronizer
 
+    @property
+    def disk(self) -> Disk:
+        """Where durable files are."""
+        if self._chosen_disk is None:
+            from kettle.runtime.disk import SystemDisk
+
+            self._chosen_disk = SystemDisk()
+        return self._chosen_disk
+
     def open_durable(self, path: str, *, mode: int = 0o600) -> DurableFile:
         """Open (or make) a file for durable appending."""
         from kettle.runtime.durable import DurableFile
 
-        return DurableFile(path, self.synchronizer, mode=mode)
+        return DurableFile(path, self.synchronizer, mode=mode, disk=self.disk)
 
     async def append_durably(self, path: str, data: bytes, *, mode: int = 0o600) -> None:
         """Append once and return when it is on disk."""
@@ -139,6 +152,17 @@ class Files:
         if len(data) > limit:
             raise StorageError(f"{path} is larger than {limit} bytes")
         return data
+
+    def read_pieces(self, path: str) -> Iterator[bytes]:
+        """Yield a file's bytes piece by piece; NotFoundError, or StorageError if unreadable."""
+        try:
+            with open(path, "rb") as file:
+                while piece := file.read(PIECE_BYTES):
+                    yield piece
+        except FileNotFoundError as error:
+            raise NotFoundError(f"{path} does not exist") from error
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
 
     def read_text(self, path: str, *, limit: int = READ_LIMIT) -> str:
         """Return a file's text; bytes that are not UTF-8 become replacement characters."""

@@ -15,12 +15,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
+from kettle.runtime.addresses import is_protocol_wanted
+from kettle.runtime.datagrams import open_datagram_socket
 from kettle.wire.sinful import Endpoint, Sinful
 
 if TYPE_CHECKING:
     from kettle.config import Config
 
 _BACKLOG = 1024
+_TRIES = 20
+
+
+# Nothing is said to these in datagrams: starter and shadow answer, the shared port hands on.
+_WITHOUT_DATAGRAMS = frozenset(("STARTER", "SHADOW", "SHARED_PORT"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,12 @@ class ListenPlan:
     ports: tuple[int, ...]
     alias: str
     private_network: str = ""
+    with_datagrams: bool = False
+
+    def tries(self) -> Iterator[int]:
+        """Yield the ports in order; one that the kernel chose may be taken on another protocol."""
+        for port in self.ports:
+            yield from [port] * (1 if port else _TRIES)
 
 
 def plan_listening(config: Config, port: int | None) -> ListenPlan:
@@ -56,6 +69,10 @@ def plan_listening(config: Config, port: int | None) -> ListenPlan:
         config.get("FULL_HOSTNAME") or "",
         # By default the network's name is the host's; that need not be told.
         (config.get("PRIVATE_NETWORK_NAME") or "") if _has_private_network(config) else "",
+        # Behind brokers nobody sends us datagrams.
+        with_datagrams=config.boolean("WANT_UDP_COMMAND_SOCKET") is True
+        and not config.get("CCB_ADDRESS")
+        and config.subsystem not in _WITHOUT_DATAGRAMS,
     )
 
 
@@ -75,20 +92,16 @@ def _own_addresses(config: Config, wanted: str) -> Iterator[str]:
     if _is_address(wanted):
         yield wanted
         return
-    # "auto" is the default of both; IPv6 has to be asked for, because peers of this address
-    # family often cannot come back.
-    ipv4 = config.get("ENABLE_IPV4") or "auto"
-    ipv6 = config.get("ENABLE_IPV6") or "auto"
-    found4, found6 = config.get("IPV4_ADDRESS"), config.get("IPV6_ADDRESS")
-    any_found = False
-    if found4 and ipv4.lower() not in {"false", "no", "0"}:
-        any_found = True
-        yield found4
-    if found6 and (ipv6.lower() in {"true", "yes", "1"} or (ipv6 == "auto" and not any_found)):
-        any_found = True
-        yield found6
-    if not any_found:
-        yield "127.0.0.1"
+    found = []
+    for version in ("4", "6"):
+        address = config.get(f"IPV{version}_ADDRESS")
+        if address and is_protocol_wanted(config, f"ENABLE_IPV{version}") is not False:
+            found.append(address)
+    if config.boolean("ADVERTISE_IPV4_FIRST") is False:
+        found.reverse()
+    if not found:
+        found = ["::1" if is_protocol_wanted(config, "ENABLE_IPV4") is False else "127.0.0.1"]
+    yield from found
 
 
 def _ports(config: Config, port: int | None) -> Iterator[int]:
@@ -120,20 +133,27 @@ def collector_port(config: Config) -> int:
     return 9618 if default is None else default
 
 
-def open_listeners(plan: ListenPlan) -> list[socket.socket]:
-    """Bind and listen; all sockets have the same port. StorageError if no port is free."""
+def open_listeners(plan: ListenPlan) -> tuple[list[socket.socket], list[socket.socket]]:
+    """Bind and listen; return the TCP and the UDP sockets, which all have the same port.
+
+    Raises StorageError if no port is free.
+    """
     problem: OSError | None = None
-    for port in plan.ports:
-        sockets: list[socket.socket] = []
+    for port in plan.tries():
+        streams: list[socket.socket] = []
+        datagrams: list[socket.socket] = []
         try:
             for host in plan.bind:
-                sockets.append(_listen(host, sockets[0].getsockname()[1] if sockets else port))
+                streams.append(_listen(host, streams[0].getsockname()[1] if streams else port))
+                if plan.with_datagrams:
+                    number = streams[0].getsockname()[1]
+                    datagrams.append(open_datagram_socket(host, number))
         except OSError as error:
             problem = error
-            for sock in sockets:
+            for sock in streams + datagrams:
                 sock.close()
             continue
-        return sockets
+        return streams, datagrams
     where = ", ".join(plan.bind)
     ports = f"{plan.ports[0]}-{plan.ports[-1]}" if len(plan.ports) > 1 else str(plan.ports[0])
     reason = problem.strerror if problem is not None else "nothing to bind"
@@ -167,7 +187,7 @@ def make_address(plan: ListenPlan, sockets: list[socket.socket]) -> Sinful:
         sinful = sinful.with_parameter("alias", plan.alias)
     if plan.private_network:
         sinful = sinful.with_parameter("PrivNet", plan.private_network)
-    return sinful.with_parameter("noUDP")
+    return sinful if plan.with_datagrams else sinful.with_parameter("noUDP")
 
 
 def raise_descriptor_limit() -> int:

@@ -64,17 +64,23 @@ def parse_ids(text: str) -> tuple[int, int]:
 class Privileges:
     """The accounts of this daemon and the switches between them."""
 
-    def __init__(self, daemon: Account, *, can_switch: bool) -> None:
+    def __init__(self, daemon: Account, *, can_switch: bool, minimum_uid: int = 1) -> None:
         self.daemon = daemon
         self.can_switch = can_switch
+        self._minimum_uid = max(1, minimum_uid)
 
     @classmethod
-    def find(cls, condor_ids: str | None = None) -> Privileges:
+    def find(cls, condor_ids: str | None = None, minimum_uid: int | None = None) -> Privileges:
         """Decide as whom this process works, from CONDOR_IDS and the account `condor`.
 
         Not root: ourselves. Root without either: root keeps its own files (a pool that root
-        starts in a container), and only jobs are switched.
+        starts in a container), and only jobs are switched. `minimum_uid` is JOB_MINIMUM_UID.
         """
+        found = cls._find(condor_ids)
+        return cls(found.daemon, can_switch=found.can_switch, minimum_uid=minimum_uid or 1)
+
+    @classmethod
+    def _find(cls, condor_ids: str | None) -> Privileges:
         if os.getuid() != 0:
             return cls(account_of(os.getuid()), can_switch=False)
         if condor_ids:
@@ -92,10 +98,13 @@ class Privileges:
             os.seteuid(0)
             _switch(self.daemon)
 
-    def job_account(self, owner: str, *, fallback: str = "nobody") -> Account:
+    def job_account(
+        self, owner: str, *, fallback: str = "nobody", named_here: bool = False
+    ) -> Account:
         """Return as whom a job of `owner` runs: never root, never as the daemons.
 
-        `fallback` is for these two, whose files hold the pool's secrets, and for strangers.
+        Accounts below JOB_MINIMUM_UID are the system's; only the administrator may name one
+        (`named_here`: SLOT1_USER and its like). `fallback` is for all of these, and for strangers.
         Unprivileged, everything runs as ourselves. NotFoundError if not even `fallback` exists.
         """
         if not self.can_switch:
@@ -104,7 +113,13 @@ class Privileges:
             account = find_account(owner)
         except NotFoundError:
             account = find_account(fallback)
-        return find_account(fallback) if account.uid in {0, self.daemon.uid} else account
+        lowest = 1 if named_here else self._minimum_uid
+        if account.uid >= lowest and account.uid != self.daemon.uid:
+            return account
+        safe = find_account(fallback)
+        if safe.uid in {0, self.daemon.uid}:
+            raise NotFoundError(f"{fallback!r} is no account that a job may have")
+        return safe
 
     @contextlib.contextmanager
     def as_account(self, account: Account) -> Iterator[None]:

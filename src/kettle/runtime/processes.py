@@ -313,6 +313,16 @@ def strays(known: Container[int]) -> list[int]:
     return [pid for pid in found if not is_zombie(pid)]
 
 
+def processes_of(uid: int) -> list[int]:
+    """Return the pids of every process of an account."""
+    found = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdecimal() and os.stat(f"/proc/{name}").st_uid == uid:
+                found.append(int(name))
+    return found
+
+
 def _children_of(pid: int) -> list[int]:
     children: list[int] = []
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import secrets
 import socket
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -42,7 +43,7 @@ class Stream:
         self, transport: Transport, channel: Channel | None = None, *, peer: Peer | None = None
     ) -> None:
         self._transport = transport
-        self._channel = channel or Channel()
+        self._channel = channel or Channel(secrets.token_bytes)
         self._pending: Reader | None = None
         self._peer = peer
         self._prefix: int | None = None
@@ -59,12 +60,15 @@ class Stream:
             raise LocalProtocolError("nobody has asked yet who is at the other end")
         return self._peer
 
-    def accept(self, command: int, peer: Peer) -> None:
-        """Note what the handshake found: which command is run, for whom."""
+    def accept(self, command: int, peer: Peer, maximum: int = MAXIMUM_MESSAGE) -> None:
+        """Note what the handshake found: which command is run, for whom.
+
+        `maximum` is how many bytes a message of this peer may have.
+        """
         self.command = command
         self._peer = peer
         self.session_id = peer.session_id
-        self._channel.maximum_message = MAXIMUM_MESSAGE
+        self._channel.maximum_message = maximum
 
     def begin_bare(self, command: int) -> None:
         """Send `command` without negotiation: it goes at the head of the first message."""
@@ -84,6 +88,11 @@ class Stream:
     def local_name(self) -> str:
         """Our end as `host:port`."""
         return self._transport.local_name
+
+    @property
+    def congested(self) -> bool:
+        """Whether so much is unsent that who posts without waiting had better wait."""
+        return self._transport.congested
 
     def writer(self) -> Writer:
         """Return a writer for the next message."""
@@ -106,6 +115,18 @@ class Stream:
     def post(self, message: Writer | Message) -> None:
         """Send one message without waiting for a slow peer; for small ones, from callbacks."""
         self._transport.write(self._encode(message))
+
+    def post_part(self, body: bytes, *, last: bool) -> None:
+        """Send a part of a message, composed for this stream's encryption, without waiting."""
+        self._transport.write(self._channel.encode_part(body, last=last))
+
+    async def drain(self) -> None:
+        """Wait while a slow peer leaves too much unsent."""
+        await self._transport.drain(self.timeout)
+
+    async def flush(self) -> None:
+        """Wait until everything has been given to the kernel."""
+        await self._transport.flush(self.timeout)
 
     def _encode(self, message: Writer | Message) -> bytes:
         if isinstance(message, Writer):
@@ -259,10 +280,27 @@ class Stream:
         self.kept = True
         return fd, state
 
+    @property
+    def remote_host(self) -> str:
+        """The IP address at the other end; empty for a connection that cannot leave the machine."""
+        name = self._transport.remote_name
+        return "" if name == "local" else name.rpartition(":")[0].strip("[]") or name
+
+    def give_up(self) -> tuple[int, Channel]:
+        """Give the flushed connection away within this process's own forks.
+
+        Returns the descriptor, which the caller owns, and the state, of which only one process may
+        go on making use. What the peer has said and nobody has read is lost.
+        """
+        fd = self._transport.release()
+        self.closed = True
+        self.kept = True
+        return fd, self._channel
+
     @classmethod
     def attach(cls, fd: int, state: bytes, *, peer: Peer | None = None) -> Stream:
         """Take over a connection that another process detached."""
-        return cls(adopt_descriptor(fd), Channel.restore(state), peer=peer)
+        return cls(adopt_descriptor(fd), Channel.restore(state, secrets.token_bytes), peer=peer)
 
     @classmethod
     def over(cls, fd: int) -> Stream:

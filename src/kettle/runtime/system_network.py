@@ -1,4 +1,4 @@
-"""The machine's network: TCP sockets in and out, within the limits of one process.
+"""The machine's network: TCP and UDP sockets in and out, within the limits of one process.
 
 Where to listen is decided in `listening.py`; what is said on a connection in `network.py`.
 """
@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kettle.runtime import tasks
+from kettle.runtime.admission import Admission
+from kettle.runtime.datagrams import DatagramPort, send_datagrams
 from kettle.runtime.files import Files
 from kettle.runtime.listening import (
     make_address,
@@ -34,10 +36,13 @@ if TYPE_CHECKING:
     from kettle.runtime.clock import Clock
     from kettle.runtime.identity import DaemonIdentity
     from kettle.runtime.logs import Log
+    from kettle.wire.sinful import Endpoint as Place
     from kettle.wire.sinful import Sinful
 
-# Limit: connections at once, of all descriptors this process may have; the rest is for files.
+# Limit: connections at once, of all descriptors this process may have; the rest is for files. Of
+# these, those that nobody has authenticated yet or that wait for another command.
 _SHARE_OF_DESCRIPTORS = 0.8
+_SHARE_OF_STRANGERS = 0.5
 _ACCEPTED_AT_ONCE = 64
 _EXPIRE_SESSIONS_SECONDS = 600.0
 # How long a daemon waits for the shared port before it takes a port of its own.
@@ -46,17 +51,19 @@ _SHARED_PORT_CHECK_SECONDS = 0.01
 
 
 class SystemNetwork(CommandNetwork):
-    """The machine's network: TCP."""
+    """The machine's network."""
 
     def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
         super().__init__(config, identity, clock, log)
         self._listeners: list[socket.socket] = []
+        self._datagrams: DatagramPort | None = None
         self._listening = False
         self._endpoint: Endpoint | None = None
         # Set by whoever wants connections raw: the shared port.
         self.intercept: Callable[[socket.socket], None] | None = None
         self._served = 0
         self._most = max(16, int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS))
+        self.commands.admission = Admission(int(self._most * _SHARE_OF_STRANGERS))
 
     async def listen(self, port: int | None = None, *, socket_name: str = "") -> None:
         """Open the command port; `port` None means what the configuration says.
@@ -67,38 +74,38 @@ class SystemNetwork(CommandNetwork):
         """
         if (
             port is None
-            and is_behind_shared_port(self._config)
+            and is_behind_shared_port(self.config)
             and await self._listen_behind(socket_name)
         ):
             return
         plan = (
-            read_security(self._config).listening
+            read_security(self.config).listening
             if port is None
-            else plan_listening(self._config, port)
+            else plan_listening(self.config, port)
         )
-        self._listeners = open_listeners(plan)
-        self._address = make_address(plan, self._listeners)
-        self._setup = self._client = None
+        self._listeners, datagrams = open_listeners(plan)
+        if datagrams:
+            self._datagrams = DatagramPort(datagrams, self.commands.serve_datagram)
+        self.standing.address = make_address(plan, self._listeners)
 
     async def _listen_behind(self, wanted: str) -> bool:
         """Take a place behind the shared port; False if no shared port is there in time."""
         files = Files()
         # Only a master starts a shared port; without one there is nothing to wait for.
-        inherited = "CONDOR_INHERIT" in self._config.environment
+        inherited = "CONDOR_INHERIT" in self.config.environment
         try:
             async with asyncio.timeout(_SHARED_PORT_SECONDS if inherited else 0):
                 while True:
-                    public = read_public_address(self._config, files)
+                    public = read_public_address(self.config, files)
                     if public is not None:
                         break
                     await asyncio.sleep(_SHARED_PORT_CHECK_SECONDS)
         except TimeoutError:
             self._log.problem("No shared port is running here; listening on a port of our own")
             return False
-        name = make_id(self._config, wanted)
-        self._endpoint = Endpoint(endpoint_folder(self._config), name, self.serve_socket)
-        self._address = public.with_parameter("sock", name)
-        self._setup = self._client = None
+        name = make_id(self.config, wanted)
+        self._endpoint = Endpoint(endpoint_folder(self.config), name, self.serve_socket)
+        self.standing.address = public.with_parameter("sock", name)
         return True
 
     def serve_socket(self, sock: socket.socket) -> None:
@@ -110,6 +117,8 @@ class SystemNetwork(CommandNetwork):
         if self._endpoint is not None:
             self._endpoint.open()
         self._start_accepting()
+        if self._datagrams is not None:
+            self._datagrams.start()
         tasks.spawn(self._expire_sessions(), "expire sessions")
 
     def _start_accepting(self) -> None:
@@ -161,10 +170,13 @@ class SystemNetwork(CommandNetwork):
         self._stop_accepting()
         asyncio.get_running_loop().call_later(0.5, self._start_accepting)
 
-    async def _open(self, sinful: Sinful, seconds: float) -> Transport:
-        network = self._config.get("PRIVATE_NETWORK_NAME") or ""
-        route = sinful.choose_route(private_network=network)
-        return await connect_socket(route.host, route.port, seconds)
+    async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
+        """Make a TCP connection."""
+        return await connect_socket(sinful.host, sinful.port, seconds)
+
+    def send_message(self, target: Place, payload: bytes) -> None:
+        """Send a message in UDP packets."""
+        send_datagrams(target, payload)
 
     async def _expire_sessions(self) -> None:
         while True:
@@ -174,6 +186,8 @@ class SystemNetwork(CommandNetwork):
     async def close(self) -> None:
         """Stop listening and end every connection that is being served."""
         self._stop_accepting()
+        if self._datagrams is not None:
+            self._datagrams.close()
         if self._endpoint is not None:
             self._endpoint.close()
         listeners, self._listeners = self._listeners, []

@@ -43,6 +43,11 @@ class Transport(Protocol):
         """Whether the other end has closed and everything it sent has been read."""
         ...
 
+    @property
+    def congested(self) -> bool:
+        """Whether more than HIGH_WATER bytes are unsent."""
+        ...
+
     def write(self, data: bytes) -> None:
         """Send soon and in order."""
         ...
@@ -152,6 +157,11 @@ class SocketTransport:
             return False
         except OSError:
             return True
+
+    @property
+    def congested(self) -> bool:
+        """Whether more than HIGH_WATER bytes are unsent."""
+        return len(self._unsent) > HIGH_WATER
 
     def write(self, data: bytes) -> None:
         """Send as much as the kernel takes now, the rest as it goes on taking."""

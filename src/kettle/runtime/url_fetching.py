@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plan import split_list
 from kettle.transfer.plugins import (
     LIFETIME_SECONDS,
@@ -34,7 +35,6 @@ from kettle.transfer.plugins import (
     single_argv,
     single_result,
 )
-from kettle.transfer.protocol import UrlResult
 
 if TYPE_CHECKING:
     from kettle.runtime.processes import Child, SystemProcesses
@@ -168,7 +168,7 @@ def fork_built_in(
     # What http and the look-up of names would import later, out of reach for the job's user.
     for module in ("encodings.idna", "http.client", "ssl"):
         importlib.import_module(module)
-    from kettle.transfer import url_plugin
+    from kettle.runtime import url_plugin
 
     processes.expect(1)
     try:

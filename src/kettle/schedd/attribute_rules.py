@@ -12,6 +12,7 @@ import re
 
 from kettle.attributes.codes import JobStatus
 from kettle.errors import RefusedError
+from kettle.policy.attribute_protection import Standing, standing
 from kettle.schedd.actors import Actor
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import is_private_attribute
@@ -64,24 +65,21 @@ def decide_change(
 
     That the actor may change this job at all was decided before. Raises RefusedError.
     """
-    lower = name.lower()
-    if lower in settings.immutable:
+    how = standing(name, settings)
+    if how is Standing.IMMUTABLE:
         raise RefusedError(f"{name} of a job cannot be changed", code=errno.EACCES)
-    if lower in settings.secure:
+    if how is Standing.SECURE:
         return None
-    if lower in settings.protected and not protected_allowed:
+    if how is Standing.PROTECTED and not protected_allowed:
         raise RefusedError(f"{name} is protected", code=errno.EACCES)
-    if not actor.super_user:
-        if is_private_attribute(name):
-            raise RefusedError(f"{name} is private", code=errno.EACCES)
-        if lower in _STATE:
-            raise RefusedError(f"{name} is changed by actions, not by hand", code=errno.EACCES)
+    if how is Standing.PRIVATE and not actor.super_user:
+        raise RefusedError(f"{name} is private", code=errno.EACCES)
+    if how is Standing.STATE and not actor.super_user:
+        raise RefusedError(f"{name} is changed by actions, not by hand", code=errno.EACCES)
     return text
 
 
 _IDENTITY = frozenset(("owner", "user", "osuser"))
-# What the job machine owns.
-_STATE = frozenset(("jobstatus", "lastjobstatus"))
 
 
 def _decide_identity(lower: str, text: str, actor: Actor, settings: QueueSettings) -> str | None:

@@ -65,8 +65,11 @@ _NOT_SHARED = _KEPT - _OFTEN_OWN
 class Journal(Protocol):
     """Where committed transactions are written, in order."""
 
-    def append(self, data: bytes) -> None:
-        """Write behind what was written before; forcing it to disk is another matter."""
+    def append(self, data: bytes, *, refusable: bool = False) -> None:
+        """Write behind what was written before; forcing it to disk is another matter.
+
+        StorageError if it cannot; only what is `refusable` may then be answered with a refusal.
+        """
 
 
 @dataclass(slots=True, eq=False)
@@ -214,8 +217,12 @@ class JobQueue:
         self._next_cluster += 1
         return number
 
-    def commit(self, transaction: Transaction) -> Changes:
-        """Write a transaction to the journal, apply it and tell the observers."""
+    def commit(self, transaction: Transaction, *, refusable: bool = False) -> Changes:
+        """Write a transaction to the journal, apply it and tell the observers.
+
+        `refusable` is what a client asks for: StorageError if the disk has no room for it, and
+        nothing has happened. What has happened already is never refused (see the journal).
+        """
         changes = Changes()
         if not transaction.changes:
             return changes
@@ -223,7 +230,7 @@ class JobQueue:
             # The highest number given so far, whatever the order of the commits.
             number = str(self._next_cluster)
             transaction.set_attribute(HEADER_KEY, "NextClusterNum", number)
-        self._journal.append(_encode(transaction.changes))
+        self._journal.append(_encode(transaction.changes), refusable=refusable)
         self._apply_all(transaction.changes, changes)
         for observer in self._observers:
             observer(changes)
@@ -237,8 +244,11 @@ class JobQueue:
 
     # -- the log ----------------------------------------------------------------------------
 
-    def restore(self, data: bytes) -> queue_log.Replay:
-        """Fill an empty queue from its log; the caller cuts the file at `kept_bytes`."""
+    def restore(self, data: bytes | Iterable[bytes]) -> queue_log.Replay:
+        """Fill an empty queue from its log, in pieces or whole.
+
+        The caller cuts the file at `kept_bytes`.
+        """
         outcome = queue_log.replay(data, _Restoring(self))
         for job in self.jobs.values():
             self._read(job)
@@ -258,9 +268,8 @@ class JobQueue:
 
     def snapshot(self, sequence: int, now: int) -> Iterator[str]:
         """Yield the pieces of a compacted log with the next historical number."""
-        header = self._ads.get(HEADER_KEY)
-        if header is not None:
-            header.insert_text("NextClusterNum", str(self._next_cluster))
+        header = self._ads.setdefault(HEADER_KEY, ClassAd())
+        header.insert_text("NextClusterNum", str(self._next_cluster))
         return queue_log.encode_snapshot(sequence, now, self._snapshot_ads())
 
     def _snapshot_ads(self) -> Iterator[tuple[str, str, str, Iterable[tuple[str, str]]]]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError
+from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError, StorageError
 from kettle.schedd import attribute_rules, submission, user_records
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
@@ -442,18 +442,23 @@ class Connection:
         if failure is None:
             failure = self._refuse_commit(clusters)
         if failure is not None:
-            self._forget_transaction()
-            code = failure.code or errno.EINVAL
-            details = ClassAd({"ErrorCode": code, "ErrorReason": failure.message})
-            return Answer(call.answer(-1, errno=code, details=details))
+            return self._refuse_to_commit(call, failure.code or errno.EINVAL, failure.message)
         submission.complete(transaction, clusters.items(), self._settings, self._now())
         for user in {self._user_of(transaction, cluster) for cluster in clusters}:
             user_records.plan_record(transaction, self._queue, user)
+        try:
+            self._queue.commit(transaction, refusable=True)
+        except StorageError as error:
+            return self._refuse_to_commit(call, errno.ENOSPC, str(error))
         self._forget_transaction()
-        self._queue.commit(transaction)
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
         # first whether the message has bytes left (test_qmgmt: a commit answers one number).
         return Answer(call.answer(0), durable=not flags & SetAttributeFlags.NON_DURABLE)
+
+    def _refuse_to_commit(self, call: Call, code: int, reason: str) -> Answer:
+        self._forget_transaction()
+        details = ClassAd({"ErrorCode": code, "ErrorReason": reason})
+        return Answer(call.answer(-1, errno=code, details=details))
 
     @staticmethod
     def _user_of(transaction: Transaction, cluster: int) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
@@ -44,6 +45,9 @@ from kettle.schedd.statistics import Statistics
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
 
+# How often the queue log's size is looked at.
+_LOOKED_AT_SECONDS = 10.0
+
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
 
@@ -59,7 +63,9 @@ class ScheddService:
         self.runtime = runtime
         self._read_settings()
         self.statistics = Statistics(self.now())
-        self.journal = QueueJournal(runtime, self.settings.queue_log)
+        self.journal = QueueJournal(
+            runtime, self.settings.queue_log, rotations=self.settings.queue_log_rotations
+        )
         self.queue = JobQueue(self.journal, uid_domain=self.queue_settings.uid_domain)
         self.spool = SpoolFolder(runtime, self.settings.spool)
         self.history = HistoryFiles(runtime, self.settings)
@@ -126,8 +132,10 @@ class ScheddService:
     async def reconfigure(self, config: Config) -> None:
         """Take over a new configuration."""
         self._read_settings()
+        self.journal.rotations = self.settings.queue_log_rotations
         self.history.reconfigure(self.settings)
         self.events.logs.reconfigure(config)
+        self.shadows.renew()
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
         self.ads.on_change()
@@ -144,6 +152,7 @@ class ScheddService:
         runtime = self.runtime
         account = runtime.privileges.daemon.name
         self.settings = read_service_settings(runtime.config)
+        runtime.snapshots.most = self.settings.query_workers
         self.queue_settings = read_queue_settings(
             runtime.config,
             schedd_name=runtime.identity.name,
@@ -187,9 +196,16 @@ class ScheddService:
                 await asyncio.sleep(0)
 
     async def _serve_cleaning(self) -> None:
+        """Write the queue log anew, after each QUEUE_CLEAN_INTERVAL and whenever it has grown."""
+        due = self.now() + self.settings.clean_seconds
         while True:
-            await asyncio.sleep(self.settings.clean_seconds)
-            self.journal.compact(self.queue, self.now())
+            if self.journal.has_grown or self.now() >= due:
+                due = self.now() + self.settings.clean_seconds
+                try:
+                    await self.journal.compact(self.queue, self.now())
+                except StorageError as error:
+                    self.runtime.log.problem(f"The queue log stays as it is: {error}")
+            await asyncio.sleep(min(_LOOKED_AT_SECONDS, self.settings.clean_seconds))
 
     # -- the desk of the negotiation ----------------------------------------------------------
 

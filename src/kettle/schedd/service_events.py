@@ -33,7 +33,11 @@ class ScheddEvents:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self.logs = EventLogs(runtime.config)
+        self.logs = EventLogs(
+            runtime.config,
+            privileged=runtime.privileges.as_root,
+            report=runtime.log.problem,
+        )
 
     def submitted(self, job: Job) -> None:
         """Write event 000."""

@@ -86,7 +86,7 @@ class ExportCommands:
 
     async def _commit(self, transaction: Transaction) -> None:
         if transaction:
-            self._service.queue.commit(transaction)
+            self._service.queue.commit(transaction, refusable=True)
             await self._service.journal.flush()
 
     def _files(self, actor: Actor) -> OwnedFiles:

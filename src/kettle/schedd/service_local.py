@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
 from kettle.classad import ClassAd
@@ -104,7 +105,7 @@ class LocalRun:
             host=self._service.runtime.identity.machine,
             startd_name=self._service.name,
             peer_user=job.user,
-            channel=Channel().export(),
+            channel=Channel(token_bytes).export(),
             slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._service.name}),
             job=self._job_ad(),
         )

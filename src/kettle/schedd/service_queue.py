@@ -199,7 +199,7 @@ class QueueCommands:
             return
         # Time has passed while the client made up its mind; what is done is decided afresh.
         plan = actions.plan(service.queue, request, actor, service.now())
-        service.queue.commit(plan.transaction)
+        service.queue.commit(plan.transaction, refusable=True)
         await service.journal.flush()
         await stream.send(Words(1))
         service.on_action(plan)

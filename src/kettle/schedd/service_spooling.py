@@ -21,9 +21,11 @@ from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Job
 from kettle.schedd.selection import parse_constraint, select_jobs
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import Look
 from kettle.transfer.plan import plan_landing
-from kettle.transfer.protocol import Terms, download, upload
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     SpoolJobFiles,

@@ -65,7 +65,7 @@ class UserCommands:
             refused = {"Result": code or 22, "NumAds": 0, "ErrorString": error.message}
             await stream.send(ActOnUserRecordsReply(ClassAd(refused)))
             return
-        service.queue.commit(transaction)
+        service.queue.commit(transaction, refusable=True)
         await service.journal.flush()
         done = ClassAd({"Result": 0, "NumAds": count})
         if stream.command == Command.EDIT_USERREC:

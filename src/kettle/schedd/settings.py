@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.policy.attribute_protection import read_protected_names
 from kettle.schedd.actors import ActorRules
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
@@ -62,10 +63,7 @@ def read_queue_settings(
 ) -> QueueSettings:
     """Take the queue's rules from a configuration; `own_user` is the daemon's account."""
     domain = config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "localhost"
-
-    def names(*knobs: str) -> frozenset[str]:
-        return frozenset(word.lower() for knob in knobs for word in config.words(knob))
-
+    lists = read_protected_names(config.words)
     rounded = {}
     for name in ROUNDED:
         text = (config.get(f"SCHEDD_ROUND_ATTR_{name}") or "").strip()
@@ -77,9 +75,9 @@ def read_queue_settings(
         schedd_name=schedd_name,
         version=version,
         platform=platform,
-        immutable=names("SYSTEM_IMMUTABLE_JOB_ATTRS", "IMMUTABLE_JOB_ATTRS"),
-        protected=names("SYSTEM_PROTECTED_JOB_ATTRS", "PROTECTED_JOB_ATTRS"),
-        secure=names("SYSTEM_SECURE_JOB_ATTRS", "SECURE_JOB_ATTRS"),
+        immutable=lists.immutable,
+        protected=lists.protected,
+        secure=lists.secure,
         rounded=rounded,
         most_jobs=config[ScheddKnobs.MAX_JOBS_SUBMITTED],
         most_jobs_of_owner=config[ScheddKnobs.MAX_JOBS_PER_OWNER],
@@ -96,6 +94,7 @@ class ServiceSettings:
 
     spool: str
     queue_log: str
+    queue_log_rotations: int
     history: str
     most_history_bytes: int
     history_rotations: int
@@ -107,6 +106,7 @@ class ServiceSettings:
     clean_seconds: int
     update_seconds: int
     only_my_jobs: bool
+    query_workers: int
     claim_request_seconds: int
     most_startd_contacts: int
 
@@ -116,6 +116,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
     return ServiceSettings(
         spool=config.get("SPOOL") or ".",
         queue_log=str(config[ScheddKnobs.JOB_QUEUE_LOG]),
+        queue_log_rotations=config[ScheddKnobs.MAX_JOB_QUEUE_LOG_ROTATIONS],
         history=str(config[HistoryKnobs.HISTORY] or ""),
         most_history_bytes=_bytes(config, "MAX_HISTORY_LOG", 20 * 1024 * 1024),
         history_rotations=_or(config.integer("MAX_HISTORY_ROTATIONS"), 2),
@@ -127,6 +128,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         clean_seconds=max(60, _or(config.integer("QUEUE_CLEAN_INTERVAL"), 86400)),
         update_seconds=max(1, _or(config.integer("SCHEDD_INTERVAL"), 300)),
         only_my_jobs=config.boolean("CONDOR_Q_ONLY_MY_JOBS") is not False,
+        query_workers=config[ScheddKnobs.SCHEDD_QUERY_WORKERS],
         claim_request_seconds=_or(config.integer("REQUEST_CLAIM_TIMEOUT"), 1800),
         most_startd_contacts=_or(config.integer("MAX_PENDING_STARTD_CONTACTS"), 0),
     )

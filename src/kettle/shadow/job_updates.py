@@ -7,12 +7,15 @@ measures, what it was given, and what the job itself may set come through. Sourc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from kettle.classad import ClassAd
+from kettle.policy.attribute_protection import Protection, Standing, standing
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 _MEASURED = frozenset(
     name.lower()
     for name in (
@@ -32,8 +35,17 @@ _RENAMED = {
     "recentstatslifetime": "RecentStatsLifetimeStarter",
 }
 _GIVEN = ("usage", "provisioned")
-# Only the shadow and the schedd say what these are.
-_NEVER = frozenset({"owner", "user", "cmd", "jobstatus", "clusterid", "procid", "claimid"})
+# What says where this access point reads and writes files of the job's owner, and for how long it
+# keeps the job: the owner may change it, a program on somebody else's machine may not.
+_OURS = frozenset(
+    name.lower()
+    for name in (
+        "Cmd", "DAGManNodesLog", "Err", "In", "Iwd", "JobLeaseDuration", "LeaveJobInQueue", "Out",
+        "OutputDestination", "CheckpointDestination", "StageInStart", "StageInFinish",
+        "TransferInput", "TransferOutput", "TransferOutputRemaps", "TransferPlugins",
+        "TransferCheckpoint", "UserLog", "X509UserProxy",
+    )
+)  # fmt: skip
 
 
 def from_report(report: ClassAd) -> dict[str, str]:
@@ -63,9 +75,11 @@ def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:
     }
 
 
-def may_set(name: str) -> bool:
+def may_set(name: str, lists: Protection) -> bool:
     """Tell whether a job may set this attribute of its own ad (chirp set_job_attr)."""
-    return name.isidentifier() and name.lower() not in _NEVER
+    if not _NAME.fullmatch(name) or name.lower() in _OURS:
+        return False
+    return standing(name, lists) is Standing.FREE
 
 
 def transfer_stats(direction: str, before: ClassAd | None, size: int, files: int) -> str:

@@ -17,6 +17,7 @@ from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, WireError
+from kettle.policy.attribute_protection import read_protected_names
 from kettle.policy.job_policy import SystemPolicy
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
@@ -63,7 +64,11 @@ class ShadowHost:
         self.runtime = runtime
         self.control = control
         self.schedd_address = schedd_address
-        self.logs = EventLogs(runtime.config)
+        self.logs = EventLogs(
+            runtime.config,
+            privileged=runtime.privileges.as_root,
+            report=runtime.log.problem,
+        )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0
@@ -79,6 +84,7 @@ class ShadowHost:
         self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
         self.chirp_prefix = "Chirp"
         self.uid_domain = config.get("UID_DOMAIN") or ""
+        self.protected = read_protected_names(config.words)
         self.system_policy: SystemPolicy = read_system_policy(config.get)
 
     # What shadows ask of their host.

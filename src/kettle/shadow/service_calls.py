@@ -21,8 +21,10 @@ from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts
 from kettle.shadow.service_files import FILE_CALLS, RemoteFiles
+from kettle.shadow.service_transfers import note_nothing
 from kettle.shadow.shadow_machine import Event
 from kettle.wire.codec import is_private_attribute
+from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 
@@ -50,15 +52,7 @@ async def answer(shadow: RunningShadow, call: Call, data: bytes = b"") -> Reply:
 
 
 async def _get_job_info(shadow: RunningShadow, call: calls.GetJobInfo) -> Reply:
-    ad = shadow.job.copy()
-    host = shadow.host
-    ad["ClaimId"] = shadow.claim.text
-    ad["PublicClaimId"] = shadow.claim.public
-    ad["StartdIpAddr"] = shadow.startd_address
-    ad["ShadowIpAddr"] = str(host.address)
-    ad["ShadowVersion"] = host.version
-    ad["UidDomain"] = host.uid_domain
-    return call.answer(0, result=ad)
+    return call.answer(0, result=shadow.ad_for_the_starter())
 
 
 async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStarterInfo) -> Reply:
@@ -69,6 +63,16 @@ async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStar
     if shadow.starter_address:
         # Kept in the queue, so that a later shadow finds the starter too.
         shadow.update(texts({"StarterIpAddr": shadow.starter_address}))
+    if call.info.boolean(short_way.BEGINS) is not True:
+        return call.answer(0)
+    if shadow.state.asked:
+        # Somebody wants the job gone: it does not begin.
+        return call.answer(-1, errno=errno.ECANCELED)
+    with shadow.host.logs.together():
+        if call.info.boolean(short_way.NO_INPUT) is True:
+            note_nothing(shadow, "Input")
+        shadow.note_report(call.info)
+        await shadow.happen(Event.EXECUTING)
     return call.answer(0)
 
 
@@ -88,6 +92,11 @@ async def _register_job_info(shadow: RunningShadow, call: calls.RegisterJobInfo)
 
 
 async def _job_exit(shadow: RunningShadow, call: calls.JobExit) -> Reply:
+    if call.info.boolean(short_way.LAST_REPORT) is True:
+        with shadow.host.logs.together():
+            shadow.note_report(call.info)
+            if call.info.boolean(short_way.NO_OUTPUT) is True:
+                note_nothing(shadow, "Output")
     changes = from_report(call.info) | delayed_chirp(call.info, shadow.host.chirp_prefix)
     shadow.update(changes)
     # What the machine says last must not lose what it said before about the exit.
@@ -114,7 +123,6 @@ _STARTERS_EVENTS = frozenset(
         ULogEvent.JOB_AD_INFORMATION,
         ULogEvent.JOB_STAGE_IN,
         ULogEvent.JOB_STAGE_OUT,
-        ULogEvent.FILE_TRANSFER,
         ULogEvent.RESERVE_SPACE,
         ULogEvent.RELEASE_SPACE,
         ULogEvent.FILE_COMPLETE,
@@ -161,7 +169,7 @@ async def _get_job_attr(shadow: RunningShadow, call: calls.GetJobAttr) -> Reply:
 
 
 async def _set_job_attr(shadow: RunningShadow, call: calls.SetJobAttr) -> Reply:
-    if not may_set(call.name) or len(call.value) > MAX_EXPRESSION:
+    if not may_set(call.name, shadow.host.protected) or len(call.value) > MAX_EXPRESSION:
         return call.answer(-1, errno=errno.EACCES)
     try:
         text = unparse(parse_expression(call.value, old=True), old=True)
@@ -178,7 +186,10 @@ async def _constrain(shadow: RunningShadow, call: calls.Constrain) -> Reply:
     except ClassAdSyntaxError:
         return call.answer(-1, errno=errno.EINVAL)
     before = shadow.job.text("Requirements") or "true"
-    shadow.update({"Requirements": f"({before}) && ({added})"})
+    text = f"({before}) && ({added})"
+    if len(text) > MAX_EXPRESSION:
+        return call.answer(-1, errno=errno.EFBIG)
+    shadow.update({"Requirements": text})
     return call.answer(0)
 
 

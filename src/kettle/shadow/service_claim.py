@@ -54,9 +54,6 @@ class ClaimLink:
         On code 1 the connection is the starter's; it is the caller's to close in any case.
         """
         ad = job.copy()
-        ad["ClaimId"] = self.claim.text
-        ad["PublicClaimId"] = self.claim.public
-        ad["StartdIpAddr"] = self.address
         ad["_condor_send_activation_failure_ad"] = True
         stream = await self._connect(Command.ACTIVATE_CLAIM)
         try:

@@ -22,6 +22,8 @@ FileHandler = Callable[["RemoteFiles", Any, bytes], Reply]
 MAX_OPEN = 256
 # Limit: bytes of one directory listing.
 MAX_LISTING = 16 * 1024 * 1024
+# Limit: pieces of one read or write with strides; each is a system call.
+MAX_PIECES = 65_536
 # Flags of open() travel in the reference's own numbering.
 _FLAGS = {
     0x0001: os.O_WRONLY,
@@ -135,8 +137,9 @@ def _sread(files: RemoteFiles, call: calls.Sread, _: bytes) -> Reply:
     descriptor, left = files.descriptor(call.descriptor), _size(call.size)
     step = max(1, call.stride_skip)
     length = max(1, call.stride_length)
-    offset, parts = call.offset, []
-    while left > 0:
+    offset = call.offset
+    parts: list[bytes] = []
+    while left > 0 and len(parts) < MAX_PIECES:
         piece = os.pread(descriptor, min(length, left), offset)
         parts.append(piece)
         left -= len(piece)
@@ -166,6 +169,8 @@ def _swrite(files: RemoteFiles, call: calls.Swrite, _: bytes) -> Reply:
     descriptor = files.descriptor(call.descriptor)
     length, step = max(1, call.stride_length), max(1, call.stride_skip)
     offset, written = call.offset, 0
+    if len(call.data) > MAX_PIECES * length:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
     while written < len(call.data):
         piece = call.data[written : written + length]
         written += os.pwrite(descriptor, piece, offset)
@@ -254,10 +259,15 @@ def _get_dir(files: RemoteFiles, call: calls.GetDir, _: bytes) -> Reply:
 def _get_long_dir(files: RemoteFiles, call: calls.GetLongDir, _: bytes) -> Reply:
     path = files.path(call.path)
     lines = []
+    size = 0
     for name in sorted(os.listdir(path)):
-        facts = os.lstat(os.path.join(path, name))
-        lines.append(f"{name}\n{render_stat(facts)}")
-    return call.answer(0, result="".join(lines)[:MAX_LISTING])
+        lines.append(f"{name}\n{render_stat(os.lstat(os.path.join(path, name)))}")
+        size += len(lines[-1])
+        if size > MAX_LISTING:
+            # An entry is whole or it is not there.
+            del lines[-1]
+            break
+    return call.answer(0, result="".join(lines))
 
 
 def _whoami(files: RemoteFiles, call: calls.WhoAmI, _: bytes) -> Reply:  # noqa: ARG001

@@ -18,7 +18,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import KettleError, NotFoundError
-from kettle.runtime import pattern_limit, tasks
+from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
@@ -85,6 +85,7 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
         )
     )
     tasks.set_reporter(log.problem)
+    profiling.start("SHADOW")
     machine = config.get("FULL_HOSTNAME") or "localhost"
     identity = DaemonIdentity("SHADOW", machine, machine, clock.now())
     processes = SystemProcesses()
@@ -113,4 +114,5 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
         processes.stop()
         log("The shadow host ends")
         log.close()
+        profiling.stop()
     return 0

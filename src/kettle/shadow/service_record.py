@@ -84,11 +84,14 @@ class JobRecord:
             self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
 
     def flush(self) -> None:
-        """Send the waiting updates to the schedd."""
+        """Send the waiting updates to the schedd; while it reads nothing they go on waiting."""
         if self._flush_timer is not None:
             self._flush_timer.cancel()
             self._flush_timer = None
-        if self._pending:
+        if self._pending and self.host.control.congested:
+            loop = asyncio.get_running_loop()
+            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
+        elif self._pending:
             self.host.tell_schedd(UpdateJob(self.ids(), self.take_pending()))
 
     def take_pending(self) -> ClassAd:

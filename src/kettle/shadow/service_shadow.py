@@ -39,8 +39,10 @@ from kettle.shadow.job_updates import texts
 from kettle.shadow.service_calls import answer
 from kettle.shadow.service_claim import STARTD_SECONDS, ClaimLink
 from kettle.shadow.service_record import JobRecord
+from kettle.shadow.service_transfers import has_input
 from kettle.shadow.shadow_machine import Effect, Event, Phase, begin, step
 from kettle.transfer.plan import size_limit
+from kettle.wire.messages import short_way
 from kettle.wire.messages.claims import (
     ClaimMessage,
     ContinueClaim,
@@ -244,7 +246,7 @@ class RunningShadow(JobRecord):
     async def _activate(self) -> None:
         for _ in range(ACTIVATION_RETRIES):
             try:
-                stream, code, failure = await self.link.activate(self.job)
+                stream, code, failure = await self.link.activate(self._activation_ad())
             except (WireError, OSError) as error:
                 self._refused(f"The startd could not be asked to start the job: {error}")
                 await self.happen(Event.CONNECTION_LOST)
@@ -265,6 +267,25 @@ class RunningShadow(JobRecord):
             await asyncio.sleep(ACTIVATION_RETRY_SECONDS)
         self._refused("The startd did not finish cleaning up after its last job")
         await self.happen(Event.REFUSED)
+
+    def ad_for_the_starter(self) -> ClassAd:
+        """Return the job's ad with what a starter has to know beside."""
+        ad = self.job.copy()
+        host = self.host
+        ad["ClaimId"] = self.claim.text
+        ad["PublicClaimId"] = self.claim.public
+        ad["StartdIpAddr"] = self.startd_address
+        ad["ShadowIpAddr"] = str(host.address)
+        ad["ShadowVersion"] = host.version
+        ad["UidDomain"] = host.uid_domain
+        return ad
+
+    def _activation_ad(self) -> ClassAd:
+        """Return the ad of ACTIVATE_CLAIM, with what a starter of ours may spare itself."""
+        ad = self.ad_for_the_starter()
+        ad[short_way.SHORT_WAY] = True
+        ad[short_way.NOTHING_TO_FETCH] = not has_input(self)
+        return ad
 
     def _refused(self, reason: str) -> None:
         self._reason = reason
@@ -509,6 +530,7 @@ class RunningShadow(JobRecord):
                 "TransferSocket": str(self.host.address),
                 "ShadowIpAddr": str(self.host.address),
                 "ShadowVersion": self.host.version,
+                short_way.SHORT_WAY: True,
             },
             address=address,
         )

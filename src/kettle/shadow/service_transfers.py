@@ -1,7 +1,7 @@
 """The shadow's side of file transfers: the starter connects, this sends input or takes output.
 
-What travels is `kettle.transfer.plan`'s, how `kettle.transfer.protocol`'s; here are the disk, the
-events 040, the times and counts in the job's ad, and the hold reason of a transfer that failed.
+What travels is `kettle.transfer.plan`'s, how is in its two halves; here are the disk, the events
+040, the times and counts in the job's ad, and the hold reason of a transfer that failed.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
 from kettle.shadow.service_checkpoints import IntermediateStore
 from kettle.shadow.shadow_machine import Phase
+from kettle.transfer.go_ahead import Terms
+from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import Landing, plan_input, plan_landing
-from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 
 if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
@@ -67,7 +70,7 @@ async def take_output(shadow: RunningShadow, stream: Stream) -> None:
     place = _Place(plan_landing(shadow.job, directory, spooled=spooled))
     store = IntermediateStore(shadow)
 
-    def begun(final: bool) -> None:
+    def begun(final: bool, size: int) -> None:  # noqa: ARG001
         if not final and not spooled:
             place.landing = Landing(store.begin(), {})
         elif final and shadow.state.phase is Phase.RUNNING:
@@ -123,6 +126,23 @@ async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
         _fail(shadow, direction, detail, here_failed=True, try_again=True)
     finally:
         over.set()
+
+
+def has_input(shadow: RunningShadow) -> bool:
+    """Whether the job has input to be fetched; what cannot be sent is something, too."""
+    try:
+        plan = plan_input(shadow.job, LocalFiles(), IntermediateStore(shadow).existing())
+    except RefusedError:
+        return True
+    return bool(plan.items)
+
+
+def note_nothing(shadow: RunningShadow, direction: str) -> None:
+    """Note a transfer for which no connection was needed, as there was no file."""
+    if direction == "Input":
+        shadow.update({"TransferInputSizeMB": "0"})
+    _note_start(shadow, direction)
+    _note_end(shadow, direction, Outcome())
 
 
 def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) -> Terms:

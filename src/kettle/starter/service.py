@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -22,6 +21,7 @@ from kettle.runtime import tasks
 from kettle.runtime.privileges import Account
 from kettle.runtime.processes import Child
 from kettle.starter import outcome, syscalls
+from kettle.starter.account import Claimed, choose_account, slot_account
 from kettle.starter.deferral import seconds_to_wait
 from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep, ProcessList, Role
 from kettle.starter.launch import (
@@ -41,9 +41,9 @@ from kettle.starter.service_shadow import LeaseOver, ShadowLink
 from kettle.starter.service_streams import StreamedFiles
 from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
 from kettle.starter.service_world import StarterWorld
-from kettle.starter.settings import choose_owner
 from kettle.starter.usage import Usage, cpus_usage, update_ad
 from kettle.wire.dialog import Dialog
+from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.starter_control import StarterActivation
 
@@ -86,13 +86,16 @@ class Starter:
         self.slot = activation.slot
         # The startd has left out what a job must not read.
         self._slot_lines = list(activation.slot.lines())
-        self.sandbox = Sandbox.of_starter(self.settings.execute, os.getpid())
+        self.sandbox = Sandbox.of_starter(self.settings.execute, world.pid)
         self.vacate: outcome.Vacate | None = None
         self.processes = ProcessList()
         self.pipeline = ExitPipeline(Controller.SHADOW)
         self.usage = Usage()
         self.state = ""
         self.transfers = False
+        # Whether the shadow spares us what ours do not need (wire.messages.short_way).
+        self.short_way = self.job.boolean(short_way.SHORT_WAY) is True
+        self.fetches = self.job.boolean(short_way.NOTHING_TO_FETCH) is not True
         self.delayed: dict[str, str] = {}
         self.streams = StreamedFiles(self.shadow)
         self.plan: LaunchPlan | None = None
@@ -112,6 +115,8 @@ class Starter:
         self.may_stay = False
         self.stays = False
         self._final: ClassAd | None = None
+        # Whether the job's last call has to say what others would have said before.
+        self._short_end = False
 
     # ---- the life of the job ------------------------------------------------------------------
 
@@ -155,7 +160,11 @@ class Starter:
         return await self.shadow.call(make)
 
     async def _prepare(self) -> None:
-        self.job = await self.call(syscalls.get_job_info)
+        if self.short_way:
+            for name in short_way.FOR_THE_STARTER:
+                self.job.discard(name)
+        else:
+            self.job = await self.call(syscalls.get_job_info)
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
         lease = self.job.integer("JobLeaseDuration")
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
@@ -168,19 +177,38 @@ class Starter:
             raise CannotLaunch(
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
             ) from error
-        self._jobs = JobProcesses(self.world.processes, self.world.privileges, account)
+        self._jobs = self.world.job_processes(account)
         self.commands = StarterCommands(self)
         self.commands.register()
+        self.fetches = self.transfers and (self.fetches or not self.short_way)
+        if self.fetches or not self.short_way:
+            await self._register()
+        self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
+        if self.fetches:
+            await self.transfer.fetch_input()
+        self.keeper.write_ad(self.sandbox.job_ad, self.job)
+        if self.fetches or not self.short_way:
+            await self._ask_guidance("JobEnvironment", {})
+        await self._await_deferral_time()
+
+    async def _register(self) -> None:
+        """Say who we are, and get leave to set the job up."""
         await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(self.info_ad())))
         await self.call(lambda: syscalls.must(calls.RegisterJobInfo(self._provisioned_ad())))
         await self.transfer.get_session()
         await self._ask_guidance("JobSetup", {"ContextAd": ClassAd()})
-        self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
+
+    async def _begin_execution(self) -> None:
+        """Say that the program begins; it may when the shadow has answered."""
+        if self.fetches or not self.short_way:
+            await self.call(lambda: syscalls.must(calls.BeginExecution()))
+            return
+        info = self.info_ad()
+        info.update(self._provisioned_ad())
+        info[short_way.BEGINS] = True
         if self.transfers:
-            await self.transfer.fetch_input()
-        self.keeper.write_ad(self.sandbox.job_ad, self.job)
-        await self._ask_guidance("JobEnvironment", {})
-        await self._await_deferral_time()
+            info[short_way.NO_INPUT] = True
+        await self.call(lambda: syscalls.must(calls.RegisterStarterInfo(info)))
 
     async def _await_deferral_time(self) -> None:
         """Wait until the job may begin; being told to leave ends the wait (N008-N010)."""
@@ -193,21 +221,33 @@ class Starter:
                 await self._deactivated.wait()
 
     def _choose_account(self) -> Account:
-        owner = self.job.string("OsUser") or self.job.string("Owner") or ""
-        name, fallback = choose_owner(
-            self.settings,
-            owner.partition("@")[0],
-            self.job.string("UidDomain") or "",
-            self.activation.slot_name,
-            as_owner=self.job.boolean("RunAsOwner") is not False,
+        job = self.job
+        owner = (job.string("OsUser") or job.string("Owner") or "").partition("@")[0]
+        expected = (self.activation.job.string("Owner") or owner).partition("@")[0]
+        if job.string("Owner") not in {None, expected}:
+            raise CannotLaunch(
+                f"the claim was activated for a job of {expected}, not of {job.string('Owner')}",
+                HoldReasonCode.FailedToAccessUserAccount,
+            )
+        rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]
+        claimed = Claimed(
+            owner, job.string("UidDomain") or "", job.boolean("RunAsOwner") is not False
         )
+        choice = choose_account(rules, claimed, slot, self.world.is_submit_host_ours)
+        privileges = self.world.privileges
         try:
-            return self.world.privileges.job_account(name, fallback=fallback)
+            account = privileges.job_account(
+                choice.name, fallback=slot_account(rules, slot), named_here=choice.named_here
+            )
         except NotFoundError as error:
             raise CannotLaunch(
                 f"there is no account to run the job: {error}",
                 HoldReasonCode.FailedToAccessUserAccount,
             ) from error
+        if privileges.can_switch:
+            why = choice.reason if account.name == choice.name else f"not as {choice.name}"
+            self.log(f"The job runs as {account.name}: {why}")
+        return account
 
     async def _ask_guidance(self, request: str, extra: dict[str, object]) -> None:
         """Ask the shadow whether to go on; wait where it says so."""
@@ -257,7 +297,7 @@ class Starter:
         self._chirp.start()
         around = Surroundings(
             slot_name=self.activation.slot_name.partition("@")[0],
-            starter_pid=os.getpid(),
+            starter_pid=self.world.pid,
             ancestors=self.world.ancestors(),
             home=home,
             bin_directory=settings.bin_directory,
@@ -269,7 +309,7 @@ class Starter:
         self.plan = plan_launch(self.job, self.slot, self.sandbox, around, transfers=self.transfers)
         if self.transfers and self.job.boolean("TransferExecutable") is not False:
             self.keeper.make_executable(self.plan.program)
-        await self.call(lambda: syscalls.must(calls.BeginExecution()))
+        await self._begin_execution()
         first = Role.PRE if self.job.string("PreCmd") else Role.JOB
         await self._spawn(first)
         return first
@@ -522,11 +562,13 @@ class Starter:
 
     async def _transfer_output(self) -> bool:
         started = self._status is not None
-        if started and self.vacate is None:
+        if started and self.vacate is None and not self.short_way:
             event = ClassAd({"EventType": "ActivationExecutionExit"})
             await self.call(lambda: syscalls.invoke(calls.EventNotification(event)))
         if self._final is None:
             self._final = self.final_ad()
+        if started and self.short_way and self.vacate is None and not self._has_output():
+            return True
         final = ClassAd(parent=self._final)
         final["_condor_JOBINFO_MAXINTERVAL"] = _NO_UPDATE
         if started:
@@ -553,8 +595,19 @@ class Starter:
                 await self._report_failure(error.message, error.code, error.subcode)
         return True
 
+    def _has_output(self) -> bool:
+        """Whether anything has to be sent; if not, the last call says so."""
+        if self.transfers and self.transfer.has_output():
+            return True
+        self._short_end = True
+        return False
+
     async def _job_exit(self) -> bool:
         final = ClassAd(parent=self._final)
+        if self._short_end:
+            final[short_way.LAST_REPORT] = True
+            if self.transfers:
+                final[short_way.NO_OUTPUT] = True
         final["BytesSent"] = self.transfer.bytes_sent
         final["BytesRecvd"] = self.transfer.bytes_received
         if self.transfer.spooled:

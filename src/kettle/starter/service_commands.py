@@ -22,6 +22,7 @@ from kettle.wire.dialog import Words
 from kettle.wire.messages import queue_queries as queries
 from kettle.wire.messages.claims import ClaimCommand, ClaimCommandReply
 from kettle.wire.messages.filetransfer import CHUNK, EMPTY_FILE_MARK
+from kettle.wire.messages.short_way import SHORT_WAY
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class StarterCommands:
             text = request.text(attribute)
             if text is not None:
                 starter.job.insert_text(attribute, text)
+        starter.short_way = request.boolean(SHORT_WAY) is True
         reply = starter.info_ad()
         reply["MyType"] = "Reply"
         reply["TargetType"] = "Command"

@@ -22,7 +22,7 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
-from kettle.runtime import kernel, pattern_limit, tasks
+from kettle.runtime import kernel, pattern_limit, profiling, tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.files import SystemSources
 from kettle.runtime.identity import DaemonIdentity, this_platform
@@ -77,7 +77,7 @@ def warm(generation: int) -> Prepared:
             generation,
             config,
             settings,
-            Privileges.find(settings.condor_ids or None),
+            Privileges.find(settings.condor_ids or None, settings.minimum_uid),
             parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
             parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
         )
@@ -106,6 +106,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     )
     log = _open_log(prepared, activation)
     tasks.set_reporter(log)
+    profiling.start("STARTER")
     processes = SystemProcesses()
     processes.start()
     # The starter of a local job belongs to the schedd, which has no second job for it.
@@ -130,6 +131,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     finally:
         await tasks.cancel_all()
         processes.stop()
+        profiling.stop()
     return 0
 
 

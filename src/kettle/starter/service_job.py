@@ -16,7 +16,13 @@ from collections.abc import Mapping
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.privileges import Account, Privileges
-from kettle.runtime.processes import Child, SystemProcesses, descendants, is_zombie
+from kettle.runtime.processes import (
+    Child,
+    SystemProcesses,
+    descendants,
+    is_zombie,
+    processes_of,
+)
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.usage import Sample
 
@@ -30,11 +36,18 @@ class JobProcesses:
     """Everything the starter runs for its job."""
 
     def __init__(
-        self, processes: SystemProcesses, privileges: Privileges, account: Account
+        self,
+        processes: SystemProcesses,
+        privileges: Privileges,
+        account: Account,
+        *,
+        dedicated: bool = False,
     ) -> None:
         self._processes = processes
         self._privileges = privileges
         self._account = account
+        # Whatever runs as a dedicated account is the job's, wherever it comes from (E009).
+        self._dedicated = dedicated and privileges.can_switch
         self.child: Child | None = None
         self.suspended = False
         # After a checkpoint the job goes on in its files; before, it begins them.
@@ -141,8 +154,14 @@ class JobProcesses:
         )
 
     def living(self) -> list[int]:
-        """Return the pids of everything below the starter that has not ended."""
-        return [pid for pid in descendants(os.getpid()) if not is_zombie(pid)]
+        """Return the pids of everything of the job's that has not ended.
+
+        That is what is below the starter, and all of an account that is for jobs only.
+        """
+        found = descendants(os.getpid())
+        if self._dedicated:
+            found += processes_of(self._account.uid)
+        return [pid for pid in found if not is_zombie(pid)]
 
     def signal_job(self, number: int) -> bool:
         """Signal the job's first process only."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import stat
 from collections.abc import Iterator
 
 from kettle.classad import ClassAd
 from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.removal import remove_tree
 from kettle.runtime.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.starter.sandbox import Sandbox
 from kettle.transfer.items import Look
@@ -73,7 +73,7 @@ class SandboxKeeper:
             try:
                 os.mkdir(box.root, 0o755)
             except FileExistsError:
-                _remove_tree(box.root)
+                remove_tree(box.root)
                 os.mkdir(box.root, 0o755)
             if self.privileges.can_switch:
                 os.chown(box.root, self.account.uid, self.account.gid)
@@ -120,7 +120,7 @@ class SandboxKeeper:
     def remove(self) -> None:
         """Remove everything (R088); what cannot be removed is left for the startd."""
         with self.privileges.as_root():
-            _remove_tree(self.sandbox.root)
+            remove_tree(self.sandbox.root)
 
 
 def _walk(root: str) -> Iterator[os.stat_result]:
@@ -135,27 +135,3 @@ def _walk(root: str) -> Iterator[os.stat_result]:
                 yield entry.stat(follow_symlinks=False)
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-
-
-def _remove_tree(root: str) -> None:
-    """Remove a directory tree; directories that their owner closed are opened first.
-
-    Root needs nothing opened, and must not: between the look at a name and the change of its mode
-    another process of the job's account could put a link to anything in its place.
-    """
-    try:
-        shutil.rmtree(root)
-        return
-    except FileNotFoundError:
-        return
-    except OSError:
-        if os.geteuid() == 0:
-            shutil.rmtree(root, ignore_errors=True)
-            return
-    for folder, names, _ in os.walk(root):
-        for name in names:
-            path = os.path.join(folder, name)
-            if not os.path.islink(path):
-                with contextlib.suppress(OSError):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(root, ignore_errors=True)

@@ -1,6 +1,6 @@
 """Fetching a job's input and sending its output, over connections to the shadow's file server.
 
-What travels is chosen by `transfer.plan`, how is `transfer.protocol`; here are the connection,
+What travels is chosen by `transfer.plan`, how is in its two halves; here are the connection,
 its session and what a failure means for the job (hold 12 and 13, or another try elsewhere).
 """
 
@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import ReportUrl
+from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import (
     Catalogue,
     Landing,
@@ -25,7 +27,8 @@ from kettle.transfer.plan import (
     split_url_outputs,
 )
 from kettle.transfer.plugins import plugin_environment
-from kettle.transfer.protocol import Outcome, Terms, download, upload
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
 from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
@@ -135,6 +138,20 @@ class SandboxTransfer:
         if starter.job.string("TransferOutput") is None:
             with starter.world.privileges.as_account(starter.keeper.account):
                 self._before = make_catalogue(files, scratch)
+
+    def has_output(self) -> bool:
+        """Whether the job that has ended left anything to be sent, here or to a URL.
+
+        What cannot be sent is something: sending says why.
+        """
+        starter = self._starter
+        try:
+            plan = plan_output(
+                starter.job, starter.keeper.files, starter.sandbox.scratch, self._before
+            )
+        except RefusedError:
+            return True
+        return bool(plan.items)
 
     async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
         """Send the job's output to the shadow; TransferFailed says what to do with the job."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import encodings.ascii
 import encodings.idna  # noqa: F401 - resolving any address needs it
+from secrets import token_bytes
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
@@ -20,11 +21,11 @@ from kettle.wire.messages.syscalls import RegisterJobInfo
 
 def _rehearse() -> None:
     """Send one encrypted message to nobody."""
-    sender = Channel()
+    sender = Channel(token_bytes)
     sender.start_encryption(bytes(32))
     writer = sender.writer()
     RegisterJobInfo(ClassAd({"JobState": "Running", "ImageSize": 1})).write(writer)
-    receiver = Channel.restore(sender.export())
+    receiver = Channel.restore(sender.export(), token_bytes)
     receiver.receive(sender.encode(writer))
     # Patterns are compiled on their first use.
     parse_remaps("a=b;c=d")

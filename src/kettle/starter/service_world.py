@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.runtime import host_names
 from kettle.runtime.clock import Clock
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
+from kettle.starter.account import is_dedicated
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
+from kettle.starter.service_job import JobProcesses
 from kettle.starter.settings import StarterSettings
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
@@ -43,6 +46,13 @@ class StarterWorld:
     network: SystemNetwork
     log: Callable[[str], None]
     shadow_stream: Stream
+    # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
+    pid: int = field(default_factory=os.getpid)
+
+    def job_processes(self, account: Account) -> JobProcesses:
+        """Return what starts, measures and ends the processes of a job that runs as `account`."""
+        dedicated = is_dedicated(self.settings.accounts, account.name)
+        return JobProcesses(self.processes, self.privileges, account, dedicated=dedicated)
 
     @property
     def address(self) -> str:
@@ -74,6 +84,15 @@ class StarterWorld:
         """Open a connection that begins with a command."""
         return await self.network.connect(address, command, session=session)
 
+    def is_submit_host_ours(self) -> bool:
+        """Whether the shadow's host is this machine, or has a name in our UID domain."""
+        address, domain = self.shadow_stream.remote_host, self.settings.uid_domain
+        return (
+            not address
+            or host_names.is_own_address(address)
+            or host_names.is_in_domain(address, domain)
+        )
+
     def home_of(self, account: Account) -> str:
         """Return the home directory of the job's account, empty if there is none."""
         return account.home if account.home and os.path.isdir(account.home) else ""
@@ -84,7 +103,7 @@ class StarterWorld:
         One per level: startd, starter; the value names the process below it, its birth and a
         number that nobody can guess.
         """
-        born, me = int(self.clock.now()), os.getpid()
+        born, me = int(self.clock.now()), self.pid
         secret = int.from_bytes(os.urandom(4), "big")
         return {
             f"_CONDOR_ANCESTOR_{os.getppid()}": f"{me}:{born}:{secret}",

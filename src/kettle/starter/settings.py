@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kettle.config import Config
+from kettle.starter.account import AccountRules
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,8 @@ class StarterSettings:
     sets_home: bool = True
     inherits_environment: str = ""
     job_environment: str = ""
-    slot_users: Mapping[str, str] = field(default_factory=dict)
-    allow_run_as_owner: bool = True
-    trust_uid_domain: bool = False
+    accounts: AccountRules = field(default_factory=AccountRules)
+    minimum_uid: int = 1
     ssh_to_job: bool = True
     sshd: str = "/usr/sbin/sshd"
     ssh_keygen: str = "/usr/bin/ssh-keygen"
@@ -67,11 +67,6 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         value = config.integer(name)
         return default if value is None else value
 
-    users = {}
-    for macro in config.entries():
-        upper = macro.name.upper()
-        if upper.startswith("SLOT") and upper.endswith("_USER"):
-            users[upper[: -len("_USER")].lower()] = config.get(macro.name) or ""
     return StarterSettings(
         execute=text("EXECUTE", "/tmp/execute"),  # noqa: S108
         log=text("LOG"),
@@ -95,9 +90,8 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         sets_home=flag("STARTER_SETS_HOME_ENV", default=True),
         inherits_environment=text("JOB_INHERITS_STARTER_ENVIRONMENT"),
         job_environment=text("STARTER_JOB_ENVIRONMENT"),
-        slot_users=users,
-        allow_run_as_owner=flag("STARTER_ALLOW_RUNAS_OWNER", default=True),
-        trust_uid_domain=flag("TRUST_UID_DOMAIN", default=False),
+        accounts=_read_account_rules(config),
+        minimum_uid=number("JOB_MINIMUM_UID", 1),
         ssh_to_job=flag("ENABLE_SSH_TO_JOB", default=True),
         sshd=text("SSHD", "/usr/sbin/sshd"),
         ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
@@ -108,17 +102,17 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
     )
 
 
-def choose_owner(
-    settings: StarterSettings, job_owner: str, job_uid_domain: str, slot: str, *, as_owner: bool
-) -> tuple[str, str]:
-    """Return the account a job should run as, and the one to fall back to (R087).
-
-    The owner itself only where both sides share the UID domain; else the slot's user.
-    """
-    slot_user = settings.slot_users.get(slot.partition("_")[0].lower(), "") or "nobody"
-    shared = settings.trust_uid_domain or (
-        bool(job_uid_domain) and job_uid_domain.lower() == settings.uid_domain.lower()
+def _read_account_rules(config: Config) -> AccountRules:
+    users = {}
+    for macro in config.entries():
+        upper = macro.name.upper()
+        if upper.startswith("SLOT") and upper.endswith("_USER"):
+            users[upper[: -len("_USER")].lower()] = config.get(macro.name) or ""
+    return AccountRules(
+        uid_domain=config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "",
+        trust_uid_domain=config.boolean("TRUST_UID_DOMAIN") is True,
+        allow_run_as_owner=config.boolean("STARTER_ALLOW_RUNAS_OWNER") is not False,
+        slot_users=users,
+        everybody=config.get("NOBODY_SLOT_USER") or "",
+        dedicated=config.get("DEDICATED_EXECUTE_ACCOUNT_REGEXP") or "",
     )
-    if as_owner and shared and settings.allow_run_as_owner and job_owner:
-        return job_owner, slot_user
-    return slot_user, "nobody"

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.config.knob import parse_integer, parse_real
-from kettle.errors import SubmitError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -42,7 +41,6 @@ class Row:
     index: int
     step: int
     values: tuple[str, ...]
-    is_blank: bool = False
 
 
 @dataclass
@@ -231,9 +229,3 @@ def _matches(patterns: Sequence[str], kind: str, sources: SubmitSources) -> list
             if kind == "any" or is_directory == (kind == "dirs"):
                 found[name.rstrip("/") + "/" if is_directory else name] = None
     return list(found)
-
-
-def refuse_empty(statement: QueueStatement) -> None:
-    """Raise SubmitError where a caller cannot do with a statement that makes no job."""
-    if not statement.job_count():
-        raise SubmitError("the queue statement makes no job", line=statement.line)

@@ -7,6 +7,7 @@ along with the logic; `say` plays recorded bytes to one dialog.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ class Side:
 
     def __init__(self, dialog: Dialog[Any], key: bytes | None = None) -> None:
         self.dialog = dialog
-        self.channel = Channel()
+        self.channel = Channel(secrets.token_bytes)
         if key is not None:
             self.channel.start_encryption(key)
         self.sent = bytearray()

@@ -6,6 +6,7 @@ done or stuck, and says what each came to.
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -48,7 +49,7 @@ class Player(Generic[T]):
 
     def __init__(self, dialog: Dialog[T], channel: Channel | None = None) -> None:
         self.dialog = dialog
-        self.channel = channel or Channel()
+        self.channel = channel or Channel(secrets.token_bytes)
         self.sent = b""
         self.outcome: Outcome[T] | None = None
         self._step: Step | None = None

@@ -15,6 +15,7 @@ from kettle.errors import ConnectionLost
 from kettle.runtime import tasks
 from kettle.runtime.network import CommandNetwork
 from kettle.runtime.transport import SocketTransport, Transport
+from kettle.wire.safesock import encode_datagrams
 from kettle.wire.sinful import Endpoint, Sinful
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ class Hub:
         self.latency = (0.0, 0.0)
         self.refused: set[str] = set()
         self.silent: set[str] = set()
+        # The share of packets that never arrive.
+        self.loss = 0.0
         self.connections_made = 0
         self._listening: dict[str, MemoryNetwork] = {}
         self._next_port = _FIRST_PORT
@@ -74,6 +77,19 @@ class Hub:
         )
         return SocketTransport(ours, names=(caller, place))
 
+    def send(self, caller: str, target: Endpoint, payload: bytes) -> None:
+        """Give a message to whoever takes datagrams at an endpoint; lost if nobody does."""
+        network = self._listening.get(str(target))
+        if network is None or not network.accepting or not network.with_datagrams:
+            return
+        message_id = (self.random.getrandbits(32), 0, 0, 0)
+        packets = encode_datagrams(payload, message_id)
+        self.random.shuffle(packets)
+        for packet in packets:
+            if self.random.random() >= self.loss:
+                serving = network.commands.serve_datagram(packet, caller)
+                tasks.spawn(serving, f"datagram at {target}")
+
 
 class MemoryNetwork(CommandNetwork):
     """One daemon's network in a hub."""
@@ -93,22 +109,32 @@ class MemoryNetwork(CommandNetwork):
         self._host = host
         self._endpoint: Endpoint | None = None
         self.accepting = False
+        # Whether this daemon takes commands in datagrams, and says so.
+        self.with_datagrams = False
 
     async def listen(self, port: int | None = None) -> None:
         """Take an address in the hub."""
         self._endpoint = self._hub.claim_port(self, self._host, port or 0)
         address = Sinful(self._host, self._endpoint.port).with_addresses([self._endpoint])
-        self._address = address.with_parameter("noUDP")
-        self._setup = self._client = None
+        if not self.with_datagrams:
+            address = address.with_parameter("noUDP")
+        self.standing.address = address
 
     def begin_accepting(self) -> None:
         """Answer commands from here on."""
         self.accepting = True
 
-    async def _open(self, sinful: Sinful, seconds: float) -> Transport:
-        own = self._address
-        caller = f"{own.host}:{own.port or 1}"
-        return await self._hub.open(caller, sinful.choose_route().endpoint, seconds)
+    async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
+        """Connect within the hub."""
+        return await self._hub.open(self._name, sinful.endpoint, seconds)
+
+    def send_message(self, target: Endpoint, payload: bytes) -> None:
+        """Send a message in packets, each of which may be lost."""
+        self._hub.send(self._name, target, payload)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.address.host}:{self.address.port or 1}"
 
     async def close(self) -> None:
         """Leave the hub and end every connection that is being served."""

@@ -13,7 +13,10 @@ from pathlib import Path
 
 from kettle.pool.personal import PersonalPool
 
-_GONE_SECONDS = 10.0
+# Limit: a pool is up within a second or two; a machine with other work gets as long as it takes.
+_START_SECONDS = 120.0
+# Limit: how long what a stopped pool left may take to go; it costs time only if it stays.
+_GONE_SECONDS = 60.0
 
 
 @contextlib.contextmanager
@@ -34,7 +37,7 @@ def personal_pool(folder: Path, config_text: str = "") -> Iterator[PersonalPool]
     try:
         try:
             pool.make()
-            pool.start()
+            pool.start(seconds=_START_SECONDS)
             yield pool
         except BaseException:
             print_logs(pool)

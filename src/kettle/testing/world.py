@@ -91,6 +91,11 @@ class WorldDaemon(Generic[S]):
         await self.service.shut_down(how)
         await self.network.close()
 
+    def abort(self) -> None:
+        """Vanish, as a daemon does that cannot believe its own memory any more."""
+        self.stopped = "abort"
+        tasks.spawn(self.network.close(), "abort")
+
     async def crash(self) -> None:
         """Leave the network without a word; the service object is left as it is."""
         await self.network.close()
@@ -160,6 +165,7 @@ class World:
         network.add_family(self._family)
         daemon = WorldDaemon(runtime, service_class(runtime), network, processes)
         runtime.stop = daemon.request_shutdown
+        runtime.abort = daemon.abort
         GenericCommands(daemon).register()
         await daemon.service.start()
         network.begin_accepting()

@@ -1,7 +1,7 @@
 """The `kettle` command: everything that HTCondor has no command for.
 
 Only the table of subcommands and the choice among them are here; each subcommand is a module of
-`tools/front/` with `build_parser` and `run`. The classic `condor_*` tools are modules beside it.
+`tools/front/` with `build_parser` and `run`. The classic `condor_*` tools are beside it.
 """
 
 from __future__ import annotations

@@ -11,10 +11,16 @@ item 2; checked against the real tools.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from kettle.errors import UsageError
+from kettle.errors import KettleError, UsageError
+from kettle.tools.programs import Streams
+
+W = TypeVar("W")
+# As many words as come before the next option, one at least.
+MANY = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,8 @@ class Option:
     """One option of a tool.
 
     `shortest` is how many letters one dash needs (0: the whole name); `values` how many words
-    follow it; `qualified` whether a colon with qualifiers may follow the name.
+    follow it (MANY: all up to the next option); `qualified` whether a colon with qualifiers may
+    follow the name.
     """
 
     name: str
@@ -50,6 +57,66 @@ class Given:
         return self.values[0]
 
 
+class Asked(Exception):  # noqa: N818 - a question, not an error
+    """The command line wants to be told something and nothing done: `kind` is help or version."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class UnknownOptionError(UsageError):
+    """An option that does not exist; `word` is the option as typed."""
+
+    def __init__(self, word: str, *, hint: str = "") -> None:
+        super().__init__(f"unknown option {word}", hint=hint)
+        self.word = word
+
+
+class MissingValueError(UsageError):
+    """An option without the words it needs: `option` is its row, `word` the option as typed."""
+
+    def __init__(self, option: Option, word: str) -> None:
+        what = f"{option.values} arguments" if option.values > 1 else "an argument"
+        super().__init__(f"option {word} needs {what}")
+        self.option, self.word = option, word
+
+
+def run_tool(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Streams,
+    *,
+    usage: str,
+    read_wish: Callable[[Sequence[str]], W],
+    act: Callable[[W, Mapping[str, str], Streams], int],
+    complain: Callable[[UsageError], str] | None = None,
+    prefix: str = "",
+) -> int:
+    """Read the command line into a wish and act on it; the result is the exit code.
+
+    Help and version go to stdout with exit code 0. A command line that means nothing is answered
+    with what `complain` says (the error and the usage), an operating error with `prefix` and its
+    sentence; both on stderr, with exit code 1.
+    """
+    try:
+        return act(read_wish(argv[1:]), environment, streams)
+    except Asked as asked:
+        streams.stdout.write(usage if asked.kind == "help" else _version_text())
+        return 0
+    except UsageError as error:
+        streams.stderr.write(complain(error) if complain else f"{error}\n{usage}")
+    except KettleError as error:
+        streams.stderr.write(f"{prefix}{error}\n")
+    return 1
+
+
+def _version_text() -> str:
+    from kettle.tools.configuration.condor_version import version_text
+
+    return version_text()
+
+
 def match_option(word: str, option: Option) -> str | None:
     """Return the qualifiers (perhaps none: empty) if `word` names `option`, else None."""
     name, colon, qualifiers = word.partition(":")
@@ -64,10 +131,25 @@ def match_option(word: str, option: Option) -> str | None:
     return None
 
 
+def choose_option(word: str, options: Sequence[Option]) -> tuple[Option, str]:
+    """Return the option that `word` names, and its qualifiers.
+
+    Raises Asked at an option called help or version, UnknownOptionError if it names none.
+    """
+    for option in options:
+        qualifiers = match_option(word, option)
+        if qualifiers is not None:
+            if option.name in {"help", "version"}:
+                raise Asked(option.name)
+            return option, qualifiers
+    raise UnknownOptionError(word, hint=suggest_option(word, options))
+
+
 def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Given]:
     """Yield what the command line `words` (without the program's name) gives, in order.
 
-    Raises UsageError for an unknown option or one whose values are missing.
+    Raises Asked at an option called help or version, UnknownOptionError for one that is not in
+    `options`, MissingValueError for one whose values are missing.
     """
     index = 0
     while index < len(words):
@@ -77,17 +159,16 @@ def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Gi
         if not word.startswith("-") or word == "-":
             yield Given("", word, "", (word,), start)
             continue
-        for option in options:
-            qualifiers = match_option(word, option)
-            if qualifiers is not None:
-                break
-        else:
-            raise UsageError(f"unknown option {word}", hint=suggest_option(word, options))
-        values = tuple(words[index : index + option.values])
-        if len(values) < option.values:
-            what = "an argument" if option.values == 1 else f"{option.values} arguments"
-            raise UsageError(f"option {word} needs {what}")
-        index += option.values
+        option, qualifiers = choose_option(word, options)
+        end = index + option.values
+        if option.values == MANY:
+            end = next(
+                (n for n in range(index, len(words)) if words[n].startswith("-")), len(words)
+            )
+        values = tuple(words[index:end])
+        if len(values) < abs(option.values):
+            raise MissingValueError(option, word)
+        index = end
         yield Given(option.name, word, qualifiers, values, start)
 
 

@@ -1,9 +1,9 @@
 """Turns a tool's `main(argv, environment, streams)` into an installed program.
 
-Every tool module has `main(argv, environment, streams) -> int` (see `Main`),
-where `argv[0]` is the program's name. Tests call `main`; the installed scripts come through here,
-the one place that reads the process's own arguments, environment and streams. What each tool does
-is in the module of its name.
+Every tool module has `main(argv, environment, streams) -> int` (see `Main`), where `argv[0]` is
+the program's name; `TOOLS` says which module each program is. Tests call `main`; the installed
+scripts come through here, the one place that reads the process's own arguments, environment and
+streams. What each tool does is in its module.
 """
 
 from __future__ import annotations
@@ -16,6 +16,54 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
+
+# Which module of `tools/` each installed program is. Families whose members differ by a row of a
+# table share one module, which goes by `argv[0]`.
+TOOLS = {
+    "classad_eval": "configuration.classad_eval",
+    "condor_advertise": "control.condor_advertise",
+    "condor_chirp": "jobs.condor_chirp",
+    "condor_config_val": "configuration.condor_config_val",
+    "condor_continue": "jobs.actions",
+    "condor_fetchlog": "control.condor_fetchlog",
+    "condor_findhost": "status.condor_findhost",
+    "condor_history": "queue.condor_history",
+    "condor_hold": "jobs.actions",
+    "condor_off": "control.daemon_control",
+    "condor_on": "control.daemon_control",
+    "condor_ping": "status.condor_ping",
+    "condor_prio": "jobs.condor_prio",
+    "condor_q": "queue.condor_q",
+    "condor_qedit": "jobs.condor_qedit",
+    "condor_reconfig": "control.daemon_control",
+    "condor_release": "jobs.actions",
+    "condor_reschedule": "control.daemon_control",
+    "condor_restart": "control.daemon_control",
+    "condor_rm": "jobs.actions",
+    "condor_run": "submitting.condor_run",
+    "condor_set_shutdown": "control.daemon_control",
+    "condor_ssh_to_job": "jobs.condor_ssh_to_job",
+    "condor_status": "status.condor_status",
+    "condor_store_cred": "tokens.condor_store_cred",
+    "condor_submit": "submitting.condor_submit",
+    "condor_suspend": "jobs.actions",
+    "condor_tail": "jobs.condor_tail",
+    "condor_token_create": "tokens.condor_token_create",
+    "condor_token_fetch": "tokens.condor_token_fetch",
+    "condor_token_list": "tokens.condor_token_list",
+    "condor_token_request": "tokens.condor_token_request",
+    "condor_token_request_approve": "tokens.condor_token_request_approve",
+    "condor_token_request_list": "tokens.condor_token_request_list",
+    "condor_transfer_data": "submitting.condor_transfer_data",
+    "condor_userprio": "status.condor_userprio",
+    "condor_vacate": "control.daemon_control",
+    "condor_vacate_job": "jobs.actions",
+    "condor_version": "configuration.condor_version",
+    "condor_wait": "jobs.condor_wait",
+    "condor_watch_q": "queue.condor_watch_q",
+    "condor_who": "status.condor_who",
+    "kettle": "kettle",
+}
 
 
 class Streams(NamedTuple):
@@ -33,6 +81,11 @@ class Main(Protocol):
         """Run the tool; the result is its exit code."""
 
 
+def load_tool(name: str) -> Main:
+    """Return the `main` of the program `name`; KeyError if there is none of that name."""
+    return cast(Main, importlib.import_module(f"kettle.tools.{TOOLS[name]}").main)
+
+
 def run_program(name: str) -> int:
     """Run the tool module `name` on this process's arguments, environment and streams.
 
@@ -44,7 +97,7 @@ def run_program(name: str) -> int:
     streams = Streams(sys.stdin, sys.stdout, sys.stderr)
     if name != "kettle":
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    main = cast(Main, importlib.import_module(f"kettle.tools.{name}").main)
+    main = load_tool(name)
     try:
         code = main([name, *sys.argv[1:]], os.environ, streams)
     except KettleError as error:
@@ -92,7 +145,7 @@ def _install_ambient_context() -> None:
 
 
 def __getattr__(name: str) -> Callable[[], int]:
-    """`programs.condor_q` is the entry point of the tool module `condor_q`."""
-    if name.startswith("__"):
+    """`programs.condor_q` is the entry point of the program `condor_q`."""
+    if name not in TOOLS:
         raise AttributeError(name)
     return lambda: run_program(name)

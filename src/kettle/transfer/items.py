@@ -1,6 +1,6 @@
 """What one side of a file transfer sends: files, directories and URLs, in order.
 
-Nouns only. Which items a job needs is decided in `plan.py`; how they travel is `protocol.py`;
+Nouns only. Which items a job needs is decided in `plan.py`; how they travel is `sending.py`'s;
 reading and writing the bytes is the shell's (`FileView` and `Storage` are what it gives us).
 """
 

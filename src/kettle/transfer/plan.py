@@ -1,7 +1,7 @@
 """Which files a job's transfer carries, under which names, and where they land.
 
 Choices only: job ads and looks at the file system in, lists of items out. Sending is
-`protocol.py`; the attributes come from submit (`transfer_input_files` is TransferInput, and so
+`sending.py`; the attributes come from submit (`transfer_input_files` is TransferInput, and so
 on). The execution side's output choice is here too, so that both ends of one rule are read
 together. Rules: wire reference §6.4, R056-R058.
 """

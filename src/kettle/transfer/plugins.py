@@ -3,8 +3,8 @@
 A plug-in is a program. `PROGRAM -classad` prints an ad with its abilities; `PROGRAM URL FILE`
 fetches one file; `PROGRAM -infile REQUESTS -outfile RESULTS [-upload]` moves many, described as
 ads in files. Here are the texts and the choice; programs are run by `kettle.runtime`. The
-built-in one (`url_plugin.py`) speaks the same contract. Source: wire reference §6.2 (command 5),
-TransferPlugins and FILETRANSFER_PLUGINS.
+built-in one (`runtime.url_plugin`) speaks the same contract. Source: wire reference §6.2 (command
+5), TransferPlugins and FILETRANSFER_PLUGINS.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_ads, parse_old_ad, unparse
 from kettle.errors import ClassAdSyntaxError
+from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plan import scheme_of, split_list
-from kettle.transfer.protocol import UrlResult
 
 # Limit: what a plug-in may print or write about its work.
 MAX_OUTPUT = 4 * 1024 * 1024
@@ -42,7 +42,7 @@ class Plugin:
 
 def built_in_plugin(python: str = sys.executable) -> Plugin:
     """Return our own plug-in, which needs nothing but the interpreter."""
-    argv = (python, "-P", "-m", "kettle.transfer.url_plugin")
+    argv = (python, "-P", "-m", "kettle.runtime.url_plugin")
     return Plugin(argv, frozenset(BUILT_IN_METHODS))
 
 

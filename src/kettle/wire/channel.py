@@ -19,7 +19,6 @@ Source: wire reference, Packets and messages, AES-GCM channel.
 from __future__ import annotations
 
 import hashlib
-import os
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -118,13 +117,14 @@ class Direction:
 class Channel:
     """The state of one connection between two messages; see the module's docstring.
 
-    `maximum_message` in bytes may be lowered while the peer is a stranger.
+    `random_bytes` makes the base IV; `maximum_message` in bytes is lowered while the peer is a
+    stranger, and for peers who need no more.
 
     Feed received bytes to `receive`, take complete messages from `next_message`; compose a message
     with `writer` and turn it into bytes for the socket with `encode`.
     """
 
-    def __init__(self, random_bytes: Callable[[int], bytes] = os.urandom) -> None:
+    def __init__(self, random_bytes: Callable[[int], bytes]) -> None:
         self._random_bytes = random_bytes
         self.maximum_message = MAXIMUM_MESSAGE
         self._buffer = bytearray()
@@ -302,13 +302,22 @@ class Channel:
 
     def encode_body(self, body: bytes) -> bytes:
         """Return the packets of a message whose body was composed for this channel's state."""
-        if len(body) <= SENT_BODY:
-            return self._encode_packet(body, last=True) if body else b""
-        view = memoryview(body)
+        return self.encode_part(body, last=True) if body else b""
+
+    def encode_part(self, part: bytes, *, last: bool) -> bytes:
+        """Return the packets of a part of a message's body; `last` ends the message.
+
+        A long message is sent part by part, so that it need never be held whole.
+        """
+        if len(part) <= SENT_BODY:
+            return self._encode_packet(part, last=last)
+        view = memoryview(part)
         packets: list[bytes] = []
-        for start in range(0, len(body), SENT_BODY):
+        for start in range(0, len(part), SENT_BODY):
             end = start + SENT_BODY
-            packets.append(self._encode_packet(bytes(view[start:end]), last=end >= len(body)))
+            packets.append(
+                self._encode_packet(bytes(view[start:end]), last=last and end >= len(part))
+            )
         return b"".join(packets)
 
     def _encode_packet(self, body: bytes, *, last: bool) -> bytes:
@@ -354,7 +363,7 @@ class Channel:
         return state.getvalue()
 
     @classmethod
-    def restore(cls, state: bytes, random_bytes: Callable[[int], bytes] = os.urandom) -> Channel:
+    def restore(cls, state: bytes, random_bytes: Callable[[int], bytes]) -> Channel:
         """Rebuild the channel that `export` described, in the process that has the socket now."""
         reader = Reader(state)
         if reader.integer() != _STATE_VERSION:

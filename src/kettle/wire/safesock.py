@@ -25,6 +25,7 @@ LOOPBACK_FRAGMENT_SIZE = 60000
 MAXIMUM_MESSAGE = 1 << 20
 MAXIMUM_FRAGMENTS = 2000
 MAXIMUM_PENDING = 1000
+MAXIMUM_PENDING_BYTES = 16 << 20
 PENDING_SECONDS = 10.0
 
 _CRYPTO = b"CRAP"
@@ -92,6 +93,7 @@ class Reassembly:
     def __init__(self) -> None:
         self._pending: OrderedDict[tuple[str, tuple[int, int, int, int]], _Pending]
         self._pending = OrderedDict()
+        self._size = 0
 
     def __len__(self) -> int:
         return len(self._pending)
@@ -107,23 +109,31 @@ class Reassembly:
         if piece.sequence not in pending.pieces:
             pending.pieces[piece.sequence] = piece.data
             pending.size += len(piece.data)
-        if piece.last:
+            self._size += len(piece.data)
+        if piece.last and pending.last is None:
             pending.last = piece.sequence
+        if pending.last is not None and max(pending.pieces) > pending.last:
+            self._drop(key)
+            raise RemoteProtocolError("a fragment comes after its message's last one")
         if pending.size > MAXIMUM_MESSAGE:
-            del self._pending[key]
+            self._drop(key)
             raise RemoteProtocolError("a fragmented message is too long")
         if pending.last is None or len(pending.pieces) <= pending.last:
             return None
-        del self._pending[key]
+        self._drop(key)
         return b"".join(pending.pieces[number] for number in range(pending.last + 1))
+
+    def _drop(self, key: tuple[str, tuple[int, int, int, int]]) -> None:
+        self._size -= self._pending.pop(key).size
 
     def _forget_old(self, now: float) -> None:
         """Drop messages whose other fragments will not come any more."""
         while self._pending:
             key, oldest = next(iter(self._pending.items()))
-            if len(self._pending) < MAXIMUM_PENDING and now - oldest.since < PENDING_SECONDS:
+            few = len(self._pending) < MAXIMUM_PENDING and self._size < MAXIMUM_PENDING_BYTES
+            if few and now - oldest.since < PENDING_SECONDS:
                 return
-            del self._pending[key]
+            self._drop(key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,13 +181,18 @@ class Sinful(NamedTuple):
         return self.with_parameter("addrs", "+".join(items))
 
     def choose_route(
-        self, *, private_network: str = "", ipv4: bool = True, ipv6: bool = True
+        self,
+        *,
+        private_network: str = "",
+        ipv4: bool = True,
+        ipv6: bool = True,
+        prefer_ipv4: bool = True,
     ) -> Sinful:
         """Return the address to dial from here.
 
         Inside the daemon's private network that is its private address; else the nearest endpoint
-        among the enabled protocols (loopback, then private ranges, then public, IPv4 first). The
-        alias and the shared-port id stay with it.
+        among the enabled protocols: loopback, then private ranges, then public; the preferred
+        protocol first. The alias and the shared-port id stay with it.
         """
         if private_network and self.parameter("PrivNet") == private_network:
             private = self.parameter("PrivAddr")
@@ -199,7 +204,7 @@ class Sinful(NamedTuple):
         enabled = [one for one in self.addresses if (ipv6 if one.is_ipv6 else ipv4)]
         if not enabled:
             return self
-        best = min(enabled, key=lambda one: (_distance(one.host), one.is_ipv6))
+        best = min(enabled, key=lambda one: (_distance(one.host), one.is_ipv6 is prefer_ipv4))
         return self._replace(host=best.host, port=best.port)
 
 

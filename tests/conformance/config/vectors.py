@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kettle.attributes.version import CONDOR_VERSION
-from kettle.tools import condor_config_val
+from kettle.tools.configuration import condor_config_val
 from kettle.tools.programs import Streams
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors" / "config"

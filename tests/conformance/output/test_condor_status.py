@@ -13,8 +13,8 @@ import pytest
 
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
-from kettle.tools.condor_status import main
 from kettle.tools.programs import Streams
+from kettle.tools.status.condor_status import main
 
 VECTORS = Path(__file__).parent.parent.parent / "data" / "vectors" / "output"
 RECORDED = json.loads((VECTORS / "cases.json").read_text())

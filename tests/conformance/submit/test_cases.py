@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kettle.attributes.version import CONDOR_VERSION
-from kettle.tools import condor_submit
-from kettle.tools.condor_version import platform_text
+from kettle.tools.configuration.condor_version import platform_text
 from kettle.tools.programs import Streams
+from kettle.tools.submitting import condor_submit
 
 VECTORS = Path(__file__).parents[2] / "data" / "vectors" / "submit" / "cases.json"
 DATA = json.loads(VECTORS.read_text(encoding="utf-8"))

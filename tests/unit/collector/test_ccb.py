@@ -96,3 +96,44 @@ def test_a_sign_of_life_is_returned(broker: Broker) -> None:
     broker.register("L", ClassAd())
     (answer,) = broker.hear("L", ClassAd({"Command": 441}))
     assert answer.ad.integer("Command") == 441
+
+
+def test_requests_are_bounded_by_listener_by_host_and_in_all(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kettle.collector.ccb.MAX_REQUESTS_OF_HOST", 3)
+    broker.register("L", ClassAd({"Name": "startd"}))
+    for number in range(3):
+        (forward,) = broker.request(f"R{number}", ask(), 0.0, "10.0.0.9")
+        assert forward.connection == "L"
+    (refusal,) = broker.request("R3", ask(), 0.0, "10.0.0.9")
+    assert refusal.last
+    assert "too many" in (refusal.ad.string("ErrorString") or "")
+    (forward,) = broker.request("R4", ask(), 0.0, "10.0.0.1")
+    assert forward.connection == "L"
+    broker.lose("R0", 0.0)
+    (forward,) = broker.request("R5", ask(), 0.0, "10.0.0.9")
+    assert forward.connection == "L"
+
+
+def test_a_connection_asks_once_and_not_at_length(broker: Broker) -> None:
+    broker.register("L", ClassAd({"Name": "startd"}))
+    broker.request("R", ask(), 0.0)
+    (refusal,) = broker.request("R", ask(), 0.0)
+    assert refusal.last
+    long = ask()
+    long["ClaimId"] = "x" * 5000
+    (refusal,) = broker.request("S", long, 0.0)
+    assert "too long" in (refusal.ad.string("ErrorString") or "")
+
+
+def test_whoever_leaves_takes_only_its_own_requests_along(broker: Broker) -> None:
+    broker.register("L", ClassAd({"Name": "startd"}))
+    (first,) = broker.request("R", ask(), 0.0)
+    (second,) = broker.request("S", ask(), 0.0)
+    assert broker.lose("R", 1.0) == []
+    (answer,) = broker.hear(
+        "L", ClassAd({"RequestID": second.ad.string("RequestID") or "", "Result": True})
+    )
+    assert answer.connection == "S"
+    assert broker.hear("L", ClassAd({"RequestID": first.ad.string("RequestID") or ""})) == []

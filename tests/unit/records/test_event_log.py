@@ -195,3 +195,28 @@ def test_the_header_of_a_global_log_has_a_fixed_width_and_is_read_back() -> None
     assert len(event.info) == 256
     assert GlobalHeader.parse(event) == header
     assert GlobalHeader.parse(GenericEvent(info="something else")) is None
+
+
+FORGED = "x\n...\n005 (007.003.000) 2026-01-01 00:00:00 Job terminated.\n...\ny\r\n...\n"
+
+
+@pytest.mark.parametrize("kind", EVENTS.values())
+def test_no_text_of_a_peer_makes_a_second_event(kind: type[Event]) -> None:
+    """Names, reasons and usage come from jobs and other machines: none may end the event."""
+    event = kind(cluster=1, time=1795262865.0)
+    for each in fields(event):
+        if str(each.type).startswith("str"):
+            setattr(event, each.name, FORGED)
+        elif str(each.type).startswith("int") and each.name not in {"cluster", "proc", "subproc"}:
+            setattr(event, each.name, 99)
+        elif "dict" in str(each.type) or "Mapping" in str(each.type):
+            # Also no key or value of a table.
+            setattr(event, each.name, {"Cpus": FORGED, "CpusUsage": FORGED, "RequestCpus": FORGED})
+    text = render_event(event, Style())
+    assert text.count(b"\n...\n") == 1
+    assert b"\n005 (007" not in text
+
+
+def test_a_measure_that_is_no_number_is_written_all_the_same() -> None:
+    usage = {"Cpus": 1, "CpusUsage": float("inf"), "MemoryUsage": float("nan")}
+    assert b"inf" in render_event(JobTerminatedEvent(usage=usage), Style())

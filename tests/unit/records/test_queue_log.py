@@ -58,7 +58,7 @@ OBSERVED = b"""107 1 CreationTimestamp 1795262827
 def test_an_observed_log_replays_to_its_ads() -> None:
     table = Ads()
     outcome = queue_log.replay(OBSERVED, table)
-    assert outcome == queue_log.Replay(1, 1795262827, len(OBSERVED), 12)
+    assert outcome == queue_log.Replay(1, 1795262827, len(OBSERVED), 12, OBSERVED.count(b"\n"))
     assert table.ads["0.0"] == {"UidDomain": '"vm"', "NextClusterNum": "1"}
     assert table.types["0.2"] == ("Owner", "")
     assert table.ads["01.-1"]["Requirements"].endswith('(TARGET.OpSys == "LINUX")')

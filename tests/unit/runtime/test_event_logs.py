@@ -119,18 +119,24 @@ def test_a_job_may_ask_to_be_told_more(tmp_path: Path) -> None:
 def test_the_global_log_begins_with_its_header_and_is_rotated(tmp_path: Path) -> None:
     writer = logs(
         f"EVENT_LOG = {tmp_path}/all\nEVENT_LOG_MAX_SIZE = 600\nEVENT_LOG_MAX_ROTATIONS = 2\n"
+        f"EVENT_LOG_ROTATION_LOCK = {tmp_path}/lock\n"
     )
     job = ClassAd({"Iwd": str(tmp_path)})
     for _ in range(20):
         writer.write(job, GenericEvent(info="something", time=1795262865.0))
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["all", "all.1", "all.2"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "all",
+        "all.1",
+        "all.2",
+        "lock",
+    ]
     for name in ("all", "all.1", "all.2"):
         first = read_events((tmp_path / name).read_bytes())[0]
         assert GlobalHeader.parse(first) is not None
 
 
 def test_a_global_log_that_cannot_be_written_harms_no_job(tmp_path: Path) -> None:
-    writer = logs(f"EVENT_LOG = {tmp_path}/no/all\n")
+    writer = logs(f"EVENT_LOG = {tmp_path}/no/all\nLOCK = {tmp_path}\n")
     writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": "j"}), SubmitEvent())
     writer.close()
     assert numbers(tmp_path / "j") == [0]

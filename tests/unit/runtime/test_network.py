@@ -125,7 +125,7 @@ def test_the_second_command_resumes_the_session_of_the_first(wire: Wire) -> None
         server.register(ASK, echo)
         await ask(client, server, ASK, "one")
         await ask(client, server, ASK, "two")
-        assert server.server.sessions_made == 1
+        assert server.standing.server.sessions_made == 1
         await server.close()
 
     wire.run(scenario)
@@ -136,10 +136,10 @@ def test_a_session_that_the_server_forgot_is_negotiated_anew(wire: Wire) -> None
         server, client = await wire.serve(), wire.make("TOOL", CLIENT)
         server.register(ASK, echo)
         await ask(client, server, ASK, "one")
-        for session in server.server.sessions.sessions():
-            server.server.sessions.forget(session.id)
+        for session in server.standing.server.sessions.sessions():
+            server.standing.server.sessions.forget(session.id)
         assert await ask(client, server, ASK, "two") == "two from alice@here"
-        assert server.server.sessions_made == 2
+        assert server.standing.server.sessions_made == 2
         await server.close()
 
     wire.run(scenario)
@@ -391,5 +391,158 @@ def test_this_host_may_be_named_in_the_lists(wire: Wire) -> None:
         client = wire.make("TOOL", CLIENT)
         assert await ask(client, server, CHANGE, "hi") == "hi from alice@here"
         await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_grant_ends_with_the_last_session_that_made_it(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("SCHEDD", CLIENT)
+        server.register(CHANGE, echo, levels=(Level.DAEMON,))
+        claims = [mint_claim_id(str(server.address), 1, n, bytes([n]) * 32) for n in range(3)]
+        for claim in claims:
+            server.add_session(claim, user=SUBMIT_SIDE, levels=(Level.DAEMON,))
+        for claim in claims[:2]:
+            server.remove_session(claim)
+        stream = await client.connect(server.address, CHANGE, session=claims[2])
+        stream.close()
+        server.remove_session(claims[2])
+        authorization = server.standing.server.authorization
+        assert not authorization.allows(Level.DAEMON, SUBMIT_SIDE, "127.0.0.1")
+        assert server.standing._grants == {}
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_what_a_session_that_ended_granted_is_taken_back(wire: Wire) -> None:
+    async def scenario() -> None:
+        server = await wire.serve()
+        claim = mint_claim_id(str(server.address), 1, 2, bytes(32))
+        server.add_session(claim, user=SUBMIT_SIDE, levels=(Level.DAEMON,), lifetime=0.0)
+        server.expire_sessions()
+        authorization = server.standing.server.authorization
+        assert not authorization.allows(Level.DAEMON, SUBMIT_SIDE, "127.0.0.1")
+        await server.close()
+
+    wire.run(scenario)
+
+
+def hear(server: CommandNetwork) -> asyncio.Queue[tuple[str, str]]:
+    heard: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+
+    async def on_update(stream: Stream) -> None:
+        heard.put_nowait(((await stream.receive()).string(), stream.peer.user))
+
+    server.register(UPDATE, on_update, levels=(Level.WRITE,))
+    return heard
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_a_command_without_an_answer_goes_by_udp(wire: Wire, size: int) -> None:
+    async def scenario() -> None:
+        server = wire.make("SCHEDD", SERVER)
+        assert isinstance(server, SystemNetwork | MemoryNetwork)
+        if isinstance(server, MemoryNetwork):
+            server.with_datagrams = True
+        await server.listen()
+        server.begin_accepting()
+        client = wire.make("TOOL", CLIENT)
+        assert not server.address.no_udp
+        heard = hear(server)
+        for number in range(3):
+            await client.post(server.address, UPDATE, Words(f"{number}" + "x" * size))
+            text, user = await heard.get()
+            assert (text[0], len(text), user) == (f"{number}", size + 1, "alice@here")
+        # One connection made the session; nothing else went over TCP.
+        assert server.standing.server.sessions_made == 1
+        assert server.commands.handled == 3
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_daemon_without_a_udp_port_is_told_over_tcp(wire: Wire) -> None:
+    async def scenario() -> None:
+        server = await wire.serve(SERVER + "WANT_UDP_COMMAND_SOCKET = false\n")
+        assert server.address.no_udp
+        heard = hear(server)
+        await wire.make("TOOL", CLIENT).post(server.address, UPDATE, Words("hello"))
+        assert await heard.get() == ("hello", "alice@here")
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_udp_packets_of_strangers_are_refused_in_one_line_each(wire: Wire) -> None:
+    async def scenario() -> None:
+        server = await wire.serve()
+        heard = hear(server)
+        for packet in (b"", b"short", bytes(64), b"MaGic6.0", b"CRAP" + bytes(3), b"\xff" * 4000):
+            await server.commands.serve_datagram(packet, "10.1.1.1:5")
+        for word in range(3):
+            body = int(UPDATE).to_bytes(8, "big") + b"%d\0" % word
+            await server.commands.serve_datagram(body, "10.1.1.1:5")
+        assert heard.empty()
+        await server.close()
+
+    wire.run(scenario)
+    refused = [line for line in wire.lines if "10.1.1.1" in line]
+    assert len(refused) == 9
+    assert not any("Traceback" in line for line in wire.lines)
+
+
+@pytest.mark.parametrize("host", ["::1", "127.0.0.1"])
+def test_a_daemon_listens_and_is_called_over_either_protocol(host: str) -> None:
+    wire = Wire("system")
+
+    async def scenario() -> None:
+        settings = SERVER.replace("127.0.0.1", host)
+        server, client = await wire.serve(settings), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        assert server.address.host == host
+        assert await ask(client, server, ASK, "hello") == "hello from alice@here"
+        heard = hear(server)
+        await client.post(server.address, UPDATE, Words("by udp"))
+        assert (await heard.get())[0] == "by udp"
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_daemon_with_both_protocols_offers_both_and_the_caller_chooses() -> None:
+    wire = Wire("system")
+    both = (
+        SERVER.replace("NETWORK_INTERFACE = 127.0.0.1", "NETWORK_INTERFACE = *")
+        + "IPV4_ADDRESS = 127.0.0.1\nIPV6_ADDRESS = ::1\nBIND_ALL_INTERFACES = false\n"
+    )
+
+    async def scenario() -> None:
+        server = await wire.serve(both)
+        server.register(ASK, echo)
+        assert [one.host for one in server.address.addresses] == ["127.0.0.1", "::1"]
+        assert len({one.port for one in server.address.addresses}) == 1
+        peers: list[str] = []
+
+        async def note(stream: Stream) -> None:
+            peers.append(stream.peer.address)
+            await echo(stream)
+
+        server.register(ASK, note)
+        for settings in (
+            "",
+            "PREFER_OUTBOUND_IPV4 = false\n",
+            "ENABLE_IPV4 = false\n",
+            "ENABLE_IPV6 = false\nPREFER_OUTBOUND_IPV4 = false\n",
+        ):
+            await ask(wire.make("TOOL", CLIENT + settings), server, ASK, "hello")
+        assert peers == ["127.0.0.1", "::1", "::1", "127.0.0.1"]
+        await server.close()
+        only6 = await wire.serve(both + "ENABLE_IPV4 = false\n")
+        assert [one.host for one in only6.address.addresses] == ["::1"]
+        await only6.close()
+        reverse = await wire.serve(both + "ADVERTISE_IPV4_FIRST = false\n")
+        assert reverse.address.host == "::1"
+        await reverse.close()
 
     wire.run(scenario)

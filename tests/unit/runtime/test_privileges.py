@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from kettle.errors import NotFoundError
 from kettle.runtime.privileges import Account, Privileges, find_account
 
 
@@ -47,3 +48,17 @@ def test_a_job_runs_neither_as_root_nor_as_the_daemons() -> None:
     assert privileges.job_account("daemon") == nobody
     assert privileges.job_account("no such account") == nobody
     assert privileges.job_account("bin") == find_account("bin")
+
+
+def test_accounts_of_the_system_run_jobs_only_where_the_administrator_names_them() -> None:
+    privileges = Privileges(find_account("daemon"), can_switch=True, minimum_uid=100)
+    assert privileges.job_account("bin") == find_account("nobody")
+    assert privileges.job_account("bin", named_here=True) == find_account("bin")
+    assert privileges.job_account("daemon", named_here=True) == find_account("nobody")
+    assert privileges.job_account("root", named_here=True) == find_account("nobody")
+
+
+def test_a_machine_without_a_harmless_account_runs_no_job() -> None:
+    privileges = Privileges(find_account("nobody"), can_switch=True)
+    with pytest.raises(NotFoundError, match="no account that a job may have"):
+        privileges.job_account("root")

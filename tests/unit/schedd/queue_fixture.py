@@ -46,7 +46,7 @@ class MemoryJournal:
 
     data: bytearray = field(default_factory=bytearray)
 
-    def append(self, data: bytes) -> None:
+    def append(self, data: bytes, *, refusable: bool = False) -> None:
         self.data += data
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kettle.attributes.codes import ShadowExit
 from kettle.classad import ClassAd
+from kettle.policy.attribute_protection import ProtectedNames
 from kettle.records.event_log import render_event
 from kettle.shadow.endings import Ending
 from kettle.shadow.job_events import (
@@ -137,9 +138,10 @@ def test_delayed_chirp_attributes_need_their_prefix() -> None:
 
 
 def test_a_job_may_not_rename_its_owner() -> None:
-    assert may_set("ChirpX")
-    assert not may_set("OWNER")
-    assert not may_set("bad name")
+    lists = ProtectedNames(frozenset({"owner"}), frozenset({"project"}), frozenset({"token"}))
+    assert may_set("ChirpX", lists)
+    for name in ("OWNER", "Project", "token", "ClaimId", "JobStatus", "USERLOG", "bad name", "a.b"):
+        assert not may_set(name, lists), name
 
 
 def test_transfer_statistics_add_up_over_the_runs() -> None:

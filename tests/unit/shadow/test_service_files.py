@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.shadow import service_files
 from kettle.shadow.service_files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
@@ -111,3 +112,25 @@ def test_a_pipe_is_refused_and_holds_nobody_up(files: RemoteFiles, tmp_path: Pat
     os.mkfifo(tmp_path / "pipe")
     assert do(files, calls.GetFile("pipe")).errno == errno.EINVAL
     assert do(files, calls.PutFile("pipe", 0o644, 1), b"x").errno == errno.ENXIO
+
+
+def test_strides_cost_a_bounded_number_of_system_calls(
+    files: RemoteFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_files, "MAX_PIECES", 3)
+    (tmp_path / "f").write_bytes(b"0123456789")
+    number = do(files, calls.Open(0x0002, 0, "f")).value
+    assert do(files, calls.Sread(number, 9, 0, 1, 1)).result == b"012"
+    assert do(files, calls.Swrite(number, 0, 1, 2, b"abcd")).errno == errno.EINVAL
+    files.close()
+
+
+def test_a_long_listing_ends_with_a_whole_entry(
+    files: RemoteFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service_files, "MAX_LISTING", 300)
+    for number in range(50):
+        (tmp_path / f"file{number:02}").touch()
+    lines = do(files, calls.GetLongDir(".")).result.splitlines()
+    assert lines[::2] == [f"file{number:02}" for number in range(len(lines) // 2)]
+    assert len(lines[-1].split()) == 13

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kettle.tools.condor_q import main
 from kettle.tools.programs import Streams
+from kettle.tools.queue.condor_q import main
 
 
 @pytest.fixture(autouse=True)

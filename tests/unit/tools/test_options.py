@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Mapping, Sequence
+
 import pytest
 
-from kettle.errors import UsageError
-from kettle.tools.options import Given, Option, read_options
+from kettle.errors import KettleError, UsageError
+from kettle.tools.options import MANY, Asked, Given, Option, read_options, run_tool
+from kettle.tools.programs import Streams
 
 OPTIONS = (
     Option("help", shortest=1),
+    Option("hold", shortest=2),
     Option("constraint", shortest=3, values=1),
     Option("autoformat", shortest=5, qualified=True),
     Option("af", shortest=2, qualified=True),
@@ -28,8 +33,8 @@ def test_a_word_that_is_no_option_s_beginning_is_refused(word: str) -> None:
 
 
 def test_one_dash_takes_a_beginning_and_two_dashes_the_whole_name() -> None:
-    assert [given.name for given in read("-h", "-con", "x", "--constraint", "y")] == [
-        "help",
+    assert [given.name for given in read("-ho", "-con", "x", "--constraint", "y")] == [
+        "hold",
         "constraint",
         "constraint",
     ]
@@ -57,3 +62,57 @@ def test_a_missing_value_is_named() -> None:
 def test_a_mistyped_option_is_corrected() -> None:
     with pytest.raises(UsageError, match="did you mean -constraint"):
         read("-constrant", "x")
+
+
+def test_an_option_for_many_words_takes_those_before_the_next_option() -> None:
+    options = (Option("af", 2, MANY, qualified=True), Option("wide"))
+    given = list(read_options(["-af:j", "A", "B", "-wide", "name"], options))
+    assert [(item.name, item.values) for item in given] == [
+        ("af", ("A", "B")),
+        ("wide", ()),
+        ("", ("name",)),
+    ]
+    with pytest.raises(UsageError, match="-af needs an argument"):
+        list(read_options(["-af", "-wide"], options))
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    def read_wish(words: Sequence[str]) -> list[Given]:
+        return list(read_options(words, OPTIONS))
+
+    def act(wish: list[Given], environment: Mapping[str, str], streams: Streams) -> int:
+        if wish:
+            raise KettleError(f"no {wish[0].word}")
+        streams.stdout.write(environment["WHO"])
+        return 3
+
+    streams = Streams(io.StringIO(), out := io.StringIO(), err := io.StringIO())
+    code = run_tool(
+        ["condor_x", *words],
+        {"WHO": "me"},
+        streams,
+        usage="Usage: condor_x\n",
+        read_wish=read_wish,
+        act=act,
+        prefix="condor_x: ",
+    )
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_a_tool_answers_with_the_exit_code_of_its_act() -> None:
+    assert run() == (3, "me", "")
+
+
+def test_help_is_on_stdout_and_nothing_is_done() -> None:
+    assert run("-help", "--nonsense") == (0, "Usage: condor_x\n", "")
+    with pytest.raises(Asked):
+        read("-con", "x", "-help")
+
+
+def test_wrong_words_get_the_usage_and_operating_errors_a_sentence() -> None:
+    assert run("-hepl") == (
+        1,
+        "",
+        "unknown option -hepl (did you mean -help?)\nUsage: condor_x\n",
+    )
+    assert run("bob") == (1, "", "condor_x: no bob\n")

@@ -9,8 +9,9 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, UsageError
-from kettle.tools import condor_advertise, condor_findhost, condor_status, condor_who
+from kettle.tools.control import condor_advertise
 from kettle.tools.programs import Streams
+from kettle.tools.status import condor_findhost, condor_status, condor_who
 
 
 def streams(text: str = "") -> Streams:

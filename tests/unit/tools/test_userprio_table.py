@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.tools.userprio_table import Shown, render_resources, render_table
+from kettle.tools.status.userprio_table import Shown, render_resources, render_table
 
 
 @pytest.fixture(autouse=True)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import posixpath
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
 from kettle.testing.dialog_pairs import run_pair
+from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import Item, ReportUrl, SendDirectory, SendFile, SendUrl
+from kettle.transfer.outcome import Outcome, UrlResult
 from kettle.transfer.plan import check_name
-from kettle.transfer.protocol import Outcome, Terms, UrlResult, download, upload
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
 from kettle.wire.dialog import Dialog, Receive, Send, Words
 from unit.transfer.disk import MemoryDisk
 
@@ -50,7 +55,7 @@ def test_files_and_directories_arrive_with_their_modes(key: bytes | None, piece:
     items = [
         SendFile("/a", "a"),
         SendDirectory("d", 0o40711),
-        SendFile("/d/x", "d/x", encrypt=True),
+        SendFile("/d/x", "d/x", encrypt=True if key else None),
         SendFile("/d/y", "d/y", encrypt=False),
     ]
     sent, received = carry(items, source, target, key, piece=piece)
@@ -182,6 +187,32 @@ def refusing(code: int) -> Dialog[None]:
     answer = ClassAd({"Result": -1, "TryAgain": False, "HoldReasonCode": code})
     answer["HoldReason"] = "too many"
     yield Send(Words(answer))
+
+
+def test_a_file_that_has_to_be_encrypted_does_not_travel_in_clear() -> None:
+    source = MemoryDisk({"/secret": b"s", "/other": b"o"})
+    target = MemoryDisk()
+    items = [SendFile("/secret", "secret", encrypt=True), SendFile("/other", "other")]
+    sent, received = carry(items, source, target)
+    assert target.files == {"/box/other": b"o"}
+    for outcome in (sent, received):
+        assert outcome.failure is not None
+        assert (outcome.failure.code, outcome.failure.subcode) == (13, errno.EPERM)
+        assert "/secret has to be encrypted" in outcome.detail
+
+
+def test_while_its_turn_does_not_come_a_side_says_so_and_asks_again() -> None:
+    turns = {"up": [False, False, True], "down": [False, True]}
+    up = replace(SHADOW, await_turn=lambda: turns["up"].pop(0))
+    down = replace(STARTER, await_turn=lambda: turns["down"].pop(0))
+    target = MemoryDisk()
+    sent, _ = run_pair(
+        upload([SendFile("/a", "a")], MemoryDisk({"/a": b"a"}), up),
+        download(place, target, down),
+    )
+    assert sent.success
+    assert turns == {"up": [], "down": []}
+    assert target.files == {"/box/a": b"a"}
 
 
 def test_a_refused_go_ahead_ends_the_upload_with_its_reason() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from secrets import token_bytes
+
 import pytest
 
 from kettle.classad import ClassAd
@@ -96,7 +98,7 @@ def test_any_bytes_survive_as_text() -> None:
 
 
 def test_a_stranger_cannot_make_us_keep_a_message_without_end() -> None:
-    channel = Channel()
+    channel = Channel(token_bytes)
     channel.maximum_message = UNACCEPTED_MESSAGE
     packet = encode_header(1 << 20, last=False) + bytes(1 << 20)
     channel.receive(packet * 5)

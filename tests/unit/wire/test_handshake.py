@@ -6,6 +6,7 @@ import os
 import random
 import stat
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any
 
 import pytest
@@ -393,7 +394,7 @@ def test_bytes_may_arrive_one_by_one(tmp_path: Path) -> None:
     ours, theirs = converse(
         client_handshake(make_client(policy, token=token()), ADDRESS, Command.QUERY_JOB_ADS, NOW),
         server_handshake(make_server(tmp_path, policy), "10.0.0.1", NOW),
-        channels=(Channel(), Channel()),
+        channels=(Channel(token_bytes), Channel(token_bytes)),
         chunk=1,
     )
     assert ours.result().id == theirs.result().session.id

@@ -33,7 +33,7 @@ class EventLogKnobs:
     )
     EVENT_LOG_JOB_AD_INFORMATION_ATTRS = listing(
         "",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Attributes of the job that follow each event in the event log of all jobs.",
     )
     EVENT_LOG_LOCKING = boolean(
         "false",
@@ -49,7 +49,7 @@ class EventLogKnobs:
     )
     EVENT_LOG_ROTATION_LOCK = path(
         "$(LOCK)/EventLogLock",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The file that is locked while the event log of all jobs is made or renamed.",
     )
     EVENT_LOG_USE_XML = boolean(
         "false",

@@ -8,7 +8,7 @@ class NetworkKnobs:
 
     ADVERTISE_IPV4_FIRST = boolean(
         "$(PREFER_IPV4)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a daemon with both protocols names its IPv4 address first.",
     )
     ALWAYS_REUSEADDR = boolean(
         "true",
@@ -56,7 +56,7 @@ class NetworkKnobs:
     )
     IGNORE_TARGET_PROTOCOL_PREFERENCE = boolean(
         "$(PREFER_IPV4)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether PREFER_OUTBOUND_IPV4 decides, not the daemon's first address.",
     )
     IN_HIGHPORT = integer(
         "",
@@ -119,11 +119,11 @@ class NetworkKnobs:
     PARROT = string("", doc="Known text; no part of Kettle acts on it yet.")
     PREFER_IPV4 = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="The default of the other protocol preferences.",
     )
     PREFER_OUTBOUND_IPV4 = boolean(
         "$(PREFER_IPV4)",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether IPv4 is dialed first where a daemon offers both protocols.",
     )
     PRIVATE_NETWORK_INTERFACE = string("", doc="Known text; no part of Kettle acts on it yet.")
     PRIVATE_NETWORK_NAME = string(
@@ -161,7 +161,7 @@ class NetworkKnobs:
     )
     UPDATE_COLLECTOR_WITH_TCP = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether ads go to the collector over TCP; if not, in UDP messages.",
     )
     UPDATE_VIEW_COLLECTOR_WITH_TCP = boolean(
         "false",
@@ -173,5 +173,5 @@ class NetworkKnobs:
     )
     WANT_UDP_COMMAND_SOCKET = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a daemon takes commands in UDP messages at its port, too.",
     )

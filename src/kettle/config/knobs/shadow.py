@@ -61,7 +61,8 @@ class ShadowKnobs:
     )
     SHADOW_WORKLIFE = seconds(
         "3600",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long one process carries the shadows of a user's new jobs, in seconds; "
+        "then another one does.",
     )
     TRUNC_SHADOW_LOG_ON_OPEN = boolean(
         "false",

@@ -48,6 +48,10 @@ class StarterKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    DEDICATED_EXECUTE_ACCOUNT_REGEXP = string(
+        "",
+        doc="Accounts that belong to jobs only: all their processes end with their job.",
+    )
     DEFAULT_KILL_CHILDREN_ON_EXIT = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -96,6 +100,11 @@ class StarterKnobs:
     JOB_INHERITS_STARTER_ENVIRONMENT = boolean(
         "false",
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
+    )
+    JOB_MINIMUM_UID = integer(
+        "100",
+        doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
+        "of the system, whose jobs run as the slot's account. Kettle's own knob.",
     )
     JOB_RENICE_INCREMENT = integer(
         "0",

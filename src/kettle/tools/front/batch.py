@@ -28,7 +28,7 @@ from kettle.records.event_kinds import (
     SubmitEvent,
 )
 from kettle.records.event_log import EventReader
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
 
 POLL_SECONDS = (0.02, 0.25)
 _TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
@@ -160,15 +160,12 @@ def call_tool(
     name: str, words: list[str], environment: Mapping[str, str], *, cwd: str = ""
 ) -> tuple[int, str, str]:
     """Run a tool in this process; return its exit code and what it said on the two streams."""
-    import importlib
-
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    main = importlib.import_module(f"kettle.tools.{name}").main
     before = os.getcwd()
     if cwd:
         os.chdir(cwd)
     try:
-        code: int = main([name, *words], environment, streams)
+        code = load_tool(name)([name, *words], environment, streams)
     finally:
         os.chdir(before)
     assert isinstance(streams.stdout, io.StringIO)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kettle.errors import UsageError
@@ -79,48 +79,56 @@ def render_description(request: Request) -> str:
     slash, travels with the job, else the command is looked for on the execution point. Raises
     UsageError if there is no command, or items but no placeholder for them.
     """
-    if not request.command:
-        raise UsageError("no command", hint="kettle run -- COMMAND [ARGUMENT…]")
-    many = request.items is not None
-    words = [protect(word) for word in request.command]
-    if many:
-        if not any(PLACEHOLDER in word for word in words + list(request.inputs)):
-            words.append(PLACEHOLDER)
-        # An item with quotes needs another spelling inside the quoted arguments.
-        quotes = any("'" in item or '"' in item for item in request.items or ())
-        word_name = "$(word)" if quotes else "$(item)"
-        if request.by_file:
-            word_name = "$Fnx(word)" if quotes else "$Fnx(item)"
-        words = [word.replace(PLACEHOLDER, word_name) for word in words]
-    # A bare name is looked for where the job runs, on the path there.
-    if "/" not in words[0]:
-        words.insert(0, SEARCHER)
-    program = words[0]
+    program, *arguments = render_command(request)
     lines = [
         f"executable = {program}",
-        f"arguments = {quote_arguments(words[1:])}",
+        f"arguments = {quote_arguments(arguments)}",
         f"transfer_executable = {'false' if program == SEARCHER else 'true'}",
         "should_transfer_files = YES",
         "when_to_transfer_output = ON_EXIT",
         f"output = {os.path.join(request.folder, 'out.$(Process)')}",
         f"error = {os.path.join(request.folder, 'err.$(Process)')}",
         f"log = {request.log}",
+        *_render_wishes(request),
+        *(line if "=" in line else f"{line} = true" for line in request.attributes),
+        *request.extra,
     ]
-    wishes = (("request_cpus", request.cpus), ("request_memory", request.memory))
-    lines += [f"{name} = {value}" for name, value in wishes if value]
-    if request.disk:
-        lines.append(f"request_disk = {request.disk}")
-    if request.inputs:
-        names = [name.replace(PLACEHOLDER, "$(item)") if many else name for name in request.inputs]
-        lines.append(f"transfer_input_files = {', '.join(names)}")
-    if request.outputs:
-        names = [name.replace(PLACEHOLDER, "$(item)") if many else name for name in request.outputs]
-        lines.append(f"transfer_output_files = {', '.join(names)}")
-    lines += [line if "=" in line else f"{line} = true" for line in request.attributes]
-    lines += request.extra
     if request.items is None:
         lines.append("queue")
     else:
         check_items(request.items)
         lines += render_queue(request.items)
     return "\n".join(lines) + "\n"
+
+
+def render_command(request: Request) -> list[str]:
+    """Return the program and its arguments in the submit language.
+
+    A bare name is looked for where the job runs, on the path there. Where there are items and no
+    placeholder, the item is the last argument.
+    """
+    if not request.command:
+        raise UsageError("no command", hint="kettle run -- COMMAND [ARGUMENT…]")
+    words = [protect(word) for word in request.command]
+    if request.items is not None:
+        if not any(PLACEHOLDER in word for word in (*words, *request.inputs)):
+            words.append(PLACEHOLDER)
+        # An item with quotes needs another spelling inside the quoted arguments.
+        quotes = any("'" in item or '"' in item for item in request.items)
+        name = "word" if quotes else "item"
+        macro = f"$Fnx({name})" if request.by_file else f"$({name})"
+        words = [word.replace(PLACEHOLDER, macro) for word in words]
+    return words if "/" in words[0] else [SEARCHER, *words]
+
+
+def _render_wishes(request: Request) -> Iterator[str]:
+    """Yield the lines about resources and files."""
+    for name in ("cpus", "memory", "disk"):
+        size = getattr(request, name)
+        if size:
+            yield f"request_{name} = {size}"
+    macro = PLACEHOLDER if request.items is None else "$(item)"
+    for direction, paths in (("input", request.inputs), ("output", request.outputs)):
+        if paths:
+            names = ", ".join(path.replace(PLACEHOLDER, macro) for path in paths)
+            yield f"transfer_{direction}_files = {names}"

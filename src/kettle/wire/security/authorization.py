@@ -8,6 +8,7 @@ levels.
 from __future__ import annotations
 
 import fnmatch
+from collections import Counter
 from collections.abc import Callable, Iterable
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import NamedTuple
@@ -125,7 +126,7 @@ class Authorization:
     def __init__(self, rules: dict[Level, LevelRules], *, pool_equivalence: bool = True) -> None:
         self._rules = rules
         self._pool_equivalence = pool_equivalence
-        self._holes: dict[Level, set[str]] = {}
+        self._holes: dict[Level, Counter[str]] = {}
 
     @classmethod
     def from_settings(
@@ -141,12 +142,17 @@ class Authorization:
     def add_hole(self, level: Level, who: str) -> None:
         """Grant a level, and what it implies, to `user`, `user/ip` or `ip`."""
         for one in implied_levels(level):
-            self._holes.setdefault(one, set()).add(who.lower())
+            self._holes.setdefault(one, Counter())[who.lower()] += 1
 
     def remove_hole(self, level: Level, who: str) -> None:
-        """Take a hole back."""
+        """Take a hole back; what another hole of the same name grants stays."""
         for one in implied_levels(level):
-            self._holes.get(one, set()).discard(who.lower())
+            holes = self._holes.get(one)
+            if holes is None:
+                continue
+            holes[who.lower()] -= 1
+            if holes[who.lower()] <= 0:
+                del holes[who.lower()]
 
     def allows(
         self,

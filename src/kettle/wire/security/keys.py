@@ -11,7 +11,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kettle.errors import RemoteProtocolError
 
@@ -104,9 +104,14 @@ def unwrap(key: bytes, data: bytes) -> bytes:
     return bytes(decryptor.update(data) + decryptor.finalize())
 
 
-def _wrap_cipher(key: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    """Make the cipher, wherever this version of the package keeps it."""
+def _wrap_cipher(key: bytes) -> Any:
     from cryptography.hazmat.decrepit.ciphers.algorithms import TripleDES
+
+    return cfb64(TripleDES(adapt_3des_key(key)))
+
+
+def cfb64(algorithm: Any) -> Any:
+    """Make a cipher of 64-bit blocks in CFB mode, zero IV, wherever the package keeps the mode."""
     from cryptography.hazmat.primitives.ciphers import Cipher
 
     try:
@@ -114,4 +119,4 @@ def _wrap_cipher(key: bytes):  # type: ignore[no-untyped-def]  # noqa: ANN202
     except ImportError:
         from cryptography.hazmat.primitives.ciphers.modes import CFB
 
-    return Cipher(TripleDES(adapt_3des_key(key)), CFB(bytes(8)))
+    return Cipher(algorithm, CFB(bytes(8)))

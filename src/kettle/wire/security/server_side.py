@@ -77,6 +77,20 @@ class ServerSetup:
         """Return the policy of a command: that of the first of its levels."""
         return self.policies.get(registered.levels[0]) or Policy()
 
+    def first_allowed(
+        self,
+        registered: Registered,
+        user: str,
+        address: str,
+        host_names: tuple[str, ...],
+        limits: frozenset[Level] | None,
+    ) -> Level | None:
+        """Return the first of a command's levels that a peer holds, None if it holds none."""
+        for level in registered.levels:
+            if self.authorization.allows(level, user, address, host_names, limits=limits):
+                return level
+        return None
+
     def commands_for(self, levels: Iterable[Level]) -> list[int]:
         """Return the commands registered at any of these levels, ascending."""
         wanted = set(levels)
@@ -145,15 +159,8 @@ class _Request(NamedTuple):
 
     def allowed(self, user: str, limits: frozenset[Level] | None) -> Level | None:
         """Return the first of the command's levels that the peer holds."""
-        return next(
-            (
-                level
-                for level in self.registered.levels
-                if self.setup.authorization.allows(
-                    level, user, self.peer_address, self.host_names, limits=limits
-                )
-            ),
-            None,
+        return self.setup.first_allowed(
+            self.registered, user, self.peer_address, self.host_names, limits
         )
 
 
@@ -391,12 +398,7 @@ def _resume(request: _Request) -> Dialog[Accepted]:
     if session.key is not None:
         yield StartEncryption(session.key)
     level = request.allowed(session.user, session.limits)
-    restricted = (
-        bool(session.valid_commands)
-        and not session.method
-        and request.command not in session.valid_commands
-    )
-    if level is None or restricted:
+    if level is None or not session.permits(request.command):
         raise AuthorizationDenied(
             f"{session.user} from {request.peer_address} may not "
             f"{command_name(request.command)} in its session"
@@ -433,19 +435,8 @@ def authorize_next(
     if registered is None:
         raise RemoteProtocolError(f"command {command} is unknown here")
     peer = accepted.peer
-    for level in registered.levels:
-        if setup.authorization.allows(
-            level, peer.user, peer.address, host_names, limits=peer.limits
-        ):
-            levels = frozenset(implied_levels(level))
-            return Peer(
-                peer.user,
-                peer.address,
-                peer.method,
-                levels,
-                peer.version,
-                peer.session_id,
-                peer.limits,
-                peer.attributes,
-            )
-    raise AuthorizationDenied(f"{peer.user} from {peer.address} may not {command_name(command)}")
+    level = setup.first_allowed(registered, peer.user, peer.address, host_names, peer.limits)
+    if level is None:
+        name = command_name(command)
+        raise AuthorizationDenied(f"{peer.user} from {peer.address} may not {name}")
+    return peer._replace(levels=frozenset(implied_levels(level)))

@@ -49,6 +49,13 @@ class Session:
             return False
         return self.lease_until is None or now < self.lease_until
 
+    def permits(self, command: int) -> bool:
+        """Tell whether what the session says of its commands lets this one through.
+
+        A negotiated session is authorized command by command; the list is its client's hint.
+        """
+        return not self.valid_commands or bool(self.method) or command in self.valid_commands
+
     def renew(self, now: float) -> None:
         """Note a use: the lease begins anew."""
         if self.lease_seconds > 0:
@@ -87,6 +94,9 @@ class SessionCache:
 
     def __len__(self) -> int:
         return len(self._sessions)
+
+    def __contains__(self, session_id: object) -> bool:
+        return session_id in self._sessions
 
     def add(self, session: Session, *, address: str | None = None) -> None:
         """Keep a session; with `address` a client will find it for commands to that address."""

@@ -1,0 +1,13 @@
+"""Texts of users and peers in an event: none of them may end its line, or the event."""
+
+from __future__ import annotations
+
+# Limit: texts from users are cut to what the reference's readers take as one line.
+MAX_TEXT = 8191
+
+
+def one_line(text: str) -> str:
+    """Return a text that stays on its line, whatever a user or a peer put into it."""
+    if "\n" in text or "\r" in text:
+        text = " ".join(text.split())
+    return text[:MAX_TEXT]

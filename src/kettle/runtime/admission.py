@@ -1,0 +1,79 @@
+"""Whose connections stay when there are too many: books of one daemon's connections by host.
+
+A stranger is a connection whose command has not been accepted yet; a resting one has had a command
+and may bring another. Both can be closed without harm to work that is being done. When their places
+are used up, the host that holds most of them gives its oldest away, so that no single host can keep
+the others out. Sockets are `system_network.py`'s and `network_commands.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+C = TypeVar("C", bound=Hashable)
+
+
+class Admission(Generic[C]):
+    """The connections that could be closed, by host, oldest first; `most` may be there at once."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._hosts: dict[str, OrderedDict[C, None]] = {}
+        self._host_of: dict[C, str] = {}
+        self._count = 0
+        self.crowded_out = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def held_by(self, host: str) -> int:
+        """Return how many of a host's connections could be closed."""
+        return len(self._hosts.get(host, ()))
+
+    def enter(self, connection: C, host: str) -> C | None:
+        """Note a stranger; returns the connection that has to go for it, None if there is room.
+
+        The one that goes may be the stranger's own, if its host is the one that holds most.
+        """
+        self._host_of[connection] = host
+        self._add(connection, host)
+        if self._count <= self.most:
+            return None
+        greediest = max(self._hosts.values(), key=len)
+        oldest = next(iter(greediest))
+        self._remove(oldest)
+        self.crowded_out += 1
+        return oldest
+
+    def promote(self, connection: C) -> None:
+        """Note that a connection's command was accepted: it is at work and stays."""
+        self._remove(connection)
+
+    def rest(self, connection: C) -> None:
+        """Note that a connection waits for its next command."""
+        host = self._host_of.get(connection)
+        if host is not None:
+            self._add(connection, host)
+
+    def leave(self, connection: C) -> None:
+        """Forget a connection."""
+        self._remove(connection)
+        self._host_of.pop(connection, None)
+
+    def _add(self, connection: C, host: str) -> None:
+        held = self._hosts.setdefault(host, OrderedDict())
+        if connection not in held:
+            held[connection] = None
+            self._count += 1
+
+    def _remove(self, connection: C) -> None:
+        host = self._host_of.get(connection, "")
+        held = self._hosts.get(host)
+        if held is None or connection not in held:
+            return
+        del held[connection]
+        self._count -= 1
+        if not held:
+            del self._hosts[host]

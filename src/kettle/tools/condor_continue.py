@@ -1,7 +1,0 @@
-"""`condor_continue`: let suspended jobs go on; see `job_actions`."""
-
-from __future__ import annotations
-
-from kettle.tools.job_actions import run as main
-
-__all__ = ["main"]

@@ -1,7 +1,0 @@
-"""`condor_release`: let held jobs run again; see `job_actions`."""
-
-from __future__ import annotations
-
-from kettle.tools.job_actions import run as main
-
-__all__ = ["main"]

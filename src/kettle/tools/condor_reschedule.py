@@ -1,7 +1,0 @@
-"""`condor_reschedule`: the row of its name in `daemon_control.TOOLS`."""
-
-from __future__ import annotations
-
-from kettle.tools.daemon_control import run as main
-
-__all__ = ["main"]

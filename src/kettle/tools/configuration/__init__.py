@@ -1,0 +1,1 @@
+"""What the configuration says, which version this is, what an expression means."""

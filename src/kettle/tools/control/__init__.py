@@ -1,0 +1,1 @@
+"""Running a pool: its daemons, their logs, the ads they show."""

@@ -1,0 +1,175 @@
+"""`condor_advertise`: sends ads from a file to the collector, as if a daemon had.
+
+For ads of things that no daemon speaks for, and for tests (R074).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, parse_ads
+from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
+from kettle.tools.options import Option, read_options, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+
+COMMANDS = (
+    "UPDATE_STARTD_AD", "UPDATE_SCHEDD_AD", "UPDATE_MASTER_AD", "UPDATE_CKPT_SRVR_AD",
+    "UPDATE_SUBMITTOR_AD", "UPDATE_COLLECTOR_AD", "UPDATE_LICENSE_AD", "UPDATE_STORAGE_AD",
+    "UPDATE_NEGOTIATOR_AD", "UPDATE_HAD_AD", "UPDATE_AD_GENERIC", "UPDATE_STARTD_AD_WITH_ACK",
+    "UPDATE_GRID_AD", "UPDATE_ACCOUNTING_AD", "UPDATE_OWN_SUBMITTOR_AD", "MERGE_STARTD_AD",
+    "INVALIDATE_STARTD_ADS", "INVALIDATE_SCHEDD_ADS", "INVALIDATE_MASTER_ADS",
+    "INVALIDATE_CKPT_SRVR_ADS", "INVALIDATE_SUBMITTOR_ADS", "INVALIDATE_COLLECTOR_ADS",
+    "INVALIDATE_LICENSE_ADS", "INVALIDATE_STORAGE_ADS", "INVALIDATE_NEGOTIATOR_ADS",
+    "INVALIDATE_HAD_ADS", "INVALIDATE_ADS_GENERIC", "INVALIDATE_GRID_ADS",
+    "INVALIDATE_ACCOUNTING_ADS",
+)  # fmt: skip
+
+USAGE = """\
+Usage: condor_advertise [options] COMMAND [FILE]
+  -pool HOST[:PORT]   this pool's collector
+  -tcp                over TCP, as always here; -udp is accepted and does the same
+  -multiple           several ads, separated by empty lines
+  -help, -version
+FILE is standard input if it is missing or -. COMMAND is one of:
+""" + "".join(f"    {name}\n" for name in COMMANDS)
+
+OPTIONS = (
+    Option("debug", 1, qualified=True),
+    Option("help", 1),
+    Option("multiple", 1),
+    Option("pool", 1, 1),
+    Option("tcp", 1),
+    Option("udp", 1),
+    Option("version", 1),
+)
+
+# What the one acknowledged update answers.
+ACKNOWLEDGED = 1
+
+
+@dataclass(slots=True)
+class Wish:
+    """What the command line asks for."""
+
+    command: str = ""
+    file: str = "-"
+    pool: str = ""
+    multiple: bool = False
+    words: list[str] = field(default_factory=list)
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_advertise`."""
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=advertise,
+        complain=lambda error: f"{error}\n\n{USAGE}",
+        prefix="ERROR: ",
+    )
+
+
+def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Send the ads to every collector; 1 if one did not take all of them."""
+    try:
+        ads = read_ads(wish, streams)
+    except (KettleError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        opened = f"couldn't open {wish.file}: " if isinstance(error, OSError) else ""
+        streams.stderr.write(f"{opened}{reason}\n")
+        return 1
+    reach = Reach(environment, pool=wish.pool)
+    collectors = reach.pool.collectors()
+    complete = True
+    for address in collectors:
+        sent = 0
+        try:
+            sent = send(reach, str(address), wish.command, ads)
+        except KettleError as error:
+            streams.stderr.write(f"failed to send classad to {address}: {error}\n")
+        complete = complete and sent == len(ads)
+        noun = "ad" if len(ads) == 1 else "ads"
+        streams.stdout.write(
+            f"Sent {sent} of {len(ads)} {noun} to {address.host}:{address.port}.\n"
+        )
+    return 0 if complete else 1
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for; raise UsageError."""
+    wish = Wish()
+    for option in read_options(words, OPTIONS):
+        if not option.name:
+            wish.words.append(option.value)
+        elif option.name == "pool":
+            wish.pool = option.value
+        elif option.name == "multiple":
+            wish.multiple = True
+    if not wish.words:
+        raise UsageError("a command is missing")
+    if len(wish.words) > 2:
+        raise UsageError(f"one file at a time, not also {wish.words[2]}")
+    wish.command = wish.words[0].upper()
+    if wish.command not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(wish.command, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else ""
+        raise UsageError(f"Unknown command name {wish.words[0]}", hint=hint)
+    if len(wish.words) == 2:
+        wish.file = wish.words[1]
+    return wish
+
+
+def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
+    """Return the ads to send; KettleError if there is none or one does not parse."""
+    name = "(stdin)" if wish.file == "-" else wish.file
+    if wish.file == "-":
+        text = streams.stdin.read()
+    else:
+        with open(wish.file, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+    if not text.strip():
+        raise KettleError(f"{name} is empty")
+    try:
+        ads = [ad for ad in parse_ads(text) if len(ad)]
+        for ad in ads:
+            for attribute in ad.names():
+                ad.lookup(attribute)
+    except ClassAdSyntaxError as error:
+        raise KettleError(f"couldn't parse ClassAd in {name}: {error}") from error
+    if not ads:
+        raise KettleError(f"couldn't parse ClassAd in {name}")
+    if len(ads) > 1 and not wish.multiple:
+        # Without -multiple the empty lines between are no separators.
+        whole = ClassAd()
+        for ad in ads:
+            whole.update(ad)
+        ads = [whole]
+    return ads
+
+
+def send(reach: Reach, address: str, name: str, ads: Sequence[ClassAd]) -> int:
+    """Send ads over one connection; return how many went out (and were acknowledged)."""
+    from kettle.wire.commands import Command
+
+    command = Command[name]
+    sent = 0
+    with reach.connector.connect(address, command) as stream:
+        for ad in ads:
+            writer = stream.writer()
+            if sent:
+                writer.integer(command)
+            stream.send(writer.ad(ad, private=True))
+            if (
+                command == Command.UPDATE_STARTD_AD_WITH_ACK
+                and stream.receive().integer() != ACKNOWLEDGED
+            ):
+                break
+            sent += 1
+    return sent

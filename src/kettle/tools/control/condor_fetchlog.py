@@ -1,0 +1,46 @@
+"""`condor_fetchlog`: a daemon's log, from afar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kettle.client.daemon import fetch_log
+from kettle.client.pool import KINDS, MASTER
+from kettle.errors import UsageError
+from kettle.tools.options import Option
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.tools.tokens.token_commands import Wish, run
+from kettle.wire.messages.daemoncore import LogKind
+
+OPTIONS = (Option("pool", values=1), *(Option(name, shortest=2) for name in KINDS))
+USAGE = """\
+Usage: condor_fetchlog [OPTIONS] MACHINE SUBSYSTEM[.EXTENSION]
+
+Print a log of a daemon on another machine: MASTER, SCHEDD, STARTD, STARTER.slot1, …; HISTORY is
+the schedd's history, STARTD_HISTORY the startd's.
+
+  -pool HOST     ask this pool's collector where the machine's daemons are
+  -master, -schedd, -startd, -collector, -negotiator
+                 which daemon to ask (not: whose log to get); the master, if nothing is said
+"""
+HISTORIES = {"HISTORY": LogKind.HISTORY, "STARTD_HISTORY": LogKind.HISTORY}
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_fetchlog`."""
+    return run(argv, environment, streams, OPTIONS, USAGE, fetch)
+
+
+def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
+    """Copy the log to the output."""
+    if len(wish.words) != 2:
+        raise UsageError("a machine and a subsystem must be named")
+    machine, name = wish.words
+    asked = sorted(wish.flags & KINDS.keys())
+    kind = KINDS[asked[0]] if asked else MASTER
+    address = reach.pool.locate(kind, "" if machine == "-" else machine).address
+    log_kind = HISTORIES.get(name.upper(), LogKind.PLAIN)
+    for piece in fetch_log(reach.connector, address, name, log_kind):
+        streams.stdout.write(piece.decode("utf-8", "replace"))
+    return 0

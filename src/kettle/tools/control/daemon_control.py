@@ -1,0 +1,357 @@
+"""What condor_on, _off, _restart, _reconfig, _set_shutdown, _vacate and _reschedule share.
+
+Each tool is a row: which command it sends to whom, and how that is called in its one line of
+output. `plan` is a function from what the options say to the messages to send; finding daemons
+and sending is `work`. Texts are the reference's (tests/cli/test_daemon_control.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kettle.client.pool import KINDS, MASTER, SCHEDD, STARTD, Kind, Located, located, make_query
+from kettle.errors import KettleError, NotFoundError, UsageError
+from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.wire.commands import Command
+from kettle.wire.messages.claims import VacateClaim
+from kettle.wire.messages.daemoncore import SetShutdownProgram, SubsystemCommand
+from kettle.wire.messages.fields import Message
+from kettle.wire.sinful import Sinful
+
+DAEMONS = ("master", "startd", "schedd", "collector", "negotiator", "kbdd")
+STANDARD = (
+    Option("help"),
+    Option("version", shortest=1),
+    Option("debug", shortest=1),
+    Option("pool", shortest=2, values=1),
+    Option("name", shortest=1, values=1),
+    Option("addr", shortest=2, values=1),
+    Option("constraint", shortest=3, values=1),
+    Option("all", shortest=2),
+    Option("graceful", shortest=1),
+    Option("fast", shortest=1),
+    Option("peaceful", shortest=2),
+    Option("force-graceful", shortest=2),
+    Option("exec", shortest=1, values=1),
+    Option("daemon", shortest=3, values=1),
+    *(Option(name, shortest=2) for name in DAEMONS),
+)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One of the tools: whom it addresses if no daemon is named, and what it is for."""
+
+    name: str
+    target: Kind
+    sentence: str
+    takes_daemon: bool = True
+    takes_speed: bool = False
+    takes_exec: bool = False
+
+
+# fmt: off
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool("condor_on", MASTER, "Have masters start the daemons of their configuration."),
+        Tool("condor_off", MASTER, "Shut daemons down; without a name all but the master.",
+             takes_speed=True, takes_exec=True),
+        Tool("condor_restart", MASTER, "Restart a daemon; the master restarts all of its host.",
+             takes_speed=True, takes_exec=True),
+        Tool("condor_reconfig", MASTER, "Have daemons read their configuration again."),
+        Tool("condor_set_shutdown", MASTER, "Name the program that masters become when they end.",
+             takes_daemon=False, takes_exec=True),
+        Tool("condor_vacate", STARTD, "Take running jobs off execution points or slots.",
+             takes_daemon=False, takes_speed=True),
+        Tool("condor_reschedule", SCHEDD, "Have schedds ask for matches now.", takes_daemon=False),
+    )
+}
+OFF_ONE = {
+    "graceful": (Command.DAEMON_OFF, "Kill-Daemon"),
+    "fast": (Command.DAEMON_OFF_FAST, "Kill-Daemon-Fast"),
+    "peaceful": (Command.DAEMON_OFF_PEACEFUL, "Kill-Daemon-Peacefully"),
+}
+OFF_ALL = {
+    "graceful": (Command.DAEMONS_OFF, "Kill-All-Daemons"),
+    "fast": (Command.DAEMONS_OFF_FAST, "Kill-All-Daemons-Fast"),
+    "peaceful": (Command.DAEMONS_OFF_PEACEFUL, "Kill-All-Daemons-Peacefully"),
+}
+RESTART_MASTER = {
+    "graceful": (Command.RESTART, "Restart"),
+    "fast": (Command.RESTART, "Restart"),
+    "peaceful": (Command.RESTART_PEACEFUL, "Restart-Peacefully"),
+}
+# A daemon that is not the master restarts by ending: its master starts it again.
+RESTART_DAEMON = {
+    "graceful": (Command.DC_OFF_GRACEFUL, "Restart"),
+    "fast": (Command.DC_OFF_FAST, "Restart-Fast"),
+    "peaceful": (Command.DC_OFF_PEACEFUL, "Restart-Peacefully"),
+}
+# fmt: on
+
+
+@dataclass
+class Wish:
+    """What the command line asks for."""
+
+    daemon: str = ""
+    speed: str = "graceful"
+    program: str = ""
+    everywhere: bool = False
+    constraint: str = ""
+    names: list[str] = field(default_factory=list)
+    addresses: list[str] = field(default_factory=list)
+    pool: str = ""
+    forced: bool = False
+
+
+@dataclass(frozen=True)
+class Sending:
+    """One command to one kind of daemon: `shown` is how the output calls it."""
+
+    kind: str
+    command: Command
+    shown: str
+    message: Message | None = None
+    about: str = ""
+
+
+def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Be the tool that `argv[0]` names; 1 if anything was not sent."""
+    tool = TOOLS[argv[0]]
+
+    def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+        reach = Reach(environment, pool=wish.pool)
+        if wish.program:
+            streams.stdout.write(f"Set exec to {wish.program}\n")
+        return work(tool, wish, reach, streams)
+
+    usage = render_usage(tool)
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=usage,
+        read_wish=lambda words: read_wish(tool, list(read_options(words, STANDARD))),
+        act=act,
+        complain=lambda error: f"ERROR: {_worded(error)}\n{usage}",
+        prefix=f"{tool.name}: ",
+    )
+
+
+def _worded(error: UsageError) -> str:
+    """Return the error in the reference's words."""
+    if not isinstance(error, UnknownOptionError):
+        return str(error)
+    hint = f" ({error.hint})" if error.hint else ""
+    return f'invalid argument "{error.word}"{hint}'
+
+
+def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
+    """Return what the options ask for; raise UsageError."""
+    wish = Wish()
+    for item in given:
+        match item.name:
+            case "":
+                (wish.addresses if item.value.startswith("<") else wish.names).append(item.value)
+            case "name":
+                wish.names.append(item.value)
+            case "addr":
+                wish.addresses.append(item.value)
+            case "pool" | "constraint":
+                setattr(wish, item.name, item.value)
+            case "all":
+                wish.everywhere = True
+            case "exec":
+                wish.program = item.value
+            case "fast" | "peaceful" | "graceful":
+                wish.speed = item.name
+            case "force-graceful":
+                wish.speed, wish.forced = "graceful", True
+            case "daemon":
+                name_daemon(wish, item.value)
+            case name if name in DAEMONS:
+                name_daemon(wish, name)
+    check_wish(tool, wish, {item.name for item in given})
+    return wish
+
+
+def name_daemon(wish: Wish, name: str) -> None:
+    """Note the daemon that is meant; only one may be."""
+    if wish.daemon:
+        raise UsageError("can only specify one daemon flag.")
+    wish.daemon = name.lower()
+
+
+def check_wish(tool: Tool, wish: Wish, names: set[str]) -> None:
+    """Raise UsageError for options that this tool does not have, or that exclude each other."""
+    if wish.daemon and not tool.takes_daemon:
+        raise UsageError(f'invalid argument "-{wish.daemon}"')
+    if wish.program and not tool.takes_exec:
+        raise UsageError('invalid argument "-exec"')
+    speeds = names & {"fast", "peaceful", "graceful", "force-graceful"}
+    if speeds and not tool.takes_speed:
+        raise UsageError(f'invalid argument "-{min(speeds)}"')
+    if tool.name == "condor_set_shutdown" and not wish.program:
+        raise UsageError('"-exec" required for condor_set_shutdown')
+    if wish.pool and not (wish.names or wish.addresses or wish.everywhere or wish.constraint):
+        raise UsageError(
+            "-pool names another pool, but no machine in it is named",
+            hint="add -addr, -name, -all or a name",
+        )
+
+
+def plan(tool: Tool, wish: Wish, slot: str = "") -> Iterator[Sending]:
+    """Yield what is to be sent, in order, to each host that is meant."""
+    if wish.program:
+        yield Sending(
+            "master",
+            Command.SET_SHUTDOWN_PROGRAM,
+            "Set-Shutdown-Program",
+            SetShutdownProgram(wish.program),
+        )
+    match tool.name:
+        case "condor_reschedule":
+            yield Sending("schedd", Command.RESCHEDULE, "Reschedule")
+        case "condor_reconfig":
+            yield Sending(wish.daemon or "master", Command.DC_RECONFIG_FULL, "Reconfig")
+        case "condor_vacate":
+            yield plan_vacate(wish, slot)
+        case "condor_on":
+            if wish.daemon and wish.daemon != "master":
+                message = SubsystemCommand(wish.daemon)
+                yield Sending(
+                    "master", Command.DAEMON_ON, "Spawn-Daemon", message, about=wish.daemon
+                )
+            else:
+                yield Sending("master", Command.DAEMONS_ON, "Spawn-All-Daemons")
+        case "condor_off":
+            yield from plan_off(wish)
+        case "condor_restart":
+            daemon = wish.daemon or "master"
+            table = RESTART_MASTER if daemon == "master" else RESTART_DAEMON
+            yield Sending(daemon, *table[wish.speed])
+
+
+def plan_vacate(wish: Wish, slot: str) -> Sending:
+    """Return the command that takes jobs off a slot, or off all slots of a host."""
+    fast = wish.speed == "fast"
+    if slot:
+        command = Command.VACATE_CLAIM_FAST if fast else Command.VACATE_CLAIM
+        shown = "Vacate-Claim-Fast" if fast else "Vacate-Claim"
+        return Sending("startd", command, shown, VacateClaim(slot))
+    if fast:
+        return Sending("startd", Command.VACATE_ALL_FAST, "Vacate-All-Claims-Fast")
+    return Sending("startd", Command.VACATE_ALL_CLAIMS, "Vacate-All-Claims")
+
+
+def plan_off(wish: Wish) -> Iterator[Sending]:
+    """Yield what shuts down one daemon, or all but the master, or the master."""
+    if wish.daemon == "master":
+        fast = wish.speed == "fast"
+        command = Command.MASTER_OFF_FAST if fast else Command.MASTER_OFF
+        yield Sending("master", command, "Kill-Master-Fast" if fast else "Kill-Master")
+    elif wish.daemon:
+        if wish.speed == "peaceful":
+            peaceful = Command.DC_SET_PEACEFUL_SHUTDOWN
+            yield Sending(wish.daemon, peaceful, "Set-Peaceful-Shutdown")
+        command, shown = OFF_ONE[wish.speed]
+        yield Sending("master", command, shown, SubsystemCommand(wish.daemon), about=wish.daemon)
+    else:
+        yield Sending("master", *OFF_ALL[wish.speed])
+
+
+def work(tool: Tool, wish: Wish, reach: Reach, streams: Streams) -> int:
+    """Find every daemon that is meant and send to it; 1 if one was not found or refused."""
+    failed = False
+    if wish.everywhere or wish.constraint:
+        hosts = find_everywhere(tool, wish, reach)
+    elif wish.names or wish.addresses:
+        hosts = [*wish.names, *wish.addresses]
+    else:
+        hosts = [""]
+    for host in hosts:
+        slot = host if tool.name == "condor_vacate" and host.startswith("slot") else ""
+        for sending in plan(tool, wish, slot):
+            try:
+                found, shown = find(reach, sending, host)
+                send(reach, sending, found)
+            except NotFoundError:
+                whom = f"{sending.kind} {host}" if host else f"local {sending.kind}"
+                streams.stderr.write(
+                    f"Can't find address for {whom}\nPerhaps you need to query another pool.\n"
+                )
+                failed = True
+                break
+            except KettleError as error:
+                streams.stderr.write(f"{tool.name}: {error}\n")
+                failed = True
+                break
+            about = f' for "{sending.about}"' if sending.about else ""
+            streams.stdout.write(f'Sent "{sending.shown}" command{about} to {shown}\n')
+    return 1 if failed else 0
+
+
+def find(reach: Reach, sending: Sending, host: str) -> tuple[Sinful, str]:
+    """Return where to send, and how the output calls it; NotFoundError."""
+    if host.startswith("<"):
+        return Sinful.parse(host), f"{sending.kind} {host}"
+    kind = KINDS.get(sending.kind)
+    if kind is None:
+        raise NotFoundError(f"there is no kind of daemon called {sending.kind}")
+    located_here = reach.pool.locate(kind, host)
+    name = f"{sending.kind} {located_here.name}" if host else f"local {sending.kind}"
+    return located_here.address, name
+
+
+def find_everywhere(tool: Tool, wish: Wish, reach: Reach) -> list[str]:
+    """Return the names of every host's daemon of the kind that the tool addresses first."""
+    kind = KINDS.get(next(plan(tool, wish)).kind, tool.target)
+    constraints = [wish.constraint] if wish.constraint else []
+    query = make_query(kind.ad_type, constraints=constraints, projection=("Name", "MyAddress"))
+    found: dict[str, Located] = {}
+    for ad in reach.pool.query(kind.query, query):
+        one = located(ad)
+        if one is not None:
+            found.setdefault(str(one.address), one)
+    return [one.name for one in found.values()]
+
+
+def send(reach: Reach, sending: Sending, address: Sinful) -> None:
+    """Send one command; none of them has a reply."""
+    from kettle.client.daemon import tell
+
+    tell(reach.connector, address, sending.command, sending.message)
+
+
+def render_usage(tool: Tool) -> str:
+    """Return the usage message."""
+    lines = [f"Usage: {tool.name} [OPTIONS] [TARGET…]\n\n{tool.sentence}\n\n"]
+    rows = [
+        ("-help", "show this and end"),
+        ("-version", "show the version and end"),
+        ("-pool HOST", "ask this pool's collector where daemons are"),
+        ("-name NAME", "the daemon of this name; a bare word is the same"),
+        ("-addr <ADDRESS>", "the daemon at this address"),
+        ("-all", "every host of the pool"),
+        ("-constraint EXPR", "every daemon whose ad satisfies the expression"),
+    ]
+    if tool.takes_speed:
+        rows += [
+            ("-graceful", "let jobs end or leave in their time (the default)"),
+            ("-fast", "kill jobs at once"),
+        ]
+        if tool.takes_daemon:
+            rows.append(("-peaceful", "wait for jobs to end, however long it takes"))
+    if tool.takes_exec:
+        rows.append(("-exec NAME", "run the program MASTER_SHUTDOWN_<NAME> after the end"))
+    if tool.takes_daemon:
+        rows.append(("-daemon NAME", "this daemon; or one of"))
+        rows.append(("", ", ".join(f"-{name}" for name in DAEMONS)))
+    width = max(len(left) for left, _ in rows)
+    lines += [f"  {left:<{width}}  {right}\n" for left, right in rows]
+    return "".join(lines)

@@ -1,0 +1,1 @@
+"""Acting on one's jobs: their fate, their attributes, their files, waiting for them."""

@@ -1,0 +1,114 @@
+"""`condor_prio`: change the priority of jobs among their owner's jobs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kettle.client.pool import quoted
+from kettle.client.queue import Queue
+from kettle.errors import UsageError
+from kettle.tools.jobs.condor_qedit import render_id
+from kettle.tools.options import Asked, UnknownOptionError, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+
+USAGE = """\
+Usage: condor_prio [{+|-}CHANGE] [-p PRIORITY] [-a] [-n SCHEDD] [-pool POOL]
+                   [USER | CLUSTER | CLUSTER.PROC]…
+
+  +N, -N       raise or lower the priority by N
+  -p N         set the priority to N
+  -a           all jobs
+  -n SCHEDD    at this schedd
+  -pool POOL   ask this pool's collector where the schedd is
+"""
+
+
+@dataclass
+class Wish:
+    """The new priority or the change, and of which jobs."""
+
+    priority: int | None = None
+    change: int | None = None
+    everything: bool = False
+    words: list[str] = field(default_factory=list)
+    reach: dict[str, str] = field(default_factory=dict)
+
+    def constraint(self) -> str:
+        """Return the expression that the jobs meant satisfy."""
+        if self.everything:
+            return "true"
+        parts = []
+        for word in self.words:
+            if re.fullmatch(r"\d+(\.\d+)?", word):
+                parts.append(f"({render_id(word)})")
+            else:
+                parts.append(f"(Owner == {quoted(word)})")
+        return " || ".join(parts)
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_prio`."""
+
+    def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+        del streams
+        reach = Reach(environment, **wish.reach)
+        with Queue(reach.connector, reach.schedd().address) as queue:
+            change(queue, wish)
+        return 0
+
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=act,
+        prefix="condor_prio: ",
+    )
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for; raise UsageError."""
+    wish = Wish()
+    rest = iter(words)
+    for word in rest:
+        if word in {"-h", "-help", "--help", "-version", "--version"}:
+            raise Asked("version" if word.endswith("version") else "help")
+        if re.fullmatch(r"[+-]\d+", word):
+            wish.change = int(word)
+        elif word in {"-p", "-n", "-name", "-pool"}:
+            value = next(rest, None)
+            if value is None:
+                raise UsageError(f"option {word} needs an argument")
+            if word == "-p":
+                if not re.fullmatch(r"[+-]?\d+", value):
+                    raise UsageError(f"a priority is a whole number, not {value}")
+                wish.priority = int(value)
+            else:
+                wish.reach["pool" if word == "-pool" else "name"] = value
+        elif word in {"-a", "-all"}:
+            wish.everything = True
+        elif word.startswith("-"):
+            raise UnknownOptionError(word)
+        else:
+            wish.words.append(word)
+    if wish.priority is None and wish.change is None:
+        raise UsageError("You must specify a new priority or priority adjustment.")
+    if not wish.words and not wish.everything:
+        raise UsageError("You did not specify any jobs")
+    return wish
+
+
+def change(queue: Queue, wish: Wish) -> None:
+    """Set the priorities in one transaction."""
+    jobs = list(queue.jobs(wish.constraint(), ("ClusterId", "ProcId", "JobPrio")))
+    for job in jobs:
+        cluster, proc = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
+        now = job.integer("JobPrio") or 0
+        new = wish.priority if wish.priority is not None else now + (wish.change or 0)
+        queue.set_attribute(cluster, proc, "JobPrio", str(new))
+    if jobs:
+        queue.commit()

@@ -1,0 +1,1 @@
+"""Looking at jobs: the queue, the history, and jobs followed by their event logs."""

@@ -1,0 +1,303 @@
+"""`condor_history`: show jobs that are no longer in the queue.
+
+Here: the records come from history files (newest first), an event log or a schedd, are chosen and
+printed as they come. What a command line means is in `history_wish.py`, how records lie in a file
+in `records/history.py`, columns in `tables.py`. Output is the reference's
+(tests/conformance/test_tool_output.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd, parse_old_ad
+from kettle.errors import ClassAdSyntaxError, KettleError, NotFoundError, StorageError, UsageError
+from kettle.records.history import HistoryRecord, read_backwards, read_forwards, rotated_files
+from kettle.tools.options import run_tool
+from kettle.tools.printing.ad_filter import AdFilter
+from kettle.tools.printing.whole_ads import open_ads, restrict
+from kettle.tools.programs import Streams
+from kettle.tools.queue.history_wish import Wish, read_wish
+from kettle.tools.queue.wish import choose_width, explain
+
+if TYPE_CHECKING:
+    from kettle.tools.printing.print_format import PrintFormat
+
+USAGE = """\
+Usage: condor_history [SOURCE] [CLUSTER | CLUSTER.PROC | OWNER]… [OPTIONS]
+
+WHERE FROM
+  -file FILE           this history file
+  -search FILE         this one and the rotated ones beside it
+  -local               the configured files (as without any of these)
+  -startd              the history of this machine's slots
+  -epochs              one record for each run of a job
+  -transfer-history    records of file transfers
+  -userlog FILE        an event log
+  -name SCHEDD, -pool HOST
+                       ask this schedd
+
+WHICH JOBS
+  CLUSTER, CLUSTER.PROC, OWNER
+                       these
+  -constraint EXPR     those for which EXPR is true
+  -since JOB | EXPR    stop at this job, or where EXPR is true
+  -completedsince T    stop at jobs completed at T or before
+  -scanlimit N         look at N records at most
+  -limit N, -match N   show N at most
+  -backwards, -forwards
+                       newest first, oldest first
+
+HOW SHOWN
+  -long, -xml, -json, -jsonl
+                       whole ads
+  -attributes LIST     only these attributes of them
+  -af[:jlhVr,tng] ATTR…
+                       these attributes, a row for each job
+  -format FORMAT ATTR  an attribute through a printf format
+  -print-format FILE   the columns that FILE describes
+  -wide[:N]            rows as long as they are, or N
+  -extract FILE        copy the records into FILE
+
+  -help, -version      say this, or the version, and end
+"""
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_history`."""
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=show,
+        complain=lambda error: explain(error, USAGE, streams, "Error: Unknown argument"),
+    )
+
+
+def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Print the records that are meant."""
+    printer = make_printer(wish, streams)
+    try:
+        chosen = AdFilter(wish.constraint())
+    except ClassAdSyntaxError:
+        what = wish.constraint()
+        raise UsageError(f"Error:  could not parse constraint ( {what} )") from None
+    printer.run(choose_records(wish, chosen, find_sources(wish, environment, printer)))
+    return 0
+
+
+# ---------------------------------------------------------------------------------------------
+# Where records come from
+
+
+def find_sources(
+    wish: Wish, environment: Mapping[str, str], printer: Printer
+) -> Iterator[ClassAd | HistoryRecord]:
+    """Yield records, or ads where there is no more than ads, in the order of the command line."""
+    if wish.user_log:
+        printer.begin()
+        yield from _read_user_log(wish.user_log)
+    elif wish.reach and not wish.local:
+        printer.begin()
+        yield from _ask_schedd(wish, environment)
+    else:
+        files = [Path(wish.file)] if wish.file else [_configured_file(wish, environment)]
+        if wish.with_rotated or not wish.file:
+            files = _with_rotated(files[0])
+        if not wish.forwards:
+            files.reverse()
+        for path in files:
+            yield from read_file(path, forwards=wish.forwards, must_exist=bool(wish.file))
+
+
+def _configured_file(wish: Wish, environment: Mapping[str, str]) -> Path:
+    from kettle.tools.reach import Reach
+
+    path = Reach(environment).config.get(wish.knob)
+    if not path:
+        raise NotFoundError(f"Error: {wish.knob} is not configured, so there is no such history")
+    return Path(path)
+
+
+def _with_rotated(path: Path) -> list[Path]:
+    """Return rotated files and the file itself, oldest first."""
+    try:
+        names = [each.name for each in path.parent.iterdir()]
+    except OSError:
+        names = []
+    return [*(path.parent / name for name in rotated_files(path.name, names)), path]
+
+
+def read_file(path: Path, *, forwards: bool, must_exist: bool) -> Iterator[HistoryRecord]:
+    """Yield the records of a file; a configured file that is not there yet has none."""
+    try:
+        with path.open("rb") as file:
+            if forwards:
+                yield from read_forwards(file.read())
+                return
+            size = file.seek(0, 2)
+
+            def read_at(offset: int, length: int) -> bytes:
+                file.seek(offset)
+                return file.read(length)
+
+            yield from read_backwards(read_at, size)
+    except FileNotFoundError:
+        if must_exist:
+            raise StorageError(
+                f"Error opening history file {path}: No such file or directory"
+            ) from None
+    except OSError as error:
+        raise StorageError(f"Error opening history file {path}: {error.strerror}") from None
+
+
+def _read_user_log(path: str) -> Iterator[ClassAd]:
+    from kettle.tools.queue.log_ads import read_log_file
+
+    try:
+        yield from read_log_file(path)
+    except OSError:
+        raise NotFoundError(f"Error: Can't open userlog {path}") from None
+
+
+def _ask_schedd(wish: Wish, environment: Mapping[str, str]) -> Iterator[ClassAd]:
+    from kettle.client.jobs import query_history
+    from kettle.tools.reach import Reach
+
+    reach = Reach(environment, **wish.reach)
+    try:
+        schedd = reach.schedd()
+    except KettleError:
+        name, pool = wish.reach.get("name", ""), wish.reach.get("pool", "")
+        raise NotFoundError(f"Unable to locate remote schedd (name={name}, pool={pool}).") from None
+    query = ClassAd({"NumJobMatches": wish.limit})
+    query.insert_text("Requirements", wish.constraint())
+    if wish.attributes:
+        query["Projection"] = ",".join(wish.attributes)
+    if wish.since:
+        query.insert_text("Since", wish.since)
+    if wish.scan_limit > 0:
+        query["ScanLimit"] = wish.scan_limit
+    if wish.forwards:
+        query["HistoryReadForwards"] = True
+    yield from query_history(reach.connector, schedd.address, query)
+
+
+# ---------------------------------------------------------------------------------------------
+# Which of them are shown
+
+
+def choose_records(
+    wish: Wish, chosen: AdFilter, records: Iterable[ClassAd | HistoryRecord]
+) -> Iterator[ClassAd]:
+    """Yield the ads that are meant, until the limits are reached."""
+    since = AdFilter(wish.since) if wish.since else None
+    shown = scanned = 0
+    extract = Path(wish.extract).open("ab") if wish.extract else None  # noqa: SIM115
+    try:
+        for record in records:
+            if isinstance(record, HistoryRecord):
+                if wish.kinds and record.kind not in wish.kinds:
+                    continue
+                ad = parse_old_ad(record.lines)
+            else:
+                ad = record
+            if since is not None and since(ad):
+                return
+            scanned += 1
+            if chosen(ad):
+                shown += 1
+                if extract is not None:
+                    extract.write(render_extract(ad))
+                yield ad
+            if shown == wish.limit or scanned == wish.scan_limit:
+                return
+    finally:
+        if extract is not None:
+            extract.close()
+
+
+def render_extract(ad: ClassAd) -> bytes:
+    """Return an ad as a history file holds it."""
+    from kettle.records.history import render_banner, render_record
+
+    banner = render_banner(
+        offset=0,
+        cluster=ad.integer("ClusterId") or 0,
+        proc=ad.integer("ProcId") or 0,
+        owner=ad.string("Owner") or "?",
+        completed=ad.integer("CompletionDate") or 0,
+        now=ad.integer("EnteredCurrentStatus") or 0,
+    )
+    return render_record(ad.lines(), banner)
+
+
+# ---------------------------------------------------------------------------------------------
+# How they are printed
+
+
+@dataclass
+class Printer:
+    """Prints ads one by one; `begin` prints what stands before the first, once."""
+
+    wish: Wish
+    streams: Streams
+    print_format: PrintFormat | None
+    begun: bool = False
+    row: Callable[[ClassAd], str] = field(default=str)
+
+    def begin(self) -> None:
+        """Print headings, if that has not been done."""
+        if self.begun:
+            return
+        self.begun = True
+        wish, out = self.wish, self.streams.stdout
+        if wish.extract:
+            self.row = lambda _: ""
+        elif wish.form:
+            return
+        elif wish.columns:
+            if wish.columns.headings:
+                out.write(wish.columns.render_headings())
+            self.row = wish.columns.render
+        elif self.print_format is not None:
+            if self.print_format.headings:
+                out.write(self.print_format.mask.render_headings())
+            self.row = self.print_format.mask.render
+        else:
+            from kettle.tools.queue.tables import Layout, history_table
+
+            mask = history_table(Layout(most=choose_width(wish.width, self.streams)))
+            out.write(mask.render_headings())
+            self.row = mask.render
+
+    def run(self, ads: Iterator[ClassAd]) -> None:
+        """Print everything."""
+        out = self.streams.stdout
+        self.begin()
+        if self.wish.form:
+            with open_ads(self.wish.form, out) as write:
+                for ad in ads:
+                    write(restrict(ad, self.wish.attributes))
+            return
+        for ad in ads:
+            out.write(self.row(ad))
+
+
+def make_printer(wish: Wish, streams: Streams) -> Printer:
+    """Return the printer for a command line; UsageError for a print-format file that is none."""
+    if not wish.print_format:
+        return Printer(wish, streams, None)
+    from kettle.tools.printing.print_format import read_print_format
+    from kettle.tools.queue.job_columns import ATTRIBUTE_RENDERERS, RENDERERS
+
+    found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+    streams.stderr.writelines(f"{warning}\n" for warning in found.warnings)
+    if found.constraint:
+        wish.constraints.append(found.constraint)
+    return Printer(wish, streams, found)

@@ -1,0 +1,294 @@
+"""`condor_q`: show the jobs in the queue.
+
+Here: from which schedds or files the ads come, and in which of the forms they are printed. What a
+command line means is in `wish.py`, tables in `tables.py`, `batches.py` and
+`totals.py`, the reasons of `-better-analyze` in `analysis.py`. Output is the
+reference's, byte by byte (tests/conformance/test_tool_output.py, tests/cli).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kettle.classad import ClassAd, parse_ads
+from kettle.errors import ConfigError, NotFoundError, UsageError
+from kettle.tools.options import run_tool
+from kettle.tools.printing.ad_filter import AdFilter
+from kettle.tools.printing.print_format import PrintFormat, read_print_format
+from kettle.tools.printing.whole_ads import restrict, write_ads
+from kettle.tools.programs import Streams
+from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches
+from kettle.tools.queue.totals import render_totals
+from kettle.tools.queue.usage import USAGE
+from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
+
+TABLE_ATTRIBUTES = (
+    "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
+    "ServerTime LastRemoteWallClockTime MemoryUsage ResidentSetSize ImageSize Cmd Arguments Args "
+    "JobDescription TransferringInput TransferringOutput TransferQueued"
+)
+MODE_ATTRIBUTES = {
+    "run": "RemoteHost GridResource EC2RemoteVirtualMachineName",
+    "hold": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
+    "hold-codes": "HoldReason HoldReasonCode HoldReasonSubCode EnteredCurrentStatus",
+    "idle": "RequestCpus RequestMemory RequestDisk DiskUsage NumJobStarts LastRemoteHost",
+    "io": "BytesSent BytesRecvd NumJobStarts",
+    "grid": "GridResource GridJobId GridJobStatus EC2RemoteVirtualMachineName",
+    "dag": "DAGManJobId DAGNodeName",
+}
+# Tables without totals under them.
+_NO_TOTALS = frozenset({"run", "idle", "grid", "hold-codes"})
+FACTORY_ATTRIBUTES = (
+    "ClusterId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
+    "JobMaterializeNextProcId JobMaterializePaused JobMaterializeDigestFile"
+)
+_JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
+
+
+@dataclass
+class Answer:
+    """The ads of one source, with what stands over them."""
+
+    title: str
+    ads: Iterable[ClassAd]
+    # The schedd's own counts; None for ads of a file.
+    summary: ClassAd | None = None
+    now: float = 0.0
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_q`."""
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=show,
+        complain=lambda error: explain(error, USAGE, streams),
+        prefix="\n-- Failed to fetch ads: ",
+    )
+
+
+def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Print what is asked for; 1 if there is no schedd to ask."""
+    check_wish(wish)
+    try:
+        if wish.analyze:
+            from kettle.tools.queue.analysis import analyze
+
+            return analyze(wish, environment, streams)
+        print_format = _read_print_format(wish, streams)
+        if print_format is not None and print_format.constraint:
+            wish.constraints.append(print_format.constraint)
+        _say_all(wish, print_format, environment, streams)
+    except NotFoundError as error:
+        streams.stdout.write("\n")
+        streams.stderr.write(f"Error: {error}\n")
+        return 1
+    except ConfigError as error:
+        streams.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def check_wish(wish: Wish) -> None:
+    """Raise UsageError for options that exclude each other."""
+    for flag in wish.flags:
+        if flag.startswith("-aaf ") and wish.batch is not False and not wish.modes - {"dag"}:
+            word = flag.removeprefix("-aaf ").partition(":")[0]
+            raise UsageError(
+                f"Error: {word} cannot be used with -batch mode output (the default), "
+                "did you intend to use -af ?"
+            )
+
+
+def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
+    if not wish.print_format:
+        return None
+    from kettle.tools.queue.job_columns import ATTRIBUTE_RENDERERS, RENDERERS
+
+    found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+    for warning in found.warnings:
+        streams.stderr.write(f"{warning}\n")
+    return found
+
+
+# ---------------------------------------------------------------------------------------------
+# Where ads come from
+
+
+def _say_all(
+    wish: Wish,
+    print_format: PrintFormat | None,
+    environment: Mapping[str, str],
+    streams: Streams,
+) -> None:
+    if wish.job_file:
+        ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
+        _say(wish, print_format, Answer(f"Jobads: {wish.job_file}", ads), streams)
+    elif wish.user_log:
+        ads = _local_ads(wish, read_user_log(wish.user_log))
+        _say(wish, print_format, Answer(f"Userlog: {wish.user_log}", ads), streams)
+    else:
+        from kettle.tools.queue.sources import ask_schedds
+
+        for answer in ask_schedds(wish, environment, projection(wish, print_format)):
+            _say(wish, print_format, answer, streams)
+
+
+def read_ads(path: str, form: str) -> list[ClassAd]:
+    """Return the ads of a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        raise UsageError(f"Can't open file of ClassAds: {path}") from None
+    return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))
+
+
+def read_user_log(path: str) -> list[ClassAd]:
+    """Return job ads as far as an event log tells of its jobs.
+
+    Compat: everything belongs to the log file's owner; shown by test_queue_recordings.
+    """
+    from kettle.tools.queue.log_ads import read_log_file
+
+    try:
+        return read_log_file(path)
+    except OSError:
+        raise UsageError(f"\nCan't open user log: {path}") from None
+
+
+def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
+    chosen = AdFilter(wish.constraint())
+    found = [ad for ad in ads if chosen(ad)]
+    if wish.factories:
+        return [ad for ad in found if "ProcId" not in ad and "JobMaterializeDigestFile" in ad]
+    return found
+
+
+def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
+    """Return the attributes to ask for; none means all."""
+    if wish.form:
+        return wish.attributes
+    if print_format is not None:
+        # What named ways look at is not known here.
+        return []
+    if wish.columns:
+        return sorted({*wish.columns.names(), "ServerTime"})
+    if wish.factories:
+        return FACTORY_ATTRIBUTES.split()
+    if wish.in_batches:
+        return WANTED.split()
+    names = dict.fromkeys(TABLE_ATTRIBUTES.split())
+    for mode in sorted(wish.modes):
+        names.update(dict.fromkeys(MODE_ATTRIBUTES.get(mode, "").split()))
+    names.update(dict.fromkeys(sorted(wish.added_columns().names())))
+    return list(names)
+
+
+# ---------------------------------------------------------------------------------------------
+# How they are printed
+
+
+def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
+    out = streams.stdout
+    if wish.form:
+        ads = (restrict(ad, wish.attributes) for ad in answer.ads)
+        write_ads(ads, wish.form, out)
+    elif wish.columns:
+        _say_columns(wish, answer, streams)
+    elif print_format is not None:
+        _say_print_format(print_format, answer, streams)
+    else:
+        _say_table(wish, answer, streams)
+
+
+def _say_columns(wish: Wish, answer: Answer, streams: Streams) -> None:
+    columns = wish.columns
+    ads: Iterable[ClassAd] = answer.ads
+    if columns.headings:
+        ads = list(ads)
+        columns.measure(ads)
+        if ads or answer.summary is None:
+            streams.stdout.write(columns.render_headings())
+    for ad in ads:
+        streams.stdout.write(columns.render(ad))
+
+
+def render_title(title: str, now: float) -> str:
+    """Return the line over a table, with the empty lines before it."""
+    return f"\n\n-- {title} @ {time.strftime('%m/%d/%y %H:%M:%S', time.localtime(now))}\n"
+
+
+def _now(answer: Answer) -> float:
+    if answer.now:
+        return answer.now
+    from kettle.classad.context import ambient
+
+    return ambient().now()
+
+
+def _say_print_format(found: PrintFormat, answer: Answer, streams: Streams) -> None:
+    ads = list(answer.ads)
+    if found.group_by:
+        ads.sort(key=found.sort_key)
+    parts = [render_title(answer.title, _now(answer))] if found.title else []
+    if found.mask.columns:
+        found.mask.measure(ads)
+        if found.headings:
+            parts.append(found.mask.render_headings())
+        parts += [found.mask.render(ad) for ad in ads]
+    if found.summary:
+        parts += ["\n", render_totals(answer.summary, ads), "\n"]
+    streams.stdout.write("".join(parts))
+
+
+def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
+    ads = sorted(answer.ads, key=job_id)
+    parts = [render_title(answer.title, _now(answer))]
+    most = choose_width(wish.width, streams)
+    if "totals" in wish.flags:
+        parts += [render_totals(answer.summary, ads), "\n"]
+    elif wish.factories:
+        parts.append(_render_factories(ads))
+    elif "jobset" in wish.flags:
+        parts.append(_JOBSET_HEADINGS)
+    elif wish.in_batches:
+        parts.append(render_batches(find_batches(ads), most))
+        parts += ["\n", render_totals(answer.summary, ads), "\n"]
+    else:
+        parts.append(_render_rows(wish, ads, most))
+        if not wish.modes & _NO_TOTALS or "dag" in wish.modes:
+            parts += ["\n", render_totals(answer.summary, ads), "\n"]
+    streams.stdout.write("".join(parts))
+
+
+def _render_factories(ads: list[ClassAd]) -> str:
+    from kettle.tools.queue.tables import factory_table
+
+    mask = factory_table()
+    mask.measure(ads)
+    return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
+
+
+def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
+    from kettle.tools.queue.tables import OWNER_WIDTH, TABLES, Layout, render_hold_codes
+
+    if "hold-codes" in wish.modes:
+        return render_hold_codes(ads)
+    kinds = ("dag", "grid", "hold", "idle", "io", "run")
+    kind = next((mode for mode in kinds if mode in wish.modes), "")
+    if not kind and "cputime" in wish.flags:
+        kind = "cputime"
+    longest = max((len(ad.string("Owner") or "") for ad in ads), default=0)
+    spare = max(0, most - 79) if most else 0
+    owner_width = max(OWNER_WIDTH, min(longest, OWNER_WIDTH + spare))
+    mask = TABLES[kind](Layout(owner_width, most))
+    if wish.added:
+        mask.append(wish.added)
+    mask.measure(ads)
+    return mask.render_headings() + "".join(mask.render(ad) for ad in ads)

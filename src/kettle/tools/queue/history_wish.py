@@ -1,0 +1,196 @@
+"""What a `condor_history` command line asks for: options read into a `Wish`.
+
+Where the ads come from and how they are printed is in `condor_history.py`. Error texts are the
+reference's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kettle.classad import parse_expression
+from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.tools.options import Option, choose_option
+from kettle.tools.printing.columns import Columns
+from kettle.tools.queue.wish import Words, render_jobs
+
+OPTIONS = (
+    Option("help"),
+    Option("version", 0),
+    Option("debug"),
+    Option("file", 2, 1),
+    Option("search", 2, 1),
+    Option("local", 2),
+    Option("schedd", 2),
+    Option("startd", 3),
+    Option("epochs", 1, qualified=True),
+    Option("transfer-history", 2, qualified=True),
+    Option("daemon", 2, 1),
+    Option("userlog", 1, 1),
+    Option("directory", 2),
+    Option("name", 1, 1),
+    Option("pool", 1, 1),
+    Option("constraint", 1, 1),
+    Option("scanlimit", 2, 1),
+    Option("since", 2, 1),
+    Option("completedsince", 3, 1),
+    Option("backwards"),
+    Option("forwards", 2),
+    Option("limit", 2, 1),
+    Option("match", 1, 1),
+    Option("long"),
+    Option("xml"),
+    Option("json", 1),
+    Option("jsonl", 5),
+    Option("attributes", 3, 1),
+    Option("wide", 1, qualified=True),
+    Option("format", 1, 2),
+    Option("autoformat", 5, qualified=True),
+    Option("af", 2, qualified=True),
+    Option("print-format", 2, 1),
+    Option("extract", 3, 1),
+    Option("no-librarian", 4),
+)
+
+
+@dataclass
+class Wish:
+    """Everything a command line of `condor_history` can say."""
+
+    ids: list[str] = field(default_factory=list)
+    owners: list[str] = field(default_factory=list)
+    constraints: list[str] = field(default_factory=list)
+    file: str = ""
+    # Whether rotated files beside `file` are meant too.
+    with_rotated: bool = False
+    # HISTORY, JOB_EPOCH_HISTORY, STARTD_HISTORY, …: the knob that names the file.
+    knob: str = "HISTORY"
+    kinds: frozenset[str] = frozenset()
+    user_log: str = ""
+    local: bool = False
+    reach: dict[str, str] = field(default_factory=dict)
+    # -1: no limit.
+    limit: int = -1
+    scan_limit: int = -1
+    since: str = ""
+    forwards: bool = False
+    form: str = ""
+    attributes: list[str] = field(default_factory=list)
+    columns: Columns = field(default_factory=Columns)
+    print_format: str = ""
+    width: int | None = None
+    extract: str = ""
+
+    def constraint(self) -> str:
+        """Return the expression that the jobs meant satisfy."""
+        jobs = render_jobs(self.ids, self.owners)
+        parts = [f"({jobs})"] if jobs else []
+        parts += [f"({text})" for text in self.constraints]
+        return " && ".join(parts) or "true"
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for.
+
+    Raises Asked where help or the version is wanted, UsageError for what makes no sense.
+    """
+    wish = Wish()
+    rest = Words(words)
+    for word in rest:
+        if word.startswith("-") and len(word) > 1:
+            option, qualifiers = choose_option(word, OPTIONS)
+            if not _apply_source(wish, option.name, word, qualifiers, rest):
+                _apply(wish, option.name, word, qualifiers, rest)
+        elif re.fullmatch(r"\d+(\.\d*)?", word):
+            wish.ids.append(word.rstrip("."))
+        else:
+            wish.owners.append(word)
+    if wish.forwards and wish.since:
+        raise UsageError("Error: Argument -forwards cannot be combined with -since.")
+    return wish
+
+
+def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> bool:
+    """Take an option that says where records come from; tell whether it was one."""
+    match name:
+        case "file" | "search":
+            wish.file, wish.with_rotated = rest.take(word), name == "search"
+        case "userlog":
+            wish.user_log = rest.take(word)
+        case "name" | "pool":
+            wish.reach[name] = rest.take(word)
+        case "local":
+            wish.local = True
+        case "startd":
+            wish.knob, wish.local = "STARTD_HISTORY", True
+        case "epochs":
+            wish.knob, wish.local, wish.kinds = "JOB_EPOCH_HISTORY", True, frozenset({"EPOCH"})
+        case "transfer-history":
+            wish.knob, wish.local = "JOB_EPOCH_HISTORY", True
+            kinds = qualifiers.upper().replace(",", " ").split()
+            wish.kinds = frozenset(kinds or ["INPUT", "OUTPUT", "CHECKPOINT"])
+        case "daemon":
+            wish.knob, wish.local = f"{rest.take(word).upper()}_DAEMON_HISTORY", True
+        case "schedd" | "directory" | "no-librarian" | "debug":
+            pass
+        case _:
+            return False
+    return True
+
+
+def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:
+    match name:
+        case "constraint":
+            wish.constraints.append(rest.take(word))
+        case "scanlimit":
+            wish.scan_limit = _number(rest, "-scanlimit")
+        case "since":
+            wish.since = read_since(rest.take(word))
+        case "completedsince":
+            found = re.match(r"\d+", rest.take(word))
+            if found is not None and int(found[0]):
+                wish.since = f"CompletionDate <= {found[0]}"
+        case "backwards" | "forwards":
+            wish.forwards = name == "forwards"
+        case "limit" | "match":
+            wish.limit = _number(rest, "-match")
+        case "long" | "xml" | "json" | "jsonl":
+            wish.form = name
+        case "attributes":
+            wish.attributes += rest.take(word).replace(",", " ").split()
+        case "wide":
+            wish.width = int(qualifiers) if qualifiers.isdigit() else 0
+        case "format":
+            form = rest.take(word, "requires format and attribute parameters")
+            wish.columns.add_format(
+                form, rest.take(word, "requires format and attribute parameters")
+            )
+        case "autoformat" | "af":
+            wish.columns.add_auto(qualifiers, rest.take_all("-autoformat"))
+        case "print-format":
+            wish.print_format = rest.take(word)
+        case _:
+            wish.extract = rest.take(word)
+
+
+def _number(rest: Words, option: str) -> int:
+    """Return the number that follows; 0 and less are no limit."""
+    value = next(rest, "")
+    found = re.match(r"[+-]?\d+", value)
+    if not value:
+        raise UsageError(f"Error: Argument {option} requires a number value as a parameter.")
+    number = int(found[0]) if found is not None else 0
+    return number if number > 0 else -1
+
+
+def read_since(text: str) -> str:
+    """Return the expression that ends the search; a job id stands for that job."""
+    if re.fullmatch(r"\d+(\.\d+)?", text):
+        return render_jobs([text], [])
+    try:
+        parse_expression(text)
+    except ClassAdSyntaxError:
+        raise UsageError(f"Error: could not parse -since constraint ( {text} )") from None
+    return text

@@ -1,0 +1,109 @@
+"""Schedds as sources of `condor_q`: which ones are asked, and what they answer.
+
+Which jobs are meant and how they are shown is not decided here.
+"""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.client.jobs import check_summary, query_jobs
+from kettle.errors import NotFoundError
+from kettle.tools.reach import Reach
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.client.pool import Located
+    from kettle.tools.queue.condor_q import Answer
+    from kettle.tools.queue.wish import Wish
+
+
+def ask_schedds(
+    wish: Wish, environment: Mapping[str, str], projection: Sequence[str]
+) -> Iterator[Answer]:
+    """Yield the answer of each schedd that the command line means.
+
+    Raises NotFoundError if there is none, WireError and RefusedError if one does not answer.
+    """
+    from kettle.tools.queue.condor_q import Answer
+
+    reach = Reach(environment, **wish.reach)
+    user = getpass.getuser() if wish.mine else ""
+    options = {"IncludeClusterAd": True, "NoProcAds": True} if wish.factories else {}
+    for title, schedd in _find_schedds(wish, reach):
+        found = query_jobs(
+            reach.connector,
+            schedd.address,
+            constraint=wish.constraint(),
+            projection=projection,
+            limit=wish.limit,
+            mine=user,
+            **options,
+        )
+        ads = list(found)
+        check_summary(found.summary)
+        now = found.summary.integer("ServerTime") or 0
+        summary = _named(found.summary, user, reach)
+        yield Answer(title, ads, summary, float(now))
+
+
+def _named(summary: ClassAd, user: str, reach: Reach) -> ClassAd:
+    """Complete the user's name for the line of totals: the schedd may know only its first part."""
+    name = summary.string("MyName") or user
+    if name and "@" not in name:
+        domain = reach.config.get("UID_DOMAIN") or reach.config.get("FULL_HOSTNAME") or "localhost"
+        summary["MyName"] = f"{name}@{domain}"
+    return summary
+
+
+def short_address(address: Sinful) -> str:
+    """Return an address as titles show it: parameters are only hinted at."""
+    text = str(address)
+    before, mark, _ = text.partition("?")
+    return f"{before}?..." if mark else text
+
+
+def _find_schedds(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
+    if wish.submitter:
+        yield from _find_submitters(wish, reach)
+        return
+    if "global" in wish.flags:
+        for schedd in _all_schedds(wish, reach):
+            yield f"Schedd: {schedd.name} : {short_address(schedd.address)}", schedd
+        return
+    schedd = reach.schedd()
+    yield f"Schedd: {schedd.name} : {short_address(schedd.address)}", schedd
+
+
+def _all_schedds(wish: Wish, reach: Reach) -> list[Located]:
+    from kettle.client.pool import SCHEDD, located, make_query
+
+    constraints = [wish.schedd_constraint] if wish.schedd_constraint else []
+    ads = reach.pool.query(SCHEDD.query, make_query(SCHEDD.ad_type, constraints=constraints))
+    found = [schedd for schedd in map(located, ads) if schedd is not None]
+    if not found:
+        raise NotFoundError("Collector has no record of schedd/submitter")
+    return sorted(found, key=lambda schedd: schedd.name)
+
+
+def _find_submitters(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
+    from kettle.client.pool import located, make_query, quoted
+    from kettle.wire.commands import Command
+
+    name = quoted(wish.submitter)
+    test = f"Name == {name}" if "@" in wish.submitter else f'split(Name,"@")[0] == {name}'
+    query = make_query("Submitter", constraints=[test])
+    seen = set()
+    for ad in reach.pool.query(Command.QUERY_SUBMITTOR_ADS, query):
+        schedd = located(ad)
+        if schedd is None or str(schedd.address) in seen:
+            continue
+        seen.add(str(schedd.address))
+        place = ad.string("ScheddName") or schedd.machine
+        submitter = ad.string("Name") or wish.submitter
+        yield f"Submitter: {submitter} : {short_address(schedd.address)} : {place}", schedd
+    if not seen:
+        raise NotFoundError("Collector has no record of schedd/submitter")

@@ -1,0 +1,274 @@
+"""The tables of `condor_q` and `condor_history`: which columns, how wide.
+
+Only the lists of columns are here; what stands in a column is in `job_columns.py`, layout in
+`printing/masks.py`. Compared with the reference's in tests/conformance/test_tool_output.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.tools.printing.masks import Column, Mask, Shown
+from kettle.tools.queue import job_columns as jobs
+
+OWNER_WIDTH = 14
+_OWNER_WIDTH_IN_DAGS = 17
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a table needs to know: owner's width, the most a row may take (0: no limit)."""
+
+    owner_width: int = OWNER_WIDTH
+    most: int = 0
+
+
+def _unknown(shown: Shown, width: int) -> Shown:
+    """Return a way to show that fills in question marks for what is not known."""
+
+    def show(ad: ClassAd) -> str | None:
+        return shown(ad) or f"[{'?' * (width - 2)}]"
+
+    return show
+
+
+def _id_columns() -> list[Column]:
+    return [
+        Column(" ID", jobs.show_number("ClusterId"), left=False, least=4),
+        Column("", lambda ad: f".{ad.integer('ProcId') or 0:<3d}", width=4, prefix=False),
+    ]
+
+
+def _owner(layout: Layout) -> Column:
+    return Column("OWNER", jobs.show_owner, width=layout.owner_width)
+
+
+def _submitted() -> Column:
+    return Column("  SUBMITTED", jobs.show_submitted, width=11, left=False)
+
+
+def _run_time() -> Column:
+    return Column("    RUN_TIME", jobs.show_run_time, width=12, left=False)
+
+
+def _status() -> Column:
+    return Column("ST", jobs.show_status, width=2)
+
+
+def _rest_of_jobs() -> list[Column]:
+    return [
+        _status(),
+        Column("PRI", jobs.show_number("JobPrio"), width=3, truncate=False),
+        Column("SIZE", jobs.show_memory, left=False),
+        Column("CMD", jobs.show_description, width=3, truncate=False),
+    ]
+
+
+def queue_table(layout: Layout) -> Mask:
+    """The table of `-nobatch`."""
+    columns = [*_id_columns(), _owner(layout), _submitted(), _run_time(), *_rest_of_jobs()]
+    return Mask(columns, fill_last=False, most=layout.most)
+
+
+def cpu_time_table(layout: Layout) -> Mask:
+    """The table of `-cputime`; its sizes do not grow."""
+    cpu_time = Column("    CPU_TIME", jobs.show_cpu_time, width=12, left=False)
+    ids, rest = _id_columns(), _rest_of_jobs()
+    ids[0].width, ids[0].truncate = 4, False
+    rest[2].width = 4
+    return Mask(
+        [*ids, _owner(layout), _submitted(), cpu_time, *rest],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def dag_table(layout: Layout) -> Mask:
+    """The table of `-dag -nobatch`: nodes under their DAG."""
+    width = max(_OWNER_WIDTH_IN_DAGS, layout.owner_width)
+    owner = Column("OWNER/NODENAME", jobs.show_node_name, width=width)
+    return Mask(
+        [*_id_columns(), owner, _submitted(), _run_time(), *_rest_of_jobs()],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def run_table(layout: Layout) -> Mask:
+    """The table of `-run`."""
+    run_time = _run_time()
+    run_time.shown = _unknown(jobs.show_run_time, 12)
+    host = Column("HOST(S)", jobs.show_host, width=7, truncate=False)
+    return Mask(
+        [*_id_columns(), _owner(layout), _submitted(), run_time, host],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def hold_table(layout: Layout) -> Mask:
+    """The table of `-hold`."""
+    since = _unknown(jobs.show_date("EnteredCurrentStatus"), 11)
+    return Mask(
+        [
+            *_id_columns(),
+            _owner(layout),
+            Column("HELD_SINCE", since, width=11, left=False),
+            Column("CODE/SUB", jobs.show_hold_code, width=8, truncate=False),
+            Column("HOLD_REASON", jobs.show_text("HoldReason"), width=11, truncate=False),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def idle_table(layout: Layout) -> Mask:
+    """The table of `-idle`."""
+    number: Callable[[str], Shown] = jobs.show_number
+    return Mask(
+        [
+            *_id_columns(),
+            _owner(layout),
+            Column("UNIVERSE ", jobs.show_universe, width=9),
+            Column("CPUS", number("RequestCpus"), width=4, left=False),
+            Column("MEMORY", number("RequestMemory"), width=6, left=False),
+            Column("STARTS", lambda ad: str(ad.integer("NumJobStarts") or 0), width=6, left=False),
+            Column("LAST_HOST", jobs.show_text("LastRemoteHost"), width=9, truncate=False),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def transfer_table(layout: Layout) -> Mask:
+    """The table of `-io`."""
+    return Mask(
+        [
+            *_id_columns(),
+            _owner(layout),
+            Column("RUNS", lambda ad: str(ad.integer("NumJobStarts") or 0), width=4, left=False),
+            _status(),
+            Column(" INPUT", expression=parse_expression("BytesRecvd")),
+            Column(" OUTPUT", expression=parse_expression("BytesSent")),
+            Column(" RATE", _both_ways, width=10, left=False, truncate=False),
+            Column("MISC", jobs.show_number("JobUniverse"), width=4),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def _both_ways(ad: ClassAd) -> str | None:
+    return f"{(ad.real('BytesSent') or 0.0) + (ad.real('BytesRecvd') or 0.0):.1f}"
+
+
+def grid_table(layout: Layout) -> Mask:
+    """The table of `-grid`."""
+    return Mask(
+        [
+            *_id_columns(),
+            _owner(layout),
+            Column("STATUS", jobs.show_grid_status, width=10),
+            Column("GRID->MANAGER    HOST", jobs.show_grid_resource, width=27),
+            Column("GRID_JOB_ID", jobs.show_grid_id, width=11, truncate=False),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def history_table(layout: Layout) -> Mask:
+    """The table of `condor_history`; it is printed row by row, so nothing in it grows."""
+    wall = Column("  RUN_TIME", jobs.show_span("RemoteWallClockTime"), width=12, left=False)
+    return Mask(
+        [
+            Column(" ID", _history_id, width=12, truncate=False),
+            _owner(layout),
+            _submitted(),
+            wall,
+            _status(),
+            Column("  COMPLETED", _completed, width=11, left=False),
+            Column("CMD", jobs.show_description, width=3, truncate=False),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
+def _history_id(ad: ClassAd) -> str | None:
+    return jobs.show_job_id(ad)
+
+
+def _completed(ad: ClassAd) -> str | None:
+    return jobs.show_date("CompletionDate")(ad)
+
+
+def render_hold_codes(ads: Sequence[ClassAd]) -> str:
+    """Return the table of `-hold-codes`: the oldest job for each reason of each owner."""
+    groups: dict[tuple[str, int, int], list[ClassAd]] = {}
+    for ad in ads:
+        code, subcode = ad.integer("HoldReasonCode") or 0, ad.integer("HoldReasonSubCode") or 0
+        groups.setdefault((ad.string("Owner") or "", code, subcode), []).append(ad)
+    parts = ["OWNER          CODE/SUB    COUNT  OLDEST_JOB_ID HELD_SINCE  HOLD_REASON\n"]
+    since = _unknown(jobs.show_date("EnteredCurrentStatus"), 11)
+    for (owner, _, _), held in sorted(groups.items(), key=_as_text):
+        oldest = min(held, key=lambda ad: ad.integer("EnteredCurrentStatus") or 0)
+        reason = oldest.string("HoldReason") or "undefined"
+        parts.append(
+            f"{owner:<14.14} {jobs.show_hold_code(oldest)} {len(held):9d} "
+            f"{jobs.show_job_id(oldest):<13} {since(oldest)} {reason}\n"
+        )
+    return "".join(parts)
+
+
+_FACTORY_MODES = {-1: "Errs", 0: "Norm", 1: "Held", 2: "Done", 3: "Gone"}
+
+
+def _show_mode(ad: ClassAd) -> str | None:
+    paused = ad.integer("JobMaterializePaused")
+    return None if paused is None else _FACTORY_MODES.get(paused, "Unk")
+
+
+def factory_table() -> Mask:
+    """The table of `-factory`: clusters that make their jobs later."""
+    counts = (
+        (" LIMIT", "JobMaterializeLimit"),
+        ("PRESNT", "JobsPresent"),
+        ("  RUN", "JobsRunning"),
+        ("  IDLE", "JobsIdle"),
+        ("  HOLD", "JobsHeld"),
+        ("NEXTID", "JobMaterializeNextProcId"),
+    )
+    return Mask(
+        [
+            _id_columns()[0],
+            Column("", lambda _: ".", width=4, prefix=False),
+            _owner(Layout()),
+            _submitted(),
+            *(Column(said, jobs.show_number(name), width=6, left=False) for said, name in counts),
+            Column("MODE", _show_mode, width=4),
+            Column("DIGEST", jobs.show_text("JobMaterializeDigestFile")),
+        ],
+        fill_last=False,
+        fill_heading=True,
+    )
+
+
+def _as_text(group: tuple[tuple[str, int, int], list[ClassAd]]) -> tuple[str, str]:
+    """Return what groups are ordered by: codes in the order of their digits, like the reference."""
+    owner, code, subcode = group[0]
+    return owner, f"{code}/{subcode}"
+
+
+TABLES: dict[str, Callable[[Layout], Mask]] = {
+    "": queue_table,
+    "cputime": cpu_time_table,
+    "dag": dag_table,
+    "grid": grid_table,
+    "hold": hold_table,
+    "idle": idle_table,
+    "io": transfer_table,
+    "run": run_table,
+}

@@ -1,0 +1,1 @@
+"""Looking at a pool: machines, daemons, users, and what one may do there."""

@@ -1,0 +1,119 @@
+"""`condor_findhost`: names of machines that are free now and satisfy a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.tools.options import Option, read_options, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+
+USAGE = """\
+Usage: condor_findhost [-m] [-n NUMBER] [-c EXPR] [-r EXPR] [-p HOST]
+  -m        whole machines, not slots
+  -n N      that many (1)
+  -c EXPR   for which this is true
+  -r EXPR   the greatest of this first
+  -p HOST   in this pool
+  -h        this screen
+"""
+
+OPTIONS = (
+    Option("machine", 1),
+    Option("number", 1, 1),
+    Option("constraint", 1, 1),
+    Option("rank", 1, 1),
+    Option("pool", 1, 1),
+    Option("help", 1),
+    Option("version", 1),
+)
+
+# Slots in these states start a job without sending another away.
+_FREE = 'State == "Unclaimed"'
+
+
+@dataclass(slots=True)
+class Wish:
+    """What the command line asks for."""
+
+    machines: bool = False
+    number: int = 1
+    constraint: str = ""
+    rank: str = ""
+    pool: str = ""
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_findhost`: 0 if as many were found as asked for, else one more than found."""
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=show,
+        complain=lambda error: f"{error}\n\n{USAGE}",
+        prefix="ERROR: ",
+    )
+
+
+def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Print the machines found, and on stderr how many are missing."""
+    found = choose(wish, fetch(wish, environment))
+    for name in found:
+        streams.stdout.write(f"{name}\n")
+    missing = wish.number - len(found)
+    if missing > 0:
+        streams.stderr.write(f"\nERROR: {missing} machines not available\n")
+        return len(found) + 1
+    return 0
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for; raise UsageError."""
+    wish = Wish()
+    for option in read_options(words, OPTIONS):
+        if option.name == "machine":
+            wish.machines = True
+        elif option.name == "number":
+            if not option.value.isdigit() or int(option.value) < 1:
+                raise UsageError(f"-n needs a number greater than zero, not {option.value}")
+            wish.number = int(option.value)
+        elif option.name in ("constraint", "rank"):
+            try:
+                parse_expression(option.value)
+            except ClassAdSyntaxError as error:
+                raise UsageError(f"{option.value} is not an expression: {error}") from error
+            setattr(wish, option.name, option.value)
+        elif option.name == "pool":
+            wish.pool = option.value
+        else:
+            raise UsageError(f"{option.word} is not an option")
+    return wish
+
+
+def fetch(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
+    """Return the slots that are free and satisfy the condition."""
+    from kettle.client.pool import make_query
+    from kettle.wire.commands import Command
+
+    constraints = [_FREE, *([wish.constraint] if wish.constraint else [])]
+    query = make_query("Machine", constraints=constraints)
+    return Reach(environment, pool=wish.pool).pool.query(Command.QUERY_STARTD_ADS, query)
+
+
+def choose(wish: Wish, ads: list[ClassAd]) -> list[str]:
+    """Return the best names, at most as many as asked for."""
+
+    def rank(ad: ClassAd) -> float:
+        if not wish.rank:
+            return 0.0
+        value = ad.evaluate_expression(parse_expression(wish.rank))
+        return float(value) if isinstance(value, (bool, int, float)) else 0.0
+
+    ordered = sorted(ads, key=lambda ad: (-rank(ad), ad.string("Name") or ""))
+    names = [ad.string("Machine" if wish.machines else "Name") or "" for ad in ordered]
+    return list(dict.fromkeys(name for name in names if name))[: wish.number]

@@ -1,0 +1,213 @@
+"""`condor_ping`: ask a daemon what we may do there, as whom, and how that was proven."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kettle.attributes.version import CONDOR_VERSION
+from kettle.client.daemon import Ping, ping
+from kettle.client.pool import KINDS, SCHEDD
+from kettle.errors import KettleError, UsageError
+from kettle.tools.options import Given, Option, read_options, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.wire.commands import Command
+
+OPTIONS = (
+    Option("help", qualified=True),
+    Option("version", shortest=3),
+    Option("debug"),
+    Option("config", shortest=3, values=1),
+    Option("address", shortest=1, values=1),
+    Option("pool", values=1),
+    Option("name", values=1),
+    Option("subsystem", values=1),
+    Option("type", values=1),
+    Option("quiet"),
+    Option("table", shortest=2),
+    Option("verbose", shortest=1),
+    Option("long"),
+)
+LEVELS = {
+    "ALLOW": Command.DC_NOP,
+    "READ": Command.DC_NOP_READ,
+    "WRITE": Command.DC_NOP_WRITE,
+    "NEGOTIATOR": Command.DC_NOP_NEGOTIATOR,
+    "ADMINISTRATOR": Command.DC_NOP_ADMINISTRATOR,
+    "OWNER": Command.DC_NOP_OWNER,
+    "CONFIG": Command.DC_NOP_CONFIG,
+    "DAEMON": Command.DC_NOP_DAEMON,
+    "ADVERTISE_STARTD": Command.DC_NOP_ADVERTISE_STARTD,
+    "ADVERTISE_SCHEDD": Command.DC_NOP_ADVERTISE_SCHEDD,
+    "ADVERTISE_MASTER": Command.DC_NOP_ADVERTISE_MASTER,
+}
+USAGE = """\
+Usage: condor_ping [OPTIONS] [TOKEN…]
+
+TOKEN is an authorization level (READ, WRITE, …), a command's name or number, or ALL (every
+level); without one, WRITE. The exit code is 0 if all of it is allowed.
+
+  -help              show this and end
+  -version           show the version and end
+  -debug             say more about what is being done
+  -config FILE       read this configuration
+  -address SINFUL    ask the daemon at this address
+  -pool HOST         ask this pool's collector where the daemon is
+  -name NAME         ask the daemon of this name
+  -type SUBSYSTEM    ask this kind of daemon (schedd, if nothing is said); also -subsystem
+  -quiet             say nothing, only end with the code
+  -table             one line for each token
+  -verbose           all that is known, line by line
+  -long              the session's ad
+"""
+
+
+@dataclass
+class Wish:
+    """Whom to ask, what, and how to show it."""
+
+    tokens: list[str] = field(default_factory=list)
+    kind: str = ""
+    form: str = ""
+    reach: dict[str, str] = field(default_factory=dict)
+    config: str = ""
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_ping`."""
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=lambda words: read_wish(list(read_options(words, OPTIONS))),
+        act=ask,
+        complain=lambda error: f"ERROR: {error}\n",
+    )
+
+
+def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Ask the daemon about each token; 1 if it cannot be asked, or anything is not allowed."""
+    tokens = [(token, choose_command(token)) for token in wish.tokens]
+    if wish.config:
+        environment = {**environment, "CONDOR_CONFIG": wish.config}
+    if wish.form == "table" and not wish.kind:
+        streams.stderr.write("WARNING: Missing daemon argument, defaulting to SCHEDD.\n")
+    asked = wish.reach.get("name") or wish.reach.get("address")
+    try:
+        reach = Reach(environment, **wish.reach)
+        kind = KINDS.get(wish.kind.lower() or "schedd", SCHEDD)
+        found = reach.locate(kind)
+    except KettleError as error:
+        if wish.form != "quiet":
+            whom = asked or f"the local {wish.kind.lower() or 'schedd'}"
+            streams.stderr.write(f"ERROR: couldn't locate {whom}! ({error})\n")
+        return 1
+    whom = found.name if asked else f"local {kind.title}"
+    if wish.form == "table":
+        streams.stdout.write(render_row(TITLES))
+    good = True
+    for token, command in tokens:
+        try:
+            answer = ping(reach.connector, found.address, command)
+            good = good and answer.allowed
+            text = render(wish.form, token, command, whom, answer)
+        except KettleError as error:
+            good = False
+            text = render_failure(wish.form, token, error)
+        if wish.form != "quiet":
+            streams.stdout.write(text)
+    return 0 if good else 1
+
+
+def read_wish(given: Sequence[Given]) -> Wish:
+    """Return what the options ask for; raise UsageError."""
+    wish = Wish()
+    for item in given:
+        match item.name:
+            case "":
+                words = list(LEVELS) if item.value.upper() == "ALL" else [item.value]
+                wish.tokens += words
+            case "pool" | "name" | "address":
+                wish.reach[item.name] = item.value
+            case "type" | "subsystem":
+                if item.value.lower() not in KINDS:
+                    raise UsageError(f"{item.value} is no kind of daemon that can be asked")
+                wish.kind = item.value
+            case "config":
+                wish.config = item.value
+            case "quiet" | "table" | "verbose" | "long":
+                wish.form = item.name
+    if not wish.tokens:
+        wish.tokens = ["WRITE"]
+    return wish
+
+
+def choose_command(token: str) -> int:
+    """Return the command to ask about; UsageError for a word that is none."""
+    level = LEVELS.get(token.upper())
+    if level is not None:
+        return int(level)
+    if token.isdigit():
+        return int(token)
+    if token.upper() in Command.__members__:
+        return int(Command[token.upper()])
+    raise UsageError(f'Could not understand TOKEN "{token}".')
+
+
+TITLES = ("Instruction", "Authentication", "Encryption", "Integrity", "Decision", "Identity")
+
+
+def render_row(cells: Sequence[str]) -> str:
+    """Return one line of the table."""
+    first, method, cipher, integrity, decision, identity = cells
+    return f"{first:>20} {method:>14} {cipher:>10} {integrity:>9} {decision:>8} {identity}\n"
+
+
+def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
+    """Return what is printed about one token."""
+    method = answer.method or "none"
+    cipher = "AES" if answer.encrypted else "none"
+    if form == "table":
+        decision = "ALLOW" if answer.allowed else "DENY"
+        return render_row((token, method, cipher, cipher, decision, answer.user))
+    if form == "verbose":
+        rows = (
+            ("Destination", whom),
+            ("Remote Version", answer.remote_version),
+            ("Local  Version", CONDOR_VERSION),
+            ("Session ID", answer.session_id),
+            ("Instruction", token),
+            ("Command", str(command)),
+            ("Encryption", cipher),
+            ("Integrity", cipher),
+            ("Authentication", method),
+            ("Remote Mapping", answer.user),
+            ("Authorized", "TRUE" if answer.allowed else "FALSE"),
+        )
+        lines = "".join(f"{name + ':':<28} {value}\n" for name, value in rows)
+        return f"{lines}\n"
+    if form == "long":
+        decision = "ALLOWED" if answer.allowed else "DENIED"
+        lines = "".join(f"{line}\n" for line in answer.answer.lines())
+        return f"# {token} command to {whom} is {decision}\n{lines}\n"
+    how = describe_protection(method, cipher)
+    outcome = "succeeded" if answer.allowed else "was denied"
+    return f"{token} command using ({how}) {outcome} as {answer.user} to {whom}.\n"
+
+
+def render_failure(form: str, token: str, error: KettleError) -> str:
+    """Return what is printed about a token when the daemon could not be asked."""
+    if form == "table":
+        failed = "FAIL  (use -verbose for more info)"
+        return render_row((token, "FAIL", "FAIL", "FAIL", "FAIL", failed))
+    return f"{token} failed!\n{error}\n"
+
+
+def describe_protection(method: str, cipher: str) -> str:
+    """Return how the connection was protected, in the words of the one-line form."""
+    if method == "none" and cipher == "none":
+        return "no encryption, no integrity, and no authentication"
+    first = f"{cipher}, {cipher}" if cipher != "none" else "no encryption, no integrity"
+    return f"{first}, and {method if method != 'none' else 'no authentication'}"

@@ -1,0 +1,264 @@
+"""What a `condor_status` command line asks for: options read into a `Wish`.
+
+Here too is the table of modes, which says for each choice of ads what is asked of the collector and
+which table and sums show it. Asking and printing are in `condor_status.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kettle.errors import UsageError
+from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options
+from kettle.tools.printing.columns import Columns
+from kettle.tools.printing.tables import Cell
+from kettle.tools.status import tables, totals
+from kettle.tools.status.totals import Totals
+
+USAGE = """\
+Usage: condor_status [options] [NAME...]
+  what to show (slots unless said otherwise)
+    -absent, -avail, -claimed, -java, -run, -server, -slot, -state, -vm
+    -any, -collector, -defrag, -generic, -grid, -master, -negotiator, -schedd, -startd,
+    -submitters, -subsystem TYPE
+  from where
+    -pool HOST[:PORT]       this pool's collector
+    -direct HOST            the machine itself
+    -ads[:FORM] FILE        a file in the form long, new, json, xml or auto
+  which of them
+    NAME...                 of these machines or slots
+    -constraint EXPR        for which this is true; several must all be
+    -limit N                no more than N
+  how
+    -sort EXPR              in this order; `no` leaves the order alone
+    -compact                one line for each machine
+    -totals                 the sums only
+    -wide                   without abbreviations
+    -long[:FORM], -xml, -json
+    -attributes A,B...      of whole ads only these attributes
+    -format FORMAT EXPR
+    -af[:jlhVr,tngTY] EXPR...
+    -aaf[:VrTY] EXPR...     columns at the right of the table
+  -diagnose                 show the query instead of asking
+  -help, -version
+"""
+
+FORMS = ("long", "new", "json", "xml", "auto")
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """What one choice of ads asks for and how it is shown."""
+
+    # Number of the query, type it names, and a condition of its own.
+    command: int
+    ad_type: str
+    cells: Sequence[Cell]
+    totals: Totals | None = None
+    condition: str = ""
+    # What the table and its sums look at.
+    names: str = ""
+
+
+_SLOT_NAMES = (
+    "Activity Arch CondorLoadAvg EnteredCurrentActivity LastHeardFrom Memory MyCurrentTime "
+    "OpSys State"
+)
+_JOB_COUNTS = "RunningJobs IdleJobs HeldJobs"
+
+# fmt: off
+MODES = {
+    "slot": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, names=_SLOT_NAMES),
+    "avail": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES,
+                  'State == "Unclaimed" && Cpus > 0 && Memory > 0', _SLOT_NAMES + " Cpus"),
+    "java": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
+                 _SLOT_NAMES + " JavaVendor JavaVersion"),
+    "vm": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, "HasVM", _SLOT_NAMES),
+    "absent": Mode(5, "Machine", tables.ABSENT, totals.SLOT_STATES, "Absent",
+                   _SLOT_NAMES + " ClassAdLifetime"),
+    "claimed": Mode(5, "Machine", tables.CLAIMED, totals.CLAIMED, 'State == "Claimed"',
+                    "Arch ClientMachine CondorLoadAvg KFlops LoadAvg Mips OpSys RemoteUser State"),
+    "server": Mode(5, "Machine", tables.SERVER, totals.SERVER,
+                   names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State"),
+    "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
+                  names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle"),
+    "startd": Mode(53, "StartD", tables.STARTDS,
+                   names="Arch CondorVersion DaemonStartTime DetectedCpus DetectedGPUs "
+                         "DetectedMemory LastHeardFrom OpSysAndVer OpSysShortName"),
+    "schedd": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
+                   names="TotalRunningJobs TotalIdleJobs TotalHeldJobs"),
+    "run": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
+                "(ShadowsRunning + TotalSchedulerJobsRunning) > 0",
+                "TotalRunningJobs TotalIdleJobs TotalHeldJobs"),
+    "submitters": Mode(12, "Submitter", tables.SUBMITTERS, totals.SUBMITTERS, names=_JOB_COUNTS),
+    "master": Mode(7, "DaemonMaster", tables.MASTERS,
+                   names="CondorVersion DaemonStartTime DetectedCpus DetectedMemory LastHeardFrom"),
+    "collector": Mode(20, "Collector", tables.COLLECTORS, names="RunningJobs IdleJobs HostsTotal"),
+    "negotiator": Mode(50, "Negotiator", tables.NEGOTIATORS,
+                       names=" ".join(f"LastNegotiationCycle{part}0" for part in (
+                           "End", "Duration", "CandidateSlots", "ActiveSubmitterCount",
+                           "NumSchedulers", "NumIdleJobs", "Matches", "Rejections"))),
+    "defrag": Mode(74, "Defrag", tables.DEFRAG,
+                   names="MachinesDraining MachinesDrainingPeak MachinesDrained"),
+    "grid": Mode(71, "Grid", tables.GRID,
+                 names="NumJobs SubmitsAllowed SubmitsWanted RunningJobs IdleJobs"),
+    "generic": Mode(74, "Generic", tables.ANY, names="MyType TargetType"),
+    "any": Mode(48, "Any", tables.ANY, names="MyType TargetType"),
+}
+OPTIONS = (
+    Option("absent", 3), Option("ads", 2, 1, qualified=True), Option("af", 2, MANY, qualified=True),
+    Option("autoformat", 5, MANY, qualified=True), Option("aaf", 3, MANY, qualified=True),
+    Option("attributes", 2, 1), Option("any", 3), Option("avail", 3),
+    Option("claimed", 2), Option("collector", 4), Option("compact", 3),
+    Option("constraint", 3, 1),
+    Option("debug", 3, qualified=True), Option("defrag", 4), Option("diagnose", 4),
+    Option("direct", 3, 1), Option("expert", 1), Option("format", 1, 2), Option("generic", 3),
+    Option("grid", 4), Option("help", 1), Option("java", 1), Option("json", 2),
+    Option("long", 1, qualified=True), Option("limit", 3, 1), Option("master", 1),
+    Option("natural", 3, qualified=True), Option("negotiator", 2), Option("pool", 1, 1),
+    Option("run", 1), Option("schedd", 2), Option("server", 2), Option("slot", 2),
+    Option("sort", 3, 1), Option("startd", 5), Option("state", 4),
+    Option("statistics", 5, 1), Option("submitters", 5), Option("subsystem", 5, 1),
+    Option("total", 1), Option("totals", 1), Option("version", 1), Option("vm", 2),
+    Option("wide", 3, qualified=True), Option("xml", 1),
+)
+# fmt: on
+
+
+@dataclass(slots=True)
+class Wish:
+    """What the command line asks for."""
+
+    mode: str = "slot"
+    # The option that chose the mode, to name it when another contradicts.
+    chosen: Given | None = None
+    ad_type: str = ""
+    pool: str = ""
+    direct: str = ""
+    file: str = ""
+    file_form: str = "long"
+    constraints: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    limit: int = 0
+    sort: list[str] = field(default_factory=list)
+    totals_only: bool = False
+    compact: Given | None = None
+    wide: bool = False
+    diagnose: bool = False
+    form: str = ""
+    attributes: list[str] = field(default_factory=list)
+    columns: Columns = field(default_factory=Columns)
+    added: Columns = field(default_factory=Columns)
+
+
+class ContradictionError(UsageError):
+    """Two options that choose different ads; shown without the usage."""
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for; raise UsageError."""
+    wish = Wish()
+    try:
+        for option in read_options(words, OPTIONS):
+            _take(wish, option)
+    except MissingValueError as error:
+        raise _worded(error) from error
+    if wish.compact is not None and MODES[wish.mode].command != MODES["slot"].command:
+        assert wish.chosen is not None
+        raise ContradictionError(
+            f"arg ({wish.compact.word}) contradicts arg {wish.chosen.index + 1} "
+            f"({wish.chosen.word}) "
+        )
+    return wish
+
+
+def _worded(error: MissingValueError) -> UsageError:
+    """Say in the reference's words that an option lacks its argument."""
+    word, option = error.word, error.option
+    if option.values == MANY:
+        return UsageError(f"Error: Argument {word} requires at least one attribute parameter")
+    if option.name == "ads":
+        return UsageError("condor_status: -ads requires a filename argument")
+    if option.values == 2:
+        return UsageError(f"condor_status: {word} requires two other arguments")
+    return UsageError(f"condor_status: {word} requires another argument")
+
+
+def _take(wish: Wish, option: Given) -> None:
+    name = option.name
+    if not name:
+        wish.names.append(option.value)
+    elif name in MODES:
+        _choose(wish, option)
+    elif name in ("af", "autoformat", "aaf"):
+        (wish.added if name == "aaf" else wish.columns).add_auto(
+            option.qualifiers, list(option.values)
+        )
+    elif name == "format":
+        wish.columns.add_format(*option.values)
+    elif name == "subsystem":
+        _choose_subsystem(wish, option)
+    elif name in ("long", "xml", "json"):
+        wish.form = option.qualifiers or name
+        if wish.form not in FORMS[:-1]:
+            raise UsageError(f"condor_status: {option.word} is not a form of ads")
+    elif name == "ads":
+        wish.file, wish.file_form = option.value, option.qualifiers or "auto"
+        if wish.file_form not in FORMS:
+            raise UsageError(f"condor_status: {option.word} is not a form of ads")
+    else:
+        _take_plain(wish, option)
+
+
+def _take_plain(wish: Wish, option: Given) -> None:
+    name = option.name
+    if name == "constraint":
+        wish.constraints.append(option.value)
+    elif name == "attributes":
+        wish.attributes += [each for each in re.split(r"[\s,]+", option.value) if each]
+    elif name == "limit":
+        if not option.value.lstrip("-").isdigit():
+            raise UsageError(f"condor_status: invalid limit {option.value}")
+        # Compat: 0 means no limit here, other than in condor_q (vectors `output`).
+        wish.limit = max(0, int(option.value))
+    elif name == "sort":
+        wish.sort.append(option.value)
+    elif name in ("total", "totals"):
+        wish.totals_only = True
+    elif name == "wide":
+        wish.wide = True
+    elif name == "compact":
+        wish.compact = option
+    elif name == "diagnose":
+        wish.diagnose = True
+    elif name in ("pool", "direct"):
+        setattr(wish, name, option.value)
+
+
+def _choose(wish: Wish, option: Given) -> None:
+    # -run narrows what -schedd chose.
+    if option.name == "run" and wish.mode == "schedd":
+        wish.mode = "run"
+        return
+    if wish.chosen is not None and wish.chosen.name != option.name:
+        raise ContradictionError(
+            f"arg {option.index + 1} ({option.word}) contradicts "
+            f"arg {wish.chosen.index + 1} ({wish.chosen.word})"
+        )
+    wish.mode, wish.chosen = option.name, option
+
+
+def _choose_subsystem(wish: Wish, option: Given) -> None:
+    known = {
+        "startd": "startd",
+        "schedd": "schedd",
+        "master": "master",
+        "negotiator": "negotiator",
+        "collector": "collector",
+    }
+    wish.mode = known.get(option.value.lower(), "generic")
+    wish.chosen = option
+    if wish.mode == "generic":
+        wish.ad_type = option.value

@@ -1,0 +1,1 @@
+"""Bringing jobs in and their output back."""

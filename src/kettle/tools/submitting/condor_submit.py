@@ -1,0 +1,326 @@
+"""`condor_submit`: queue the jobs that a submit description makes, or show what they would be.
+
+What a description means is `kettle.submit`; how jobs reach a schedd is `kettle.client.queue`, by
+way of `submit_jobs` in `sending.py`. Here are the command line, the output and the exit
+codes (vectors `submit/cases.json`, `tests/conformance/submit/`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from kettle.config import Config
+from kettle.errors import KettleError, SubmitError, UsageError
+from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
+from kettle.tools.options import Option, match_option
+from kettle.tools.programs import Streams
+
+USAGE = """\
+Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
+  -append LINE          add a line to the description, before its queue statement
+  -batch-name NAME      show the jobs under this name
+  -dry-run FILE         write the jobs' attributes to FILE (- for stdout), queue nothing
+  -dump FILE            the same
+  -factory              let the schedd make the jobs as it needs them
+  -interactive          run a shell in the job's place, once it runs
+  -maxjobs N            refuse to make more than N jobs
+  -name SCHEDD          submit to this schedd
+  -addr ADDRESS         submit to the schedd at this address
+  -pool HOST            look for the schedd in this pool
+  -remote SCHEDD        submit to this schedd and spool the files
+  -queue WORDS...       the queue statement; must come last
+  -single-cluster       refuse to make a second cluster
+  -spool                send the input files to the schedd
+  -terse                print only the range of job ids
+  -verbose              print the jobs' attributes
+  -disable, -unused, -allow-crlf-script, -debug
+  -help, -version
+"""
+OPTIONS = (
+    Option("append", 1, 1),
+    Option("addr", 2, 1),
+    Option("allow-crlf-script", 2),
+    Option("batch-name", 1, 1),
+    Option("capabilities", 3),
+    Option("debug", 2),
+    Option("disable", 2),
+    Option("dry-run", 2, 1),
+    Option("dump", 2, 1),
+    Option("factory", 1),
+    Option("file", 4, 1),
+    Option("help", 1),
+    Option("interactive", 1),
+    Option("maxjobs", 3, 1),
+    Option("name", 1, 1),
+    Option("pool", 2, 1),
+    Option("queue", 1),
+    Option("remote", 1, 1),
+    Option("schedd-version", 2, 1),
+    Option("single-cluster", 3),
+    Option("spool", 1),
+    Option("terse", 1),
+    Option("unused", 1),
+    Option("verbose", 1),
+    Option("version", 4),
+)
+ASSIGNMENT = re.compile(r"([^\s=]+)\s*=(.*)", re.DOTALL)
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+NO_FILE = """
+ERROR: No submit filename was provided, and '{0}'
+  was given as the output filename for -dump or -dry-run. Was this intended?
+  To to avoid confusing the output file with the submit file when using these
+  commands, an explicit submit filename argument must be given. You can use -
+  as the submit filename argument to read from stdin.
+"""
+
+
+@dataclass
+class Request:
+    """What the command line asks for."""
+
+    file: str = ""
+    switches: set[str] = field(default_factory=set)
+    values: dict[str, str] = field(default_factory=dict)
+    appended: list[str] = field(default_factory=list)
+    assignments: list[tuple[str, str]] = field(default_factory=list)
+    queue: str | None = None
+
+    @property
+    def dry_file(self) -> str:
+        """Where a dry run writes to, empty if it is none."""
+        return self.values.get("dry-run") or self.values.get("dump") or ""
+
+    @property
+    def is_spooled(self) -> bool:
+        """Whether the files travel to the schedd."""
+        return "spool" in self.switches or "remote" in self.values
+
+    def options(self, config: Config) -> SubmitOptions:
+        """Return what changes how the description is read."""
+        most = self.values.get("maxjobs")
+        return SubmitOptions(
+            assignments=tuple(self.assignments),
+            appended=tuple(self.appended),
+            queue=self.queue,
+            spooled=self.is_spooled,
+            allow_many_queues=config.boolean("SUBMIT_PREVENT_MULTI_QUEUE") is False,
+            batch_name=self.values.get("batch-name", ""),
+            most_jobs=int(most) if most is not None else None,
+            interactive="interactive" in self.switches,
+        )
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run the tool; 0, or 1 if nothing or not everything was queued."""
+    try:
+        request = parse_arguments(argv[1:])
+    except UsageError as error:
+        streams.stderr.write(f"{error.message}\n" if error.message else USAGE)
+        return 1
+    if "help" in request.switches:
+        streams.stdout.write(USAGE)
+        return 0
+    if "version" in request.switches:
+        from kettle.tools.configuration.condor_version import main as show_version
+
+        return show_version(["condor_version"], environment, streams)
+    if request.dry_file and not request.file:
+        streams.stderr.write(NO_FILE.format(request.dry_file))
+        return 1
+    from kettle.tools.reach import Reach
+
+    named = request.values.get("name", request.values.get("remote", ""))
+    try:
+        reach = Reach(
+            environment,
+            pool=request.values.get("pool", ""),
+            name=named,
+            address=request.values.get("addr", ""),
+            subsystem="SUBMIT",
+        )
+    except KettleError as error:
+        streams.stderr.write(f"{error}\n")
+        return 1
+    text = read_description(request, streams)
+    if text is None:
+        return 1
+    submission = prepare(text, request, reach.config, environment)
+    if request.dry_file:
+        return run_dry(submission, request, streams)
+    from kettle.tools.submitting.sending import submit_jobs
+
+    return submit_jobs(reach, submission, request, streams)
+
+
+def parse_arguments(words: list[str]) -> Request:
+    """Read the command line; raise UsageError, without text where the usage is to be shown."""
+    request = Request()
+    position = 0
+    while position < len(words):
+        word = words[position]
+        position += 1
+        if not word.startswith("-") or word == "-":
+            _read_word(word, request)
+            continue
+        option = next((one for one in OPTIONS if match_option(word, one) is not None), None)
+        if option is None:
+            raise UsageError("")
+        if option.name == "queue":
+            request.queue = " ".join(words[position:])
+            break
+        if not option.values:
+            request.switches.add(option.name)
+            continue
+        if position >= len(words):
+            raise UsageError(f"condor_submit: -{option.name} requires another argument")
+        value = words[position]
+        position += 1
+        if option.name == "append":
+            request.appended.append(value)
+        elif option.name == "maxjobs" and not value.isdigit():
+            raise UsageError(f"-maxjobs requires a number, not {value}")
+        elif option.name == "file":
+            request.file = value
+        else:
+            request.values[option.name] = value
+    return request
+
+
+def _read_word(word: str, request: Request) -> None:
+    assignment = ASSIGNMENT.fullmatch(word)
+    if assignment is None:
+        request.file = word
+        return
+    name, value = assignment.groups()
+    if not NAME.fullmatch(name):
+        raise UsageError(
+            f"condor_submit: invalid attribute name '{name}' for attrib=value assigment"
+        )
+    request.assignments.append((name, value.strip()))
+
+
+def read_description(request: Request, streams: Streams) -> str | None:
+    """Return the description's text; None after telling that there is none."""
+    if not request.file and "interactive" in request.switches:
+        from kettle.submit.interactive import DEFAULT_DESCRIPTION
+
+        return DEFAULT_DESCRIPTION
+    if request.file in ("", "-"):
+        return streams.stdin.read()
+    try:
+        with open(request.file, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError as error:
+        streams.stderr.write(
+            f"\nERROR: Failed to open command file ({request.file}) ({error.strerror})\n"
+        )
+        return None
+
+
+def prepare(
+    text: str, request: Request, config: Config, environment: Mapping[str, str]
+) -> Submission:
+    """Return the submission that a text describes; nothing of it is looked at yet."""
+    from kettle.client.submit_sources import SystemSubmitSources, read_facts
+
+    facts = read_facts(config, environment, request.file or "-")
+    return read_submission(text, SystemSubmitSources(), config, facts, request.options(config))
+
+
+def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
+    """Write what the jobs would be; 1 if one of them cannot be made."""
+    show = Progress(streams, "Dry-Run", "dry-run", terse="terse" in request.switches)
+    if request.dry_file == "-":
+        write: Callable[[str], object] = streams.stdout.write
+        return write_dry(submission, request, show, write)
+    try:
+        with open(request.dry_file, "w", encoding="utf-8", errors="surrogateescape") as file:
+            return write_dry(submission, request, show, file.write)
+    except OSError as error:
+        streams.stderr.write(f"ERROR: Failed to open {request.dry_file}: {error.strerror}\n")
+        return 1
+
+
+def write_dry(
+    submission: Submission, request: Request, show: Progress, write: Callable[[str], object]
+) -> int:
+    """Write each job's attributes; the first one with the cluster's."""
+    show.begin()
+    try:
+        for job in submission.jobs():
+            if job.proc == 0:
+                ordered = sorted(submission.cluster, key=lambda one: len(one[0]))
+                write("\n" + "".join(f"{name}={text}\n" for name, text in ordered))
+            else:
+                write("\n")
+            is_factory = submission.is_factory or "factory" in request.switches
+            write("" if is_factory else own_attributes(job))
+            show.dots = show.dots and not is_factory
+            show.one()
+    except SubmitError as error:
+        show.fail(submission, error)
+        return 1
+    show.end(submission, 1)
+    return 0
+
+
+def own_attributes(job: JobPlan) -> str:
+    """Return the attributes that a job has for itself, one on a line."""
+    lines = [f"ProcId={job.proc}\n", f"JobStatus={job.status}\n"]
+    lines += [f"{name}={text}\n" for name, text in job.differences]
+    return "".join(lines)
+
+
+class Progress:
+    """What appears while jobs are queued: a line that grows by a dot for each."""
+
+    def __init__(
+        self, streams: Streams, verb: str, done: str, *, terse: bool, dots: bool = True
+    ) -> None:
+        self.streams = streams
+        self.verb = verb
+        self.done = done
+        self.terse = terse
+        self.dots = dots and not terse
+        self.verbose = False
+        self.count = 0
+
+    def begin(self) -> None:
+        """Show that it begins."""
+        if not self.terse:
+            self.streams.stdout.write(f"{self.verb} job(s)")
+
+    def one(self) -> None:
+        """Show one more job."""
+        self.count += 1
+        if self.dots:
+            self.streams.stdout.write(".")
+
+    def end(self, submission: Submission, cluster: int) -> None:
+        """Show how many jobs there are, and what seems odd about the description."""
+        out, err = self.streams.stdout, self.streams.stderr
+        if not self.count:
+            if not self.terse:
+                out.write("\n")
+            name = submission.facts.file_name
+            err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
+            return
+        if self.verbose:
+            out.write("\n")
+        elif self.terse:
+            out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
+        else:
+            # The procs of a parallel job are the kinds of its nodes, not jobs.
+            jobs = 1 if submission.is_parallel else self.count
+            out.write(f"\n{jobs} job(s) {self.done} to cluster {cluster}.\n")
+        for warning in submission.warnings:
+            err.write(f"{warning}\n")
+
+    def fail(self, submission: Submission, error: KettleError) -> None:
+        """Show why it ended."""
+        message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
+        self.streams.stderr.write(f"{message}\n")
+        for warning in submission.warnings:
+            self.streams.stderr.write(f"{warning}\n")

@@ -1,0 +1,128 @@
+"""`condor_transfer_data`: fetch the output of jobs whose files were spooled."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.tools.options import Option, read_options, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.queue.wish import render_jobs
+
+OPTIONS = (
+    Option("help"),
+    Option("version"),
+    Option("debug"),
+    Option("name", 1, 1),
+    Option("pool", 1, 1),
+    Option("addr", 2, 1),
+    Option("constraint", 1, 1),
+    Option("all", 2),
+)
+USAGE = """\
+Usage: condor_transfer_data [OPTIONS] {CLUSTER | CLUSTER.PROC | OWNER | -constraint EXPR | -all}…
+
+  -help, -version   say this, or the version, and end
+  -name SCHEDD, -addr ADDRESS, -pool HOST
+                    the schedd that has the jobs
+  -constraint EXPR  jobs for which EXPR is true
+  -all              all jobs; with no other choice
+"""
+_BEFORE = "SUBMIT_"
+
+
+@dataclass
+class Wish:
+    """Whose output to fetch."""
+
+    ids: list[str] = field(default_factory=list)
+    owners: list[str] = field(default_factory=list)
+    constraints: list[str] = field(default_factory=list)
+    everything: bool = False
+    reach: dict[str, str] = field(default_factory=dict)
+
+    def constraint(self) -> str:
+        """Return the expression that the jobs meant satisfy."""
+        jobs = render_jobs(self.ids, self.owners)
+        parts = [f"({jobs})"] if jobs else []
+        parts += [f"({text})" for text in self.constraints]
+        return " || ".join(parts) or "true"
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_transfer_data`."""
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=fetch,
+        prefix="ERROR: Failed to spool job files: ",
+    )
+
+
+def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+    """Fetch what the jobs left; 1 if the files of any job could not be had."""
+    from kettle.client.spool import fetch_output
+    from kettle.tools.reach import Reach
+
+    reach = Reach(environment, **wish.reach)
+    schedd = reach.schedd()
+    failures = 0
+    streams.stdout.write("Fetching data files...\n")
+    for job, outcome in fetch_output(reach.connector, schedd.address, wish.constraint(), place_for):
+        if outcome.failure is not None:
+            failures += 1
+            name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
+            streams.stderr.write(f"Job {name}: {outcome.failure.reason}\n")
+    return 1 if failures else 0
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for; UsageError for what it cannot mean."""
+    wish = Wish()
+    for given in read_options(words, OPTIONS):
+        match given.name:
+            case "name" | "pool":
+                wish.reach[given.name] = given.value
+            case "addr":
+                wish.reach["address"] = given.value
+            case "constraint":
+                try:
+                    parse_expression(given.value)
+                except ClassAdSyntaxError as error:
+                    raise UsageError(f"{given.value} is no constraint: {error}") from None
+                wish.constraints.append(given.value)
+            case "all":
+                wish.everything = True
+            case "" if re.fullmatch(r"\d+(\.\d+)?", given.value):
+                wish.ids.append(given.value)
+            case "":
+                wish.owners.append(given.value)
+    chosen = bool(wish.ids or wish.owners or wish.constraints)
+    if chosen == wish.everything:
+        raise UsageError(
+            "-all cannot be used with other constraints"
+            if chosen
+            else "Say which jobs' data to transfer"
+        )
+    return wish
+
+
+def place_for(job: ClassAd) -> Callable[[str], str]:
+    """Return where each file of a job belongs: as if it had never been spooled."""
+    from kettle.transfer.plan import plan_landing
+
+    original = job.copy()
+    for name in job.names():
+        if name.startswith(_BEFORE):
+            expression = job.lookup(name)
+            if expression is not None:
+                original.insert(name.removeprefix(_BEFORE), expression)
+    folder = original.string("Iwd") or os.getcwd()
+    return plan_landing(original, folder).path_for

@@ -1,0 +1,170 @@
+"""How `condor_submit` sends what it made to a schedd, and what it prints then."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.tools.submitting.condor_submit import Progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kettle.client.queue import Queue
+    from kettle.submit.build import JobPlan, Submission
+    from kettle.tools.programs import Streams
+    from kettle.tools.reach import Reach
+    from kettle.tools.submitting.condor_submit import Request
+    from kettle.wire.sinful import Sinful
+
+
+class Sender:
+    """Hands the jobs of a submission to a queue connection, in its order of asking."""
+
+    def __init__(self, submission: Submission, progress: Progress, *, verbose: bool) -> None:
+        self.submission = submission
+        self.progress = progress
+        self.verbose = verbose
+        self.spooled: list[ClassAd] = []
+        self._jobs: Iterator[JobPlan] | None = None
+        self._current: JobPlan | None = None
+        self._cluster_ad: ClassAd | None = None
+
+    def cluster_ad(self, cluster: int) -> ClassAd:
+        """Return the ad of what all jobs share."""
+        del cluster
+        self._cluster_ad = self.submission.cluster_ad()
+        return self._cluster_ad
+
+    def proc_ad(self, cluster: int, index: int) -> ClassAd | None:
+        """Return what the next job has for itself, None after the last."""
+        if self._jobs is None:
+            self.submission.begin(cluster)
+            self._jobs = self.submission.jobs()
+        job = next(self._jobs, None)
+        if job is None:
+            return None
+        ad = job.differences.to_ad()
+        ad["ProcId"] = index
+        ad["JobStatus"] = job.status
+        self._current = job
+        return ad
+
+    def on_proc(self, cluster: int, proc: int) -> None:
+        """Show that a job was sent."""
+        self.progress.one()
+        job = self._current
+        if job is None or not (self.verbose or self.submission.options.spooled):
+            return
+        ad = job.differences.to_ad(self._cluster_ad or self.submission.cluster_ad())
+        ad["ClusterId"], ad["ProcId"], ad["JobStatus"] = cluster, proc, job.status
+        if self.submission.options.spooled:
+            self.spooled.append(ad)
+        if self.verbose:
+            out = self.progress.streams.stdout
+            out.write(f"\n** Proc {cluster}.{proc}:\n")
+            out.writelines(f"{line}\n" for line in sorted(ad.lines(), key=str.lower))
+
+
+def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
+    """Submit a cluster whose jobs the schedd makes later; returns its number and their count."""
+    from kettle.submit.digest import encode_items, render_digest
+    from kettle.wire.messages import qmgmt
+
+    cluster = queue.new_cluster()
+    submission.begin(cluster)
+    statement = submission.first_of_later()
+    count = submission.job_count
+    most = submission.materialize_limit() or count
+    if statement.items is None:
+        digest = render_digest(submission, statement, "")
+        queue.ask(qmgmt.SetJobFactory(cluster, most, "", digest), "Failed to set job factory")
+    else:
+        queue.set_factory(
+            cluster,
+            encode_items(statement),
+            most,
+            lambda name, _rows: render_digest(submission, statement, name),
+        )
+    queue.post_attribute(cluster, -1, "ClusterId", str(cluster))
+    for name, text in submission.cluster:
+        if name.lower() != "clusterid":
+            queue.post_attribute(cluster, -1, name, text)
+    queue.post_attribute(cluster, -1, "TotalSubmitProcs", str(count))
+    return cluster, count
+
+
+def submit_jobs(reach: Reach, submission: Submission, request: Request, streams: Streams) -> int:
+    """Queue the jobs at the schedd that the command line means; 0, or 1 if none was queued."""
+    from kettle.client.queue import Queue
+
+    verbose = "verbose" in request.switches
+    progress = Progress(streams, "Submitting", "submitted", terse="terse" in request.switches)
+    progress.verbose, progress.dots = verbose, progress.dots and not verbose
+    sender = Sender(submission, progress, verbose=verbose)
+    try:
+        schedd = reach.schedd()
+    except KettleError as error:
+        streams.stderr.write(f"\nERROR: Can't find address of local schedd\n{error}\n")
+        return 1
+    progress.begin()
+    try:
+        is_factory = "factory" in request.switches or submission.wants_factory()
+        with Queue(reach.connector, schedd.address) as queue:
+            if is_factory:
+                cluster, count = submit_factory(queue, submission)
+                progress.count = count
+            else:
+                cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+            if count:
+                warning = queue.commit()
+                if warning:
+                    submission.warnings.append(f"WARNING: {warning}")
+    except KettleError as error:
+        progress.fail(submission, error)
+        return 1
+    progress.end(submission, cluster)
+    if count and not verbose and not progress.terse:
+        streams.stderr.write(f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n")
+    if sender.spooled:
+        from kettle.client.spool import spool_input
+
+        try:
+            spool_input(reach.connector, schedd.address, sender.spooled)
+        except KettleError as error:
+            streams.stderr.write(f"ERROR: {error}\n")
+            return 1
+    if count and reach.config.boolean("SUBMIT_SEND_RESCHEDULE"):
+        from kettle.client.jobs import reschedule
+
+        reschedule(reach.connector, schedd.address)
+    if submission.options.interactive:
+        code = open_shell(f"{cluster}.0", reach, request, streams)
+        end_session(f"{cluster}.0", reach, schedd.address)
+        return code
+    return 0
+
+
+def end_session(job: str, reach: Reach, schedd: Sinful) -> None:
+    """Remove an interactive job whose shell has ended (S002); one that is gone is no trouble."""
+    from kettle.attributes.codes import JobAction
+    from kettle.client.jobs import act_on_jobs
+
+    reason = "the interactive session has ended"
+    with contextlib.suppress(KettleError):
+        act_on_jobs(reach.connector, schedd, JobAction.REMOVE, ids=[job], reason=reason)
+
+
+def open_shell(job: str, reach: Reach, request: Request, streams: Streams) -> int:
+    """Wait for an interactive job to start and open a shell in it; its exit code."""
+    from kettle.tools.programs import load_tool
+
+    streams.stdout.write(f"Waiting for job {job} to start...\n")
+    streams.stdout.flush()
+    argv = ["condor_ssh_to_job", "-auto-retry", "-remove-on-interrupt"]
+    for option in ("name", "pool"):
+        if option in request.values:
+            argv += [f"-{option}", request.values[option]]
+    return load_tool("condor_ssh_to_job")([*argv, job], reach.environment, streams)

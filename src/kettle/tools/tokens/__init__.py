@@ -1,0 +1,1 @@
+"""Proofs of who one is: tokens and the pool password."""

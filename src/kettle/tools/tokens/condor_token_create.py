@@ -1,0 +1,59 @@
+"""`condor_token_create`: sign a token with a key of this machine."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+
+from kettle.errors import NotFoundError, UsageError
+from kettle.runtime.credentials import SigningKeys
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.tools.tokens.token_commands import TOKEN, Wish, deliver, run
+from kettle.wire.security.tokens import POOL_KEY, mint_token
+
+USAGE = """\
+Usage: condor_token_create -identity USER@DOMAIN [OPTIONS]
+
+Sign a token with a key that this machine keeps (SEC_TOKEN_POOL_SIGNING_KEY_FILE).
+
+  -identity USER@DOMAIN  who the token says its bearer is
+  -authz LEVEL           allow this level only; may be given again
+  -lifetime SECONDS      how long the token is good
+  -key ID                the key to sign with (POOL)
+  -token NAME            write it to this file in the token folder
+  -file PATH             write it to this file
+"""
+
+
+def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
+    """Run `condor_token_create`."""
+    return run(argv, environment, streams, TOKEN, USAGE, create)
+
+
+def create(wish: Wish, reach: Reach, streams: Streams) -> int:
+    """Make the token and deliver it."""
+    identity = wish.get("identity")
+    if not identity:
+        raise UsageError("whose token is it?", hint="-identity USER@DOMAIN")
+    if "@" not in identity:
+        identity = f"{identity}@{reach.config.get('UID_DOMAIN') or ''}"
+    key_id = wish.get("key") or reach.config.get("SEC_TOKEN_ISSUER_KEY") or POOL_KEY
+    key = SigningKeys(reach.config).key(key_id)
+    if key is None:
+        where = reach.config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or "no file"
+        raise NotFoundError(
+            f"the signing key {key_id} cannot be read", hint=f"it is expected in {where}"
+        )
+    token = mint_token(
+        key,
+        key_id=key_id,
+        issuer=reach.config.get("TRUST_DOMAIN") or "",
+        subject=identity,
+        issued_at=int(time.time()),
+        token_id=secrets.token_hex(16),
+        lifetime_seconds=wish.lifetime if wish.lifetime >= 0 else None,
+        levels=tuple(wish.levels),
+    )
+    return deliver(token, wish, reach, streams)

@@ -1,0 +1,150 @@
+"""What the condor_token_* tools share: options, where a token goes, which daemon is asked.
+
+A token is printed, or written with mode 0600 into the folder that the tools look in. The daemon's
+side is every daemon's generic commands; what a token means is `wire.security.tokens`'.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kettle.client.pool import COLLECTOR, KINDS, Kind
+from kettle.errors import StorageError, UsageError
+from kettle.tools.options import Given, Option, read_options, run_tool
+from kettle.tools.programs import Streams
+from kettle.tools.reach import Reach
+from kettle.wire.sinful import Sinful
+
+STANDARD = (
+    Option("help"),
+    Option("version", shortest=1),
+    Option("debug"),
+)
+DAEMON = (
+    Option("pool", values=1),
+    Option("name", values=1),
+    Option("type", shortest=2, values=1),
+)
+TOKEN = (
+    Option("authz", values=1),
+    Option("lifetime", values=1),
+    Option("identity", values=1),
+    Option("key", values=1),
+    Option("token", shortest=2, values=1),
+    Option("file", values=1),
+)
+
+
+@dataclass
+class Wish:
+    """What the command line asks for; `values` has the option of each name as it was given."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    levels: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
+
+    def get(self, name: str) -> str:
+        """Return an option's value, empty if it was not given."""
+        return self.values.get(name, "")
+
+    @property
+    def scope(self) -> str:
+        """The levels asked for, as the wire has them."""
+        return ",".join(self.levels)
+
+    @property
+    def lifetime(self) -> int:
+        """The seconds asked for, -1 for no limit; UsageError if it is no number."""
+        text = self.get("lifetime")
+        if not text:
+            return -1
+        if not text.isdigit():
+            raise UsageError(f"-lifetime needs a number of seconds, not {text}")
+        return int(text)
+
+
+Work = Callable[[Wish, Reach, Streams], int]
+
+
+def run(
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Streams,
+    options: Sequence[Option],
+    usage: str,
+    work: Work,
+) -> int:
+    """Read the options and do the work; errors are a sentence on stderr and exit code 1."""
+
+    def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+        reach = Reach(environment, pool=wish.get("pool"), name=wish.get("name"))
+        return work(wish, reach, streams)
+
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=usage,
+        read_wish=lambda words: read_wish(list(read_options(words, (*STANDARD, *options)))),
+        act=act,
+        complain=lambda error: f"{argv[0]}: {error}\n{usage}",
+        prefix=f"{argv[0]}: ",
+    )
+
+
+def read_wish(given: Sequence[Given]) -> Wish:
+    """Return what the options say."""
+    wish = Wish()
+    for item in given:
+        if not item.name:
+            wish.words.append(item.value)
+        elif item.name == "authz":
+            wish.levels += [word for word in item.value.replace(",", " ").split() if word]
+        elif item.values:
+            wish.values[item.name] = item.value
+        else:
+            wish.flags.add(item.name)
+    return wish
+
+
+def choose_daemon(wish: Wish, reach: Reach, default: Kind = COLLECTOR) -> Sinful:
+    """Return the address of the daemon that is meant."""
+    word = wish.get("type").lower()
+    if word and word not in KINDS:
+        raise UsageError(f"{word} is no kind of daemon that can be asked")
+    return reach.locate(KINDS[word] if word else default).address
+
+
+def token_folder(reach: Reach) -> str:
+    """Return the folder in which this user's tokens lie."""
+    own = reach.config.get("SEC_TOKEN_DIRECTORY")
+    if own:
+        return own
+    system = reach.config.get("SEC_TOKEN_SYSTEM_DIRECTORY")
+    if os.geteuid() == 0 and system:
+        return system
+    home = reach.environment.get("HOME") or os.path.expanduser("~")
+    return os.path.join(home, ".condor", "tokens.d")
+
+
+def deliver(token: str, wish: Wish, reach: Reach, streams: Streams) -> int:
+    """Print the token, or write it to the file that -token or -file names."""
+    name = wish.get("token")
+    path = wish.get("file") or (os.path.join(token_folder(reach), name) if name else "")
+    if not path:
+        streams.stdout.write(f"{token}\n")
+        return 0
+    if name and ("/" in name or name.startswith(".")):
+        raise UsageError(f"-token names a file in the token folder, not {name}")
+    try:
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            os.fchmod(file.fileno(), 0o600)
+            file.write(f"{token}\n")
+    except OSError as error:
+        raise StorageError(f"cannot write the token to {path}: {error.strerror}") from None
+    return 0

@@ -1,0 +1,106 @@
+"""The terms of one side of a transfer, and the leave that both give before the first file.
+
+Each side may have a queue of its own (`Terms.await_turn`) and a limit of bytes. While its turn has
+not come a side says so, and for how long it may go on. Source: wire reference, Go-ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+from kettle.errors import RemoteProtocolError
+from kettle.transfer.outcome import Failure
+from kettle.wire.codec import Reader
+from kettle.wire.dialog import Dialog, Do, Receive, Send, Words
+from kettle.wire.messages.filetransfer import GoAheadResult
+
+ALIVE_SECONDS = 300
+
+
+def _nothing() -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """One side's conditions.
+
+    `who` ("STARTER", "SHADOW", "SCHEDD", "TOOL"), `here` (address without port) and `peer` (its
+    sinful) go into reasons. `code` is the hold code of a failure: 13 for input, 12 for output.
+    `max_bytes` -1 means no limit. `await_turn` is the transfer queue: it returns when this side
+    may transfer, or False when it has waited for a while; then it is asked again. `started` is
+    told once, when both sides gave the go-ahead.
+    """
+
+    who: str
+    here: str = "127.0.0.1"
+    peer: str = ""
+    code: int = 13
+    max_bytes: int = -1
+    await_turn: Callable[[], object] = _nothing
+    started: Callable[[], object] = _nothing
+
+
+def ask_to_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, int]]:
+    """Get the receiver's leave, then give our own; the receiver's byte limit is the answer."""
+    yield Send(Words(ALIVE_SECONDS))
+    refused, ad = yield from _wait_for_go_ahead(terms)
+    if refused is not None:
+        return refused, -1
+    alive: Reader = yield Receive(ALIVE_SECONDS)
+    alive.integer()
+    yield from _take_turn(terms, ClassAd({"Result": int(GoAheadResult.ALWAYS)}))
+    yield Do(terms.started)
+    peer_limit = ad.integer("MaxTransferBytes")
+    return None, -1 if peer_limit is None else peer_limit
+
+
+def _wait_for_go_ahead(terms: Terms) -> Dialog[tuple[Failure | None, ClassAd]]:
+    """Read go-ahead ads until one decides; a pending one may say how long the next may take."""
+    timeout = float(ALIVE_SECONDS)
+    while True:
+        message: Reader = yield Receive(timeout)
+        ad = message.ad()
+        result = ad.integer("Result")
+        if result is None:
+            raise RemoteProtocolError("a go-ahead of a file transfer lacks its Result")
+        if result > 0:
+            return None, ad
+        if result < 0:
+            failure = Failure(
+                ad.string("HoldReason") or "the other side refused the transfer",
+                ad.integer("HoldReasonCode") or terms.code,
+                ad.integer("HoldReasonSubCode") or 0,
+                try_again=ad.boolean("TryAgain") is not False,
+            )
+            return failure, ad
+        timeout = float(min(max(ad.integer("Timeout") or 0, ALIVE_SECONDS), 86_400))
+
+
+def _take_turn(terms: Terms, leave: ClassAd) -> Dialog[None]:
+    """Wait until it is our turn, telling the other side that it is not yet, then give leave."""
+    while (yield Do(terms.await_turn, blocking=True)) is False:
+        yield Send(Words(ClassAd({"Result": int(GoAheadResult.PENDING), "Timeout": ALIVE_SECONDS})))
+    yield Send(Words(leave))
+
+
+def give_go_ahead(terms: Terms) -> Dialog[Failure | None]:
+    """Give the sender our leave, then get its own; returns why it does not give it."""
+    alive: Reader = yield Receive()
+    alive.integer()
+    leave = {"Result": int(GoAheadResult.ALWAYS), "MaxTransferBytes": terms.max_bytes}
+    yield from _take_turn(terms, ClassAd(leave))
+    yield Send(Words(ALIVE_SECONDS))
+    refused, _ = yield from _wait_for_go_ahead(terms)
+    if refused is None:
+        yield Do(terms.started)
+    return refused
+
+
+def smaller_limit(one: int, other: int) -> int:
+    """Return the smaller of two byte limits, where a negative one means none."""
+    if one < 0:
+        return other
+    return one if other < 0 else min(one, other)

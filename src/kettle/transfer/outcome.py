@@ -1,0 +1,149 @@
+"""What a transfer did, or why it did not work, and the acks that tell the other side.
+
+Nouns and small rules; who sends what when is `sending.py`'s and `receiving.py`'s. Source: wire
+reference, File transfer, End.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from kettle.classad import ClassAd
+
+# Limit: a plug-in may work this long on the other side before its ack (the reference's own bound).
+ACK_SECONDS = 72_000.0
+# What the reference counts for making a directory.
+DIRECTORY_BYTES = 4
+
+
+class AckResult(IntEnum):
+    """`Result` of a final ack."""
+
+    SUCCESS = 0
+    TRY_AGAIN = 1
+    HOLD = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a transfer did not work: hold code and subcode (an errno), and a sentence."""
+
+    reason: str
+    code: int
+    subcode: int = 0
+    try_again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UrlResult:
+    """How a plug-in fared with one URL: `error` is empty if it worked."""
+
+    url: str
+    path: str
+    size: int = 0
+    error: str = ""
+    exit_code: int = 0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a transfer did. `failure` is None if it worked, on both sides."""
+
+    failure: Failure | None = None
+    bytes: int = 0
+    files: int = 0
+    # The last part of the reason, without who told whom; for hold reasons.
+    detail: str = ""
+    # Whether the side that failed was the sending one.
+    sender_failed: bool = False
+    final: bool = False
+    # Names received, for SpooledOutputFiles and for tests.
+    names: list[str] = field(default_factory=list)
+    urls: dict[str, int] = field(default_factory=dict)
+    # What the other side said at the end: its TransferStats count what its plug-ins fetched.
+    peer_ack: ClassAd | None = None
+
+    @property
+    def success(self) -> bool:
+        """Whether everything arrived."""
+        return self.failure is None
+
+    def stats(self) -> ClassAd:
+        """Return TransferStats, as acks and TransferInputStats carry it."""
+        protocols = ["cedar", *sorted(self.urls)]
+        stats = ClassAd({"Protocols": ",".join(protocols)})
+        stats["CedarSizeBytes"] = self.bytes
+        stats["CedarFilesCount"] = self.files
+        for scheme, count in self.urls.items():
+            stats[f"{scheme.capitalize()}FilesCount"] = count
+        return stats
+
+
+class Troubles:
+    """The failures of one side; the first is told, the others are counted."""
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        self.first: Failure | None = None
+        self.count = 0
+
+    def note(self, reason: str, subcode: int = 0, code: int | None = None) -> None:
+        """Count a failure."""
+        self.count += 1
+        if self.first is None:
+            self.first = Failure(reason, self.code if code is None else code, subcode)
+
+    def note_os(self, doing: str, path: str, error: OSError) -> None:
+        """Count an operating system's refusal; its errno is the subcode."""
+        number = error.errno or 0
+        text = os.strerror(number) if number else str(error)
+        self.note(f"{doing} file {path}: (errno {number}) {text}", number)
+
+    def summary(self) -> str:
+        """Return how many failed, and why the first one did."""
+        assert self.first is not None
+        return f"{self.count} total failures: first failure: {self.first.reason}"
+
+
+def ack_ad(failure: Failure | None, stats: ClassAd) -> ClassAd:
+    """Return the final ack of one side (§6.2 End)."""
+    ad = ClassAd()
+    if failure is None:
+        ad["Result"] = int(AckResult.SUCCESS)
+    else:
+        ad["Result"] = int(AckResult.TRY_AGAIN if failure.try_again else AckResult.HOLD)
+        ad["HoldReasonCode"] = failure.code
+        ad["HoldReasonSubCode"] = failure.subcode
+        ad["HoldReason"] = failure.reason
+    ad["TransferStats"] = stats
+    return ad
+
+
+def read_ack(ad: ClassAd, default_code: int) -> Failure | None:
+    """Return what an ack says went wrong; None if nothing did. An ack with only Result is fine."""
+    result = ad.integer("Result")
+    if result == AckResult.SUCCESS:
+        return None
+    return Failure(
+        ad.string("HoldReason") or "the other side did not say why",
+        ad.integer("HoldReasonCode") or default_code,
+        ad.integer("HoldReasonSubCode") or 0,
+        try_again=result == AckResult.TRY_AGAIN,
+    )
+
+
+def join_failures(first: Failure | None, second: Failure | None) -> Failure | None:
+    """Put the sender's and the receiver's failure together; codes are the first one's."""
+    if first is None or second is None:
+        return first or second
+    return Failure(
+        f"{first.reason}; {second.reason}", first.code, first.subcode, try_again=first.try_again
+    )
+
+
+def detail_of(reason: str) -> str:
+    """Return the part of a peer's reason that says what happened, without who told whom."""
+    detail = reason.partition("|Error: ")[2] or reason
+    return detail.partition("; SHADOW failed")[0].partition("; STARTER failed")[0]

@@ -1,0 +1,267 @@
+"""The receiving half of a file transfer, as a dialog over one connection.
+
+`download` places what comes. A file that cannot be written does not end the dialog: the rest is
+still taken and the acks carry the first failure. What breaks the connection is raised. The other
+half is `sending.py`; the order on the wire is told in the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError, RemoteProtocolError
+from kettle.transfer.go_ahead import Terms, give_go_ahead
+from kettle.transfer.items import Storage, TargetFile
+from kettle.transfer.outcome import (
+    ACK_SECONDS,
+    Failure,
+    Outcome,
+    Troubles,
+    UrlResult,
+    ack_ad,
+    detail_of,
+    join_failures,
+    read_ack,
+)
+from kettle.transfer.plan import MAX_ITEMS
+from kettle.wire.codec import Reader
+from kettle.wire.dialog import Dialog, Do, IsEncrypted, Receive, ReceiveRaw, Send, Words
+from kettle.wire.messages.filetransfer import (
+    CHUNK,
+    MISSING_FILE_MODE,
+    TransferCommand,
+    TransferSubCommand,
+)
+
+# Limit: names and URLs longer than this come from no file system.
+MAX_NAME = 16_384
+
+
+def _no_plugin(wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
+    return [UrlResult(url, path, error="no plug-in fetches URLs here") for url, path in wanted]
+
+
+def download(
+    place: Callable[[str], str],
+    storage: Storage,
+    terms: Terms,
+    *,
+    fetch: Callable[[Sequence[tuple[str, str]]], object] = _no_plugin,
+    begun: Callable[[bool, int], object] | None = None,
+) -> Dialog[Outcome]:
+    """Receive a transfer. `place` gives a name its path, or raises RefusedError.
+
+    `begun` is told, before anything is placed, whether this is a job's final output and how many
+    bytes the sender thinks it is.
+
+    `fetch` runs the plug-ins for (url, path) pairs, after everything else has come, and returns
+    a UrlResult for each.
+    """
+    encrypted = bool((yield IsEncrypted()))
+    troubles = Troubles(terms.code)
+    start: Reader = yield Receive()
+    outcome = Outcome(final=start.integer() != 0)
+    announced = start.ad()
+    if begun is not None:
+        yield Do(partial(begun, outcome.final, announced.integer("SandboxSize") or 0))
+    wanted: list[tuple[str, str]] = []
+    count = 0
+    while True:
+        word: Reader = yield Receive()
+        command = word.integer()
+        if command == TransferCommand.FINISHED:
+            break
+        name = yield from _receive_text()
+        count += 1
+        if count > MAX_ITEMS:
+            raise RemoteProtocolError(f"more than {MAX_ITEMS} files in one transfer")
+        if count == 1:
+            refused = yield from give_go_ahead(terms)
+            if refused is not None:
+                outcome.failure, outcome.detail = refused, refused.reason
+                outcome.sender_failed = True
+                return outcome
+        path = _place(place, name, troubles)
+        if command in (
+            TransferCommand.FILE,
+            TransferCommand.ENCRYPTED_FILE,
+            TransferCommand.CLEAR_FILE,
+        ):
+            yield from _receive_file(path, storage, encrypted, terms.max_bytes, outcome, troubles)
+        elif command == TransferCommand.DIRECTORY:
+            yield from _receive_directory(path, storage, troubles)
+        elif command == TransferCommand.URL:
+            url = yield from _receive_text()
+            if path is not None:
+                wanted.append((url, path))
+        elif command == TransferCommand.OTHER:
+            yield from _receive_other(troubles)
+        else:
+            raise RemoteProtocolError(f"unknown file transfer command {command}")
+        outcome.names.append(name)
+    if wanted:
+        results: Sequence[UrlResult] = yield Do(partial(fetch, wanted), blocking=True)
+        _count_urls(results, outcome, troubles)
+    yield from _close_download(terms, outcome, troubles)
+    return outcome
+
+
+def _close_download(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[None]:
+    """Exchange the final acks and put both sides' failures together."""
+    message: Reader = yield Receive(ACK_SECONDS)
+    theirs = read_ack(message.ad(), terms.code)
+    mine = None
+    if troubles.first is not None:
+        outcome.detail = troubles.first.reason
+        mine = Failure(
+            f"{terms.who} at {terms.here} - |Error: {outcome.detail}",
+            troubles.first.code,
+            troubles.first.subcode,
+        )
+    elif theirs is not None:
+        # Both sides say that they failed, so that either one's text tells the whole story.
+        mine = Failure(
+            f"{terms.who} failed to receive file(s) from {terms.peer}",
+            theirs.code,
+            theirs.subcode,
+            try_again=theirs.try_again,
+        )
+    yield Send(Words(ack_ad(mine, outcome.stats())))
+    outcome.sender_failed = theirs is not None
+    outcome.failure = join_failures(theirs, mine)
+    if theirs is not None:
+        outcome.detail = detail_of(theirs.reason)
+
+
+def _receive_text() -> Dialog[str]:
+    message: Reader = yield Receive()
+    text = message.string()
+    if len(text) > MAX_NAME:
+        raise RemoteProtocolError("a file name in a transfer is too long")
+    return text
+
+
+def _place(place: Callable[[str], str], name: str, troubles: Troubles) -> str | None:
+    try:
+        return place(name)
+    except RefusedError as error:
+        # EPERM, as the reference says for paths that leave the sandbox.
+        troubles.note(error.message, 1, error.code or None)
+        return None
+
+
+def _receive_directory(path: str | None, storage: Storage, troubles: Troubles) -> Dialog[None]:
+    message: Reader = yield Receive()
+    mode = message.integer()
+    if path is None:
+        return
+    try:
+        # A directory we cannot enter ourselves could not receive its files.
+        yield Do(partial(storage.make_directory, path, (mode & 0o777) | 0o700))
+    except OSError as error:
+        troubles.note_os("making directory", path, error)
+
+
+def _receive_file(
+    path: str | None,
+    storage: Storage,
+    encrypted: bool,
+    limit: int,
+    outcome: Outcome,
+    troubles: Troubles,
+) -> Dialog[None]:
+    head: Reader = yield Receive()
+    mode = head.integer()
+    announced: Reader = yield Receive()
+    size = announced.integer()
+    if size < 0:
+        raise RemoteProtocolError(f"a file of {size} bytes in a transfer")
+    if encrypted:
+        announced.integer()
+    wanted = path is not None and not mode & MISSING_FILE_MODE
+    if wanted and 0 <= limit < outcome.bytes + size:
+        code = 32 if troubles.code == 13 else 33
+        troubles.note(f"the files are larger than the limit of {limit} bytes", code=code)
+        wanted = False
+    target: TargetFile | None = None
+    if wanted:
+        try:
+            target = yield Do(partial(storage.open_target, path or "", mode & 0o777))
+        except OSError as error:
+            troubles.note_os("writing to", path or "", error)
+    yield from _receive_body(size, encrypted, target, path, troubles)
+    if target is not None:
+        try:
+            yield Do(target.close, blocking=size > CHUNK)
+        except OSError as error:
+            troubles.note_os("writing to", path or "", error)
+    if wanted:
+        outcome.bytes += size
+        outcome.files += 1
+
+
+def _receive_body(
+    size: int,
+    encrypted: bool,
+    target: TargetFile | None,
+    path: str | None,
+    troubles: Troubles,
+) -> Dialog[None]:
+    """Take the announced bytes off the connection, into `target` as long as that works."""
+    if size == 0:
+        empty: Reader = yield Receive()
+        empty.integer()
+        return
+    left = size
+    broken = target is None
+    try:
+        while left > 0:
+            data = yield from _receive_piece(left, encrypted)
+            left -= len(data)
+            if not broken and target is not None:
+                try:
+                    yield Do(partial(target.write, data), blocking=size > CHUNK)
+                except OSError as error:
+                    troubles.note_os("writing to", path or "", error)
+                    broken = True
+    except BaseException:
+        if target is not None:
+            target.close()
+        raise
+
+
+def _receive_piece(left: int, encrypted: bool) -> Dialog[bytes]:
+    if not encrypted:
+        data: bytes = yield ReceiveRaw(min(CHUNK, left))
+        return data
+    message: Reader = yield Receive()
+    data = message.rest()
+    if not 0 < len(data) <= left:
+        raise RemoteProtocolError("a file's body is not as long as was announced")
+    return data
+
+
+def _receive_other(troubles: Troubles) -> Dialog[None]:
+    """Read an extension's ad; the only one we asked for is a result of an uploaded URL."""
+    message: Reader = yield Receive()
+    ad = message.ad()
+    if ad.integer("SubCommand") == TransferSubCommand.UPLOAD_URL:
+        if ad.integer("Result") not in (0, None):
+            name = ad.string("Filename") or "?"
+            troubles.note(f"uploading {name}: {ad.string('ErrorString') or 'no reason given'}")
+        return
+    # An unknown extension wants an answer we do not have.
+    yield Send(Words(ClassAd({"Result": 1, "ErrorString": "not supported"})))
+
+
+def _count_urls(results: Sequence[UrlResult], outcome: Outcome, troubles: Troubles) -> None:
+    for result in results:
+        if result.error:
+            troubles.note(result.error, result.exit_code)
+            continue
+        scheme = result.url.partition("://")[0].lower()
+        outcome.urls[scheme] = outcome.urls.get(scheme, 0) + 1
+        outcome.bytes += result.size
+        outcome.files += 1

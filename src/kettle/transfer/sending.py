@@ -1,0 +1,191 @@
+"""The sending half of a file transfer, as a dialog over one connection.
+
+`upload` sends what `plan.py` chose. A file that cannot be read does not end the dialog: the rest
+still travels and the acks carry the first failure. What breaks the connection is raised. The other
+half is `receiving.py`; the order on the wire is told in the package.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterable
+from functools import partial
+
+from kettle.classad import ClassAd
+from kettle.transfer.go_ahead import Terms, ask_to_go_ahead, smaller_limit
+from kettle.transfer.items import (
+    Item,
+    ReportUrl,
+    SendDirectory,
+    SendFile,
+    SendUrl,
+    SourceFile,
+    Storage,
+)
+from kettle.transfer.outcome import (
+    ACK_SECONDS,
+    DIRECTORY_BYTES,
+    Failure,
+    Outcome,
+    Troubles,
+    ack_ad,
+    detail_of,
+    join_failures,
+    read_ack,
+)
+from kettle.wire.codec import Reader
+from kettle.wire.dialog import Dialog, Do, IsEncrypted, Receive, Send, SendRaw, Words
+from kettle.wire.messages.filetransfer import (
+    CHUNK,
+    EMPTY_FILE_MARK,
+    MISSING_FILE_MODE,
+    TransferCommand,
+    TransferSubCommand,
+)
+
+
+def upload(
+    items: Iterable[Item],
+    storage: Storage,
+    terms: Terms,
+    *,
+    final: bool = False,
+    sandbox_bytes: int = 0,
+) -> Dialog[Outcome]:
+    """Send `items` in order. `final` marks a job's output (not input, spool or checkpoint)."""
+    encrypted = bool((yield IsEncrypted()))
+    outcome = Outcome(final=final)
+    troubles = Troubles(terms.code)
+    yield Send(Words(int(final), ClassAd({"SandboxSize": sandbox_bytes})))
+    limit = terms.max_bytes
+    first = True
+    for item in items:
+        yield Send(Words(int(_command(item))))
+        yield Send(Words(item.name))
+        if first:
+            refused, peer_limit = yield from ask_to_go_ahead(terms)
+            if refused is not None:
+                outcome.failure, outcome.detail = refused, refused.reason
+                return outcome
+            limit = smaller_limit(limit, peer_limit)
+            first = False
+        if isinstance(item, SendFile):
+            yield from _send_file(item, storage, encrypted, limit, outcome, troubles)
+        elif isinstance(item, SendDirectory):
+            yield Send(Words(item.mode))
+            outcome.bytes += DIRECTORY_BYTES
+            outcome.files += 1
+        elif isinstance(item, SendUrl):
+            yield Send(Words(item.url))
+        else:
+            yield Send(Words(_url_report(item)))
+            if not item.success:
+                troubles.note(f"uploading {item.name} to {item.destination}: {item.error}")
+    yield Send(Words(int(TransferCommand.FINISHED)))
+    yield from _close_upload(terms, outcome, troubles)
+    return outcome
+
+
+def _close_upload(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[None]:
+    """Exchange the final acks and put both sides' failures together."""
+    mine = None
+    if troubles.first is not None:
+        outcome.detail = troubles.summary()
+        mine = Failure(
+            f"{terms.who} at {terms.here} failed to send file(s) to {terms.peer}: "
+            f"|Error: {outcome.detail}",
+            troubles.first.code,
+            troubles.first.subcode,
+        )
+    yield Send(Words(ack_ad(mine, outcome.stats())))
+    reply: Reader = yield Receive(ACK_SECONDS)
+    outcome.peer_ack = reply.ad()
+    theirs = read_ack(outcome.peer_ack, terms.code)
+    outcome.sender_failed = mine is not None
+    if mine is None and theirs is not None:
+        outcome.detail = detail_of(theirs.reason)
+        mine = Failure(
+            f"{terms.who} at {terms.here} failed to send file(s) to {terms.peer}",
+            theirs.code,
+            theirs.subcode,
+            try_again=theirs.try_again,
+        )
+    outcome.failure = join_failures(mine, theirs)
+
+
+def _command(item: Item) -> TransferCommand:
+    if isinstance(item, SendFile):
+        if item.encrypt is None:
+            return TransferCommand.FILE
+        return TransferCommand.ENCRYPTED_FILE if item.encrypt else TransferCommand.CLEAR_FILE
+    if isinstance(item, SendDirectory):
+        return TransferCommand.DIRECTORY
+    return TransferCommand.URL if isinstance(item, SendUrl) else TransferCommand.OTHER
+
+
+def _url_report(item: ReportUrl) -> ClassAd:
+    ad = ClassAd({"ProtocolVersion": 1, "Command": int(TransferCommand.OTHER)})
+    ad["SubCommand"] = int(TransferSubCommand.UPLOAD_URL)
+    ad["Filename"] = item.name
+    ad["OutputDestination"] = item.destination
+    ad["Result"] = 0 if item.success else -1
+    if item.error:
+        ad["ErrorString"] = item.error
+    return ad
+
+
+def _send_file(
+    item: SendFile,
+    storage: Storage,
+    encrypted: bool,
+    limit: int,
+    outcome: Outcome,
+    troubles: Troubles,
+) -> Dialog[None]:
+    if item.encrypt is True and not encrypted:
+        # A secret is not sent in clear because the two sides found no key.
+        text = f"the file {item.path} has to be encrypted, and this connection is not"
+        troubles.note(text, errno.EPERM)
+        yield from _send_nothing(encrypted)
+        return
+    try:
+        source: SourceFile = yield Do(partial(storage.open_source, item.path))
+    except OSError as error:
+        troubles.note_os("reading from", item.path, error)
+        yield from _send_nothing(encrypted)
+        return
+    try:
+        yield Send(Words(source.mode & 0o7777))
+        size = source.size
+        if 0 <= limit < outcome.bytes + size:
+            code = 32 if troubles.code == 13 else 33
+            troubles.note(f"the files are larger than the limit of {limit} bytes", code=code)
+            size = 0
+        yield from _send_size(size, encrypted)
+        left = size
+        while left > 0:
+            # Raised, not noted: the announced bytes cannot come, the stream is broken.
+            data: bytes = yield Do(partial(source.read, min(CHUNK, left)), blocking=size > CHUNK)
+            if not data:
+                raise OSError(f"the file {item.path} became shorter while it was sent")
+            left -= len(data)
+            yield Send(Words(data)) if encrypted else SendRaw(data)
+    finally:
+        source.close()
+    outcome.bytes += size
+    outcome.files += 1
+
+
+def _send_nothing(encrypted: bool) -> Dialog[None]:
+    """Send what stands for a file that cannot be sent; the ack says why."""
+    yield Send(Words(MISSING_FILE_MODE))
+    yield from _send_size(0, encrypted)
+
+
+def _send_size(size: int, encrypted: bool) -> Dialog[None]:
+    if encrypted:
+        yield Send(Words(size, CHUNK if size else 1))
+    else:
+        yield Send(Words(size))
+    if size == 0:
+        yield Send(Words(EMPTY_FILE_MARK))

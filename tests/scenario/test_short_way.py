@@ -1,0 +1,126 @@
+"""A shadow and a starter of ours spare each other calls; the job's records are the same."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.testing.world import World, run_in_world
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.short_way import (
+    BEGINS,
+    LAST_REPORT,
+    NO_INPUT,
+    NO_OUTPUT,
+    NOTHING_TO_FETCH,
+    SHORT_WAY,
+)
+from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
+
+Scenario = Callable[[World, ExecutionPoint, ScheddEnd], Awaitable[Any]]
+# A job whose program is on the execution point already, so that no file travels.
+NO_FILES = {"ShouldTransferFiles": "YES", "TransferExecutable": False}
+
+
+def play(folder: Path, scenario: Scenario, **place: Any) -> Any:
+    """Run a scenario with an execution point and a shadow host."""
+
+    async def main(world: World) -> Any:
+        there = ExecutionPoint(world, **place)
+        await there.start()
+        here = ScheddEnd(world, folder)
+        await here.start()
+        try:
+            return await scenario(world, there, here)
+        finally:
+            await here.close()
+            await there.network.close()
+
+    return run_in_world(folder, main)
+
+
+def began(starter: StarterEnd) -> ClassAd:
+    """What a starter says at the beginning, on the short way."""
+    ad = ClassAd({"Name": "slot1_1@ep", "StarterIpAddr": str(starter.place.address)})
+    ad.update({"CondorScratchDir": "/scratch", "MachineResources": "Cpus", "Cpus": 1})
+    ad.update({"CpusProvisioned": 1, "ProvisionedResources": "Cpus"})
+    ad.update({BEGINS: True, NO_INPUT: True})
+    return ad
+
+
+def test_two_calls_write_the_events_of_ten(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        assert job.boolean(SHORT_WAY)
+        assert job.boolean(NOTHING_TO_FETCH)
+        assert job.string("ShadowIpAddr")
+        assert (await starter.call(calls.RegisterStarterInfo(began(starter)))).value == 0
+        await asyncio.sleep(10)
+        last = {LAST_REPORT: True, NO_OUTPUT: True, "ImageSize": 7, "ExitCode": 3}
+        await starter.exit(3 << 8, **last)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **NO_FILES)
+        exited = await here.ended()
+        assert exited.content.integer("ExitReason") == 100
+        text = here.log.read_text()
+        assert here.numbers() == ["040", "040", "001", "006", "040", "040", "005"]
+        kinds = [line[38:] for line in text.splitlines() if line.startswith("040")]
+        assert kinds == [
+            "Started transferring input files",
+            "Finished transferring input files",
+            "Started transferring output files",
+            "Finished transferring output files",
+        ]
+        assert here.updates["NumJobStarts"] == "1"
+        assert here.updates["ExitCode"] == "3"
+        assert here.updates["CpusProvisioned"] == "1"
+        assert here.updates["TransferringInput"] == "false"
+        assert here.updates["NumOutputTransferStarts"] == "1"
+
+    play(tmp_path, scenario, script=script)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "nothing"),
+    [(NO_FILES, True), ({"In": "data"}, False), ({"TransferInput": "a b"}, False)],
+)
+def test_the_shadow_says_whether_there_is_anything_to_fetch(
+    attributes: dict[str, object], nothing: bool, tmp_path: Path
+) -> None:
+    seen: list[ClassAd] = []
+
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        seen.append(job)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **{**NO_FILES, **attributes})
+        await here.ended()
+
+    play(tmp_path, scenario, script=script)
+    assert [job.boolean(NOTHING_TO_FETCH) for job in seen] == [nothing]
+
+
+def test_a_job_that_has_to_leave_does_not_begin(tmp_path: Path) -> None:
+    answers: list[int] = []
+
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        await starter.place.deactivated.wait()
+        reply = await starter.call(calls.RegisterStarterInfo(began(starter)))
+        answers.append(reply.value)
+        starter.stream.close()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **NO_FILES)
+        await asyncio.sleep(1)
+        await here.signal("Hold", "enough", 1)
+        await here.ended()
+        assert answers == [-1]
+        assert "001" not in here.numbers()
+
+    play(tmp_path, scenario, script=script)

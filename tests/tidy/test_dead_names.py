@@ -1,0 +1,118 @@
+"""Every public name of the code is used somewhere in the code.
+
+A name counts as used if it stands anywhere else as a word: as a name, an attribute, or in a string
+(entries of zygotes, of scripts and of tables are named by strings). Tables of names, which exist to
+be complete, are exempt.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+
+import code_shape
+
+# Tables that are complete whether or not all of it is used yet, and what plug-ins of ours offer.
+TABLES = re.compile(
+    r"attributes/|config/(knobs/|default_texts|templates)|submit/commands/|wire/commands|"
+    r"wire/messages/|classad/functions/|testing/|.*__init__\.py$"
+)
+# Names that somebody else calls: protocols of asyncio and argparse, services' handlers by table.
+CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$")
+WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+# What nothing uses yet: may only shrink.
+UNUSED = {
+    "client daemon.read_config_value",
+    "collector own_ad.from_tools",
+    "matchmaking autoclusters.attributes_text",
+    "matchmaking requests.group_jobs",
+    "records event_forms.read_event_ads",
+    "runtime files.append_durably",
+    "runtime admission.held_by",
+    "runtime privileges.group_id",
+    "schedd claims.in_phase",
+    "schedd idle_jobs.in_order",
+    "schedd qmgmt.has_uncommitted",
+    "startd service_claims.offer_preemption",
+    "startd slot_machine.edge_letter",
+    "startd slot_policy.VANILLA_VARIANTS",
+    "starter sandbox.OURS_IN_SCRATCH",
+    "starter sandbox.var_tmp",
+    "starter service_shadow.peer_host",
+    "starter service_world.log_prefix",
+    "starter settings.max_lease",
+    "starter syscalls.request_guidance",
+    "submit sources.MemorySubmitSources",
+    "tools condor_token_request_list.COLUMNS",
+    "transfer plan.directories_of",
+    "wire ccb.accept_reversed",
+    "wire channel.digests",
+    "wire channel.mid_message",
+    "wire safesock.LOOPBACK_FRAGMENT_SIZE",
+    "wire safesock.Reassembly",
+    "wire safesock.decode_payload",
+    "wire safesock.encode_datagrams",
+    "wire safesock.encode_payload",
+    "wire safesock.verify",
+    "wire authorization.from_settings",
+    "wire authorization.levels_of",
+    "wire authorization.remove_hole",
+    "wire claim_id.CHILD",
+    "wire claim_id.COLLECTOR_SIDE",
+    "wire claim_id.FAMILY",
+    "wire claim_id.NEGOTIATOR_SIDE",
+    "wire claim_id.PARENT",
+    "wire client_side.bare_command",
+    "wire client_side.client_inline_authentication",
+    "wire identity.expected_super_users",
+    "wire password.MAC_SIZE",
+    "wire shared_port.connect_through",
+    "wire sinful.no_udp",
+}
+
+
+def definitions(module: code_shape.Module) -> list[str]:
+    """Return the public functions, methods, classes and constants of a module."""
+    found = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.ClassDef | ast.Module):
+            protocol = isinstance(node, ast.ClassDef) and any(
+                code in ast.unparse(base) for base in node.bases for code in ("Protocol", "Enum")
+            )
+            if protocol:
+                continue
+            for child in node.body:
+                if isinstance(child, (*code_shape.FUNCTIONS, ast.ClassDef)):
+                    found.append(child.name)
+                elif isinstance(child, ast.Assign):
+                    found += [t.id for t in child.targets if isinstance(t, ast.Name)]
+                elif isinstance(child, ast.AnnAssign) and isinstance(child.target, ast.Name):
+                    found.append(child.target.id)
+    return [name for name in found if not name.startswith("_")]
+
+
+def test_every_public_name_is_used() -> None:
+    words: Counter[str] = Counter()
+    for module in code_shape.modules():
+        words.update(WORD.findall(_without_docstrings(module)))
+    unused = {
+        f"{module.name.split('/')[0]} {module.path.stem}.{name}"
+        for module in code_shape.modules()
+        if not TABLES.match(module.name)
+        for name in definitions(module)
+        if words[name] == 1 and not CALLED_BY_OTHERS.match(name)
+    }
+    assert unused <= UNUSED, f"nothing uses {sorted(unused - UNUSED)}"
+    assert unused >= UNUSED, f"used or gone, so take off the list: {sorted(UNUSED - unused)}"
+
+
+def _without_docstrings(module: code_shape.Module) -> str:
+    """Return the text of a module without its comments and docstrings."""
+    tree = ast.parse(module.text)
+    for node in ast.walk(tree):
+        if isinstance(
+            node, (*code_shape.FUNCTIONS, ast.ClassDef, ast.Module)
+        ) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)

@@ -1,0 +1,88 @@
+"""A failed test with real processes is run once more and shouted; no other is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+FAILS_ONCE = """
+import os
+def test_flaky():
+    if not os.path.exists({mark!r}):
+        open({mark!r}, "w").close()
+        assert 0, "the machine was busy"
+"""
+
+
+def run(folder: Path, *words: str) -> tuple[int, str]:
+    """Run pytest on a suite of its own that has the project's second chance."""
+    for name in ("conftest.py", "second_chance.py"):
+        shutil.copy(TESTS / name, folder / name)
+    (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\naddopts = -p no:cacheprovider\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "--import-mode=importlib", *words],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]], ids=["alone", "xdist"])
+def test_one_that_fails_once_passes_and_is_shouted(tmp_path: Path, workers: list[str]) -> None:
+    write(tmp_path, "pool/test_it.py", FAILS_ONCE.format(mark=str(tmp_path / "mark")))
+    code, said = run(tmp_path, *workers)
+    assert code == 0, said
+    assert "FLAKED pool/test_it.py::test_flaky: " in said
+    assert "1 flaked" in said
+
+
+def test_one_that_fails_twice_is_a_failure_that_shows_both(tmp_path: Path) -> None:
+    write(tmp_path, "pool/test_it.py", "def test_bad():\n    assert 1 == 2\n")
+    code, said = run(tmp_path)
+    assert code == 1
+    assert "1 failed" in said
+    assert "The first failure" in said
+    assert "FLAKED" not in said
+
+
+def test_one_without_processes_has_one_chance(tmp_path: Path) -> None:
+    write(tmp_path, "unit/test_it.py", FAILS_ONCE.format(mark=str(tmp_path / "mark")))
+    code, said = run(tmp_path)
+    assert code == 1
+    assert "1 failed" in said
+
+
+def test_many_at_once_are_no_accident(tmp_path: Path) -> None:
+    text = (
+        "import pytest\n@pytest.mark.parametrize('n', range(13))\ndef test_bad(n):\n    assert 0\n"
+    )
+    write(tmp_path, "pool/test_it.py", text)
+    code, said = run(tmp_path)
+    assert code == 1
+    assert "13 failed" in said
+
+
+def test_an_interrupted_run_forgets_no_failure(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        "pool/test_it.py",
+        "def test_bad():\n    assert 0\ndef test_stop():\n    raise KeyboardInterrupt\n",
+    )
+    code, said = run(tmp_path)
+    assert code == 2
+    assert "1 failed" in said

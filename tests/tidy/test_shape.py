@@ -1,0 +1,106 @@
+"""Functions stay simple and modules do not lead to each other in circles.
+
+The lists name what does not hold yet. They may only shrink: what is mended must be taken off, and
+nothing is put on.
+"""
+
+from __future__ import annotations
+
+import code_shape
+
+COMPLEXITY = 15
+NESTING = 4
+
+TOO_COMPLEX = {
+    "classad flatten._Flattening.flatten",
+    "classad lists.join",
+    "classad nodes._same_node",
+    "classad unparse._write",
+    "client running_job.peek",
+    "config functions.compute_file_name",
+    "master daemons._plan",
+    "records event_forms.event_ad",
+    "records event_forms.event_from_ad",
+    "records event_usage.render_usage_table",
+    "runtime logs.parse_verbosity",
+    "startd ads._fill_rollup",
+    "starter peek.plan_look",
+    "starter service.Starter._transfer_output",
+    "submit transfer.choose_transfer",
+    "tools columns.Columns.add_auto",
+    "tools condor_config_val.parse_arguments",
+    "tools condor_config_val.show_name",
+    "tools condor_ping.ask",
+    "tools condor_prio.read_wish",
+    "tools condor_status.render",
+    "tools condor_userprio.show",
+    "tools condor_wait.read_wish",
+    "tools condor_watch_q.find_jobs",
+    "tools history_wish._apply",
+    "tools sending.submit_jobs",
+    "tools userprio_table.render_table",
+    "transfer plan.split_url_outputs",
+    "transfer plugins.read_results",
+    "wire authorization.Authorization._allows",
+    "wire client_side.client_handshake",
+    "wire datagrams.accept_datagram",
+    "wire negotiation.agree",
+    "wire sinful.parse_address_v1",
+}
+TOO_DEEP = {
+    "config declared.declared_knobs",
+    "schedd queries.summary",
+    "startd service_facts._terminal_idle",
+    "tools condor_ssh_to_job.carry",
+}
+# Groups of modules that import each other, inside functions or for types alone: their rooms, and
+# how many modules of each are in such a group.
+IN_CYCLES = {
+    "classad": 22,
+    "config": 2,
+    "negotiator": 2,
+    "runtime": 2,
+    "schedd": 13,
+    "shadow": 6,
+    "startd": 4,
+    "starter": 7,
+    "tools": 7,
+}
+
+
+def assert_only_shrinks(found: set[str], known: set[str], what: str) -> None:
+    assert found <= known, f"{what}: split {sorted(found - known)}"
+    assert known <= found, f"mended, so take off the list: {sorted(known - found)}"
+
+
+def test_a_function_is_simple() -> None:
+    found = {
+        name
+        for module in code_shape.modules()
+        for name, function in code_shape.functions(module)
+        if code_shape.complexity(function) > COMPLEXITY
+    }
+    assert_only_shrinks(found, TOO_COMPLEX, f"more than {COMPLEXITY} ways through")
+
+
+def test_a_function_is_flat() -> None:
+    found = {
+        name
+        for module in code_shape.modules()
+        for name, function in code_shape.functions(module)
+        if code_shape.nesting(function.body) > NESTING
+    }
+    assert_only_shrinks(found, TOO_DEEP, f"more than {NESTING} statements around another")
+
+
+def test_modules_that_import_each_other_become_fewer() -> None:
+    found: dict[str, int] = {}
+    groups = code_shape.cycles(code_shape.import_graph())
+    for group in groups:
+        for name in group:
+            room = name.split(".")[1]
+            found[room] = found.get(room, 0) + 1
+    more = {room: n for room, n in found.items() if n > IN_CYCLES.get(room, 0)}
+    assert not more, f"give a part a Protocol of what it needs: {more}: {groups}"
+    fewer = {room: found.get(room, 0) for room, n in IN_CYCLES.items() if found.get(room, 0) < n}
+    assert not fewer, f"fewer now, so lower the numbers: {fewer}"

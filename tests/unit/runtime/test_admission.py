@@ -1,0 +1,37 @@
+"""Who has to go when there are too many connections."""
+
+from __future__ import annotations
+
+from kettle.runtime.admission import Admission
+
+
+def test_the_host_with_most_strangers_gives_its_oldest_away() -> None:
+    books: Admission[str] = Admission(4)
+    assert [books.enter(f"flood {n}", "10.0.0.9") for n in range(4)] == [None] * 4
+    assert books.enter("honest", "10.0.0.1") == "flood 0"
+    assert books.enter("flood 4", "10.0.0.9") == "flood 1"
+    assert books.held_by("10.0.0.1") == 1
+    assert (len(books), books.crowded_out) == (4, 2)
+
+
+def test_who_is_at_work_is_not_counted_until_it_rests() -> None:
+    books: Admission[str] = Admission(1)
+    books.enter("daemon", "10.0.0.1")
+    books.promote("daemon")
+    assert books.enter("stranger", "10.0.0.2") is None
+    books.leave("stranger")
+    books.rest("daemon")
+    books.rest("daemon")
+    assert len(books) == 1
+    assert books.enter("stranger", "10.0.0.2") in {"daemon", "stranger"}
+
+
+def test_whoever_leaves_is_forgotten() -> None:
+    books: Admission[str] = Admission(10)
+    for name in ("one", "two"):
+        books.enter(name, "10.0.0.1")
+        books.promote(name)
+        books.leave(name)
+        books.rest(name)
+    assert len(books) == 0
+    assert books.held_by("10.0.0.1") == 0

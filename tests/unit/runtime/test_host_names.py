@@ -1,0 +1,22 @@
+"""Which hosts lie in a domain, and which addresses are this machine's."""
+
+from __future__ import annotations
+
+from kettle.runtime.host_names import is_in_domain, is_own_address, lies_in
+
+
+def test_a_domain_holds_its_own_name_and_what_is_below_it() -> None:
+    assert lies_in("Node1.Pool.example.", "pool.example")
+    assert lies_in("pool.example", ".pool.example")
+    assert not lies_in("evilpool.example", "pool.example")
+    assert not lies_in("node1", "")
+
+
+def test_loopback_is_ours_and_other_peoples_addresses_are_not() -> None:
+    assert is_own_address("127.0.0.1")
+    assert not is_own_address("192.0.2.77")
+    assert not is_own_address("?")
+
+
+def test_no_host_lies_in_the_domain_without_a_name() -> None:
+    assert not is_in_domain("127.0.0.1", "")

@@ -1,0 +1,125 @@
+"""The built-in plug-in against files and a small HTTP server of the test's own."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+from urllib.parse import quote
+
+import pytest
+
+from kettle.classad import parse_ads
+from kettle.runtime import url_plugin
+from kettle.transfer.plugins import built_in_plugin as built_in
+from kettle.transfer.plugins import parse_abilities, read_results, render_requests
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    stored: ClassVar[dict[str, bytes]] = {}
+    busy: ClassVar[int] = 0
+
+    def do_GET(self) -> None:
+        if Handler.busy > 0:
+            Handler.busy -= 1
+            self.send_error(503)
+            return
+        body = self.stored.get(self.path)
+        if body is None:
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_PUT(self) -> None:
+        self.stored[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(201)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(url_plugin.time, "sleep", lambda _: None)
+    Handler.stored, Handler.busy = {"/data": b"from the web"}, 0
+    web = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=web.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{web.server_address[1]}"
+    web.shutdown()
+    web.server_close()
+    thread.join()
+
+
+def test_it_tells_its_abilities_in_the_form_that_starters_read(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert url_plugin.main(["-classad"]) == 0
+    plugin = parse_abilities("p", capsys.readouterr().out)
+    assert plugin is not None
+    assert plugin.methods == {"file", "http", "https"}
+    assert plugin.many
+
+
+def test_a_local_file_is_copied(tmp_path: Path) -> None:
+    source = tmp_path / "a b"
+    source.write_bytes(b"local")
+    assert url_plugin.main([f"file://{quote(str(source))}", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out").read_bytes() == b"local"
+
+
+def test_a_web_page_is_fetched_and_a_busy_server_is_asked_again(
+    server: str, tmp_path: Path
+) -> None:
+    Handler.busy = 2
+    assert url_plugin.main([f"{server}/data", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out").read_bytes() == b"from the web"
+
+
+def test_what_is_not_there_fails_with_a_reason_and_leaves_no_file(
+    server: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert url_plugin.main([f"{server}/nope", str(tmp_path / "out")]) == 1
+    assert "404" in capsys.readouterr().err
+    assert url_plugin.main(["file:///no/such/file", str(tmp_path / "out")]) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_many_files_are_moved_with_a_result_for_each(server: str, tmp_path: Path) -> None:
+    pairs = [(f"{server}/data", str(tmp_path / "1")), (f"{server}/nope", str(tmp_path / "2"))]
+    (tmp_path / "in").write_text(render_requests(pairs))
+    status = url_plugin.main(
+        ["-infile", str(tmp_path / "in"), "-outfile", str(tmp_path / "results")]
+    )
+    assert status == 1
+    good, bad = read_results(built_in(), pairs, (tmp_path / "results").read_text(), status)
+    assert (good.size, good.error) == (12, "")
+    assert "404" in bad.error
+
+
+def test_files_are_put_to_the_web_and_to_folders(server: str, tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(b"mine")
+    pairs = [
+        (f"{server}/up", str(tmp_path / "f")),
+        (f"file://{tmp_path}/deep/er/f", str(tmp_path / "f")),
+    ]
+    (tmp_path / "in").write_text(render_requests(pairs))
+    arguments = ["-infile", str(tmp_path / "in"), "-outfile", str(tmp_path / "out"), "-upload"]
+    assert url_plugin.main(arguments) == 0
+    assert Handler.stored["/up"] == b"mine"
+    assert (tmp_path / "deep/er/f").read_bytes() == b"mine"
+    assert len(list(parse_ads((tmp_path / "out").read_text()))) == 2
+
+
+def test_a_wrong_command_line_says_how_to_use_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert url_plugin.main([]) == 2
+    assert "usage" in capsys.readouterr().err

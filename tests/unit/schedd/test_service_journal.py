@@ -1,0 +1,280 @@
+"""The queue log through crashes: cut at every byte, cut at every step of being written anew."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import StorageError
+from kettle.runtime.context import Runtime
+from kettle.runtime.files import Files
+from kettle.runtime.snapshot import InlineSnapshots
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_queue import JobQueue
+from kettle.schedd.service_journal import QueueJournal
+from kettle.testing.disk import CrashingDisk, DiskSynchronizer, Image
+from kettle.testing.virtual_loop import run_virtually
+from kettle.testing.world import World
+from kettle.wire.messages import qmgmt as calls
+from unit.schedd.queue_fixture import NOW, MemoryJournal, Schedd
+
+
+def runtime_over(tmp_path: Path, disk: CrashingDisk | None = None) -> Runtime:
+    runtime, _, _ = World(tmp_path).runtime("SCHEDD")
+    if disk is not None:
+        runtime.files = Files(DiskSynchronizer(disk), disk)
+    return runtime
+
+
+def opened(path: Path, runtime: Runtime) -> tuple[QueueJournal, JobQueue]:
+    """Do what a start of the schedd does."""
+    journal = QueueJournal(runtime, str(path), rotations=0)
+    queue = JobQueue(journal, uid_domain="vm")
+    journal.open(queue, NOW)
+    return journal, queue
+
+
+def contents(queue: JobQueue) -> dict[str, dict[str, str]]:
+    """Return every ad as texts, by key."""
+    ads = (*queue.clusters.values(), *queue.jobs.values())
+    return {str(one.id): {name: one.ad.text(name) or "" for name in one.ad} for one in ads}
+
+
+def test_a_log_cut_at_every_byte_of_its_last_transactions_restarts_with_what_was_whole(
+    tmp_path: Path,
+) -> None:
+    schedd = Schedd()
+    # Length of the log after each commit, and what the queue held then.
+    states = [(len(schedd.journal.data), contents(schedd.queue))]
+
+    def note() -> None:
+        states.append((len(schedd.journal.data), contents(schedd.queue)))
+
+    first = schedd.submit(1, Cmd='"/bin/true"')
+    note()
+    schedd.queue.update(first[0].id, {"JobStatus": "2", "RemoteHost": '"slot1@ep"'})
+    note()
+    schedd.queue.update(first[0].id, {"JobStatus": "4", "RemoteHost": None, "Note": '"à → b"'})
+    note()
+    transaction = schedd.queue.transaction()
+    transaction.destroy_ad(f"{first[0].id}")
+    schedd.queue.commit(transaction)
+    note()
+    data = bytes(schedd.journal.data)
+    runtime = runtime_over(tmp_path)
+    path = tmp_path / "spool" / "job_queue.log"
+    for cut in range(states[0][0], len(data) + 1):
+        for tail in (b"", bytes(64)) if cut % 5 == 0 else (b"",):
+            path.write_bytes(data[:cut] + tail)
+            journal, queue = opened(path, runtime)
+            whole, held = max((size, held) for size, held in states if size <= cut)
+            assert contents(queue) == held, f"cut at byte {cut}"
+            assert journal.size == whole
+            # What is committed from here on is not lost behind the cut.
+            cluster = queue.take_cluster_number()
+            transaction = queue.transaction()
+            transaction.new_ad(f"0{cluster}.-1", "Job")
+            transaction.set_attribute(f"0{cluster}.-1", "Owner", '"bob"')
+            queue.commit(transaction)
+            journal.close()
+            journal, again = opened(path, runtime)
+            assert contents(again) == contents(queue)
+            assert cluster in again.clusters
+            journal.close()
+
+
+def test_a_log_cut_inside_its_first_line_begins_anew_but_garbage_is_refused(
+    tmp_path: Path,
+) -> None:
+    runtime = runtime_over(tmp_path)
+    path = tmp_path / "spool" / "job_queue.log"
+    path.write_bytes(b"107 1 Crea")
+    journal, queue = opened(path, runtime)
+    assert queue.sequence == 1
+    journal.close()
+    path.write_bytes(b"a letter\nto somebody\n")
+    journal = QueueJournal(runtime, str(path))
+    with pytest.raises(StorageError, match="is no queue log"):
+        journal.open(JobQueue(journal, uid_domain="vm"), NOW)
+    assert path.read_bytes() == b"a letter\nto somebody\n"
+
+
+class SlowSnapshots(InlineSnapshots):
+    """As a child does it: the state of one moment is written, and is done with much later."""
+
+    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+        await super().run(make, name)
+        await asyncio.sleep(0.05)
+
+
+class Rewriting:
+    """A journal on a disk that crashes, being written anew while commits go on."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self.path = tmp_path / "spool" / "job_queue.log"
+        self.disk = CrashingDisk()
+        self.runtime = runtime_over(tmp_path, self.disk)
+        self.runtime.snapshots = SlowSnapshots()
+        schedd = Schedd()
+        jobs = schedd.submit(3, Cmd='"/bin/true"')
+        self.path.write_bytes(bytes(schedd.journal.data))
+        self.disk.seed(str(self.path), bytes(schedd.journal.data))
+        self.aborted = 0
+        self.runtime.abort = self._on_abort
+        self.journal, self.queue = opened(self.path, self.runtime)
+        self.job = jobs[0].id
+        self.acknowledged = 0
+        self.written = 0
+        self.checked = 0
+
+    def _on_abort(self) -> None:
+        self.aborted += 1
+
+    async def commit_for_ever(self, count: int) -> None:
+        """Commit one number after the other, each acknowledged when it is on disk."""
+        for number in range(1, count + 1):
+            self.written = number
+            self.queue.update(self.job, {"Number": str(number)})
+            await self.journal.flush()
+            self.acknowledged = number
+
+    def check(self, step: str) -> None:
+        """Look at everything that a crash after this step could leave."""
+        for kind, image in self.disk.images():
+            queue = self.restarted(image)
+            number = queue.jobs[self.job].ad.integer("Number") or 0
+            assert self.acknowledged <= number <= self.written, (step, kind)
+            assert len(queue.jobs) == 3, (step, kind)
+            self.checked += 1
+
+    def restarted(self, image: Image) -> JobQueue:
+        """Return the queue of a restart on what the crash left."""
+        queue = JobQueue(MemoryJournal(), uid_domain="vm")
+        queue.restore(image[str(self.path)])
+        return queue
+
+
+def test_a_crash_at_any_step_of_writing_the_log_anew_loses_nothing_acknowledged(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        one = Rewriting(tmp_path)
+        one.disk.on_step = one.check
+        committing = asyncio.ensure_future(one.commit_for_ever(40))
+        for _ in range(5):
+            await asyncio.sleep(0.035)
+            await one.journal.compact(one.queue, NOW)
+        await committing
+        assert one.journal.compactions == 5
+        assert one.queue.sequence == 6
+        assert one.checked > 500
+        assert one.aborted == 0
+        # What is there now is the new log, and nothing of the way to it is left.
+        images = dict(one.disk.images())
+        assert list(images["killed"]) == [str(one.path)]
+        assert images["killed"][str(one.path)].startswith(b"107 6 ")
+
+    run_virtually(scenario())
+
+
+@pytest.mark.parametrize("room", [0, 10, 3000, 6000])
+def test_a_disk_without_room_for_the_new_log_leaves_the_old_one_in_force(
+    tmp_path: Path, room: int
+) -> None:
+    async def scenario() -> None:
+        one = Rewriting(tmp_path)
+        one.disk.on_step = one.check
+        size = one.journal.size
+        one.disk.room = min(room, size // 2)
+        with pytest.raises(StorageError):
+            await one.journal.compact(one.queue, NOW)
+        one.disk.room = None
+        await one.commit_for_ever(3)
+        assert one.aborted == 0
+        assert one.queue.sequence == 1
+        await one.journal.compact(one.queue, NOW)
+        assert one.queue.sequence == 2
+
+    run_virtually(scenario())
+
+
+def test_a_failed_sync_ends_the_schedd_with_one_line(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        one = Rewriting(tmp_path)
+        lines: list[str] = []
+        one.runtime.log.problem = lines.append  # type: ignore[method-assign]
+        one.disk.fails = "sync"
+        with pytest.raises(StorageError):
+            await one.commit_for_ever(1)
+        assert one.aborted == 1
+        assert len(lines) == 1
+        assert "cannot sync" in lines[0]
+        assert "next start goes on from what is on disk" in lines[0]
+
+    run_virtually(scenario())
+
+
+def test_what_a_client_asks_for_is_refused_by_a_full_disk_and_what_happened_ends_the_schedd(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        one = Rewriting(tmp_path)
+        one.disk.room = 20
+        transaction = one.queue.transaction()
+        transaction.set_attribute(str(one.job), "JobPrio", "7")
+        with pytest.raises(StorageError, match="No space"):
+            one.queue.commit(transaction, refusable=True)
+        assert one.aborted == 0
+        assert one.queue.jobs[one.job].ad.integer("JobPrio") == 0
+        one.check("refused")
+        with pytest.raises(StorageError, match="No space"):
+            one.queue.update(one.job, {"JobStatus": "4"})
+        assert one.aborted == 1
+
+    run_virtually(scenario())
+
+
+def test_old_logs_are_kept_as_many_as_are_wanted(tmp_path: Path) -> None:
+    runtime = runtime_over(tmp_path)
+    path = tmp_path / "spool" / "job_queue.log"
+    schedd = Schedd()
+    schedd.submit(1)
+    path.write_bytes(bytes(schedd.journal.data))
+    journal, queue = opened(path, runtime)
+    journal.rotations = 2
+
+    async def scenario() -> None:
+        for _ in range(4):
+            await journal.compact(queue, NOW)
+            queue.update(JobId(1, 0), {"JobPrio": "3"})
+
+    run_virtually(scenario())
+    journal.close()
+    kept = sorted(each.name for each in path.parent.glob("job_queue.log*"))
+    assert kept == ["job_queue.log", "job_queue.log.3", "job_queue.log.4"]
+    assert path.read_bytes().startswith(b"107 5 ")
+    journal, queue = opened(path, runtime)
+    assert queue.jobs[JobId(1, 0)].ad.integer("JobPrio") == 3
+    journal.close()
+
+
+def test_a_commit_of_a_full_disk_is_answered_with_a_refusal(tmp_path: Path) -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    client.set(cluster, -1, "Owner", "undefined")
+    client.call(calls.NewProc(cluster))
+
+    def refuse(data: bytes, *, refusable: bool = False) -> None:
+        assert refusable
+        raise StorageError("cannot write job_queue.log: No space left on device")
+
+    schedd.journal.append = refuse  # type: ignore[method-assign]
+    reply = client.call(calls.CommitTransactionNoFlags())
+    assert reply.value < 0
+    assert reply.details is not None
+    assert "No space left" in (reply.details.string("ErrorReason") or "")
+    assert not schedd.queue.jobs

@@ -1,0 +1,298 @@
+"""Shadow hosts as processes: begun on demand, ended when idle, replaced when they die or hang."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost, KettleError
+from kettle.runtime.context import Runtime
+from kettle.runtime.stream import Stream
+from kettle.schedd import service_shadows
+from kettle.schedd.claims import Claim
+from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_queue import Job
+from kettle.schedd.service_shadows import HOST_ENTRY, IDLE_SECONDS, ShadowHosts
+from kettle.testing.processes import FakeChild, FakeProcesses
+from kettle.testing.world import World, run_in_world
+from kettle.wire.messages.shadow_host import (
+    HostReady,
+    ShadowExited,
+    SignalShadow,
+    StartShadow,
+    StopHost,
+    read_host_message,
+)
+
+
+class Stage:
+    """A schedd that only keeps hosts, and what the hosts were told."""
+
+    def __init__(self, world: World, text: str) -> None:
+        self.runtime: Runtime
+        self.processes: FakeProcesses
+        self.runtime, _, self.processes = world.runtime("SCHEDD", text)
+        self.runtime.processes.zygote.entries[HOST_ENTRY] = self.host  # type: ignore[attr-defined]
+        self.hosts = ShadowHosts(self)
+        self.story: list[str] = []
+        self.streams: list[Stream] = []
+        # What a host does after it is ready: read, or nothing at all.
+        self.reads = True
+        self.refuse_forks = 0
+        self.raises = False
+
+    @property
+    def scheduler(self) -> Stage:
+        """It is told the reports itself."""
+        return self
+
+    def on_job_update(self, job_id: JobId, attributes: ClassAd) -> None:
+        """Not used."""
+
+    def on_shadow_exited(
+        self, job_id: JobId, reason: int, attributes: ClassAd, *, reusable: bool
+    ) -> None:
+        """Note the end of a run."""
+        if self.raises:
+            raise ValueError("a bug")
+        self.story.append(f"ended {job_id}")
+
+    def on_host_lost(self, jobs: Iterable[JobId]) -> None:
+        """Note it and have them taken over, as the scheduler does."""
+        for job_id in jobs:
+            self.story.append(f"lost {job_id}")
+            self.start(job_id.cluster, reconnect=True)
+
+    async def host(self, child: FakeChild) -> int:
+        """Be a host: note each word."""
+        stream = Stream.over(child.fds[0])
+        self.streams.append(stream)
+        stream.post(HostReady(ClassAd()))
+        try:
+            while True:
+                if not self.reads:
+                    await asyncio.sleep(1_000_000)
+                message = read_host_message(await stream.receive_forever())
+                number = message.content.integer("ClusterId")
+                if isinstance(message, StartShadow):
+                    again = message.content.boolean("Reconnect")
+                    self.story.append(f"{'take over' if again else 'start'} {number}.0")
+                elif isinstance(message, SignalShadow):
+                    self.story.append(f"{message.content.string('Signal')} {number}.0")
+                elif isinstance(message, StopHost):
+                    self.story.append("stop")
+                    return 0
+        except ConnectionLost:
+            return 1
+        finally:
+            stream.close()
+
+    def job(self, number: int, user: str = "u@here") -> Job:
+        """Make a job; its ad is large, so that many of them fill a socket."""
+        ad = ClassAd({"ClusterId": number, "ProcId": 0, "Environment": "x" * 1000})
+        return Job(JobId(number, 0), ad, owner=user.partition("@")[0], user=user)
+
+    def start(self, number: int, *, reconnect: bool = False, user: str = "u@here") -> None:
+        """Start a job's shadow."""
+        claim = Claim("<1.2.3.4:5>#1#1#x", "<1.2.3.4:5>", ClassAd(), user, 0, None, 0.0)
+        self.hosts.start_shadow(self.job(number, user), claim, reconnect=reconnect)
+
+    def end(self, number: int, host: int = -1) -> None:
+        """Let a host report a job's end."""
+        content = ClassAd({"ClusterId": number, "ProcId": 0, "ExitReason": 100})
+        self.streams[host].post(ShadowExited(content, ClassAd()))
+
+
+Scenario = Callable[[Stage], Awaitable[None]]
+
+
+def play(folder: Path, scenario: Scenario, text: str = "") -> None:
+    async def main(world: World) -> None:
+        stage = Stage(world, text)
+        await scenario(stage)
+        await stage.hosts.stop("fast")
+        assert stage.hosts.count == 0
+        assert not stage.processes.children()
+
+    run_in_world(folder, main)
+
+
+def test_a_host_without_work_ends_and_the_next_job_has_a_new_one(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        await asyncio.sleep(1)
+        stage.end(1)
+        await asyncio.sleep(IDLE_SECONDS - 1)
+        assert stage.hosts.count == 1
+        await asyncio.sleep(2)
+        assert stage.hosts.count == 0
+        assert stage.story == ["start 1.0", "ended 1.0", "stop"]
+        stage.start(2)
+        await asyncio.sleep(1)
+        assert stage.story[3:] == ["start 2.0"]
+        assert len(stage.processes.started) == 2
+
+    play(tmp_path, scenario)
+
+
+def test_a_job_that_comes_in_time_keeps_the_host(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(1, 5):
+            stage.start(number)
+            await asyncio.sleep(1)
+            stage.end(number)
+            await asyncio.sleep(IDLE_SECONDS - 10)
+        assert len(stage.processes.started) == 1
+
+    play(tmp_path, scenario)
+
+
+def test_an_old_host_gets_no_further_jobs_and_ends_with_its_last(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        await asyncio.sleep(101)
+        stage.start(2)
+        await asyncio.sleep(1)
+        assert len(stage.processes.started) == 2
+        stage.hosts.signal_shadow(stage.job(1), "Hold", "", 0, 0)
+        await asyncio.sleep(1)
+        assert stage.story == ["start 1.0", "start 2.0", "Hold 1.0"]
+        stage.end(1, host=0)
+        await asyncio.sleep(1)
+        assert stage.story[3:] == ["ended 1.0", "stop"]
+        assert (stage.hosts.count, stage.hosts.running) == (1, 1)
+
+    play(tmp_path, scenario, "SHADOW_WORKLIFE = 100\n")
+
+
+def test_a_new_configuration_means_new_hosts(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        stage.start(2, user="v@here")
+        await asyncio.sleep(1)
+        stage.end(2)
+        await asyncio.sleep(1)
+        stage.hosts.renew()
+        await asyncio.sleep(1)
+        assert stage.hosts.count == 1
+        stage.start(3)
+        await asyncio.sleep(1)
+        assert (stage.hosts.count, stage.hosts.running) == (2, 2)
+
+    play(tmp_path, scenario)
+
+
+def test_a_host_that_dies_is_replaced_and_its_jobs_are_taken_over(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        stage.start(2)
+        await asyncio.sleep(1)
+        stage.processes.started[0].signal(9)
+        await asyncio.sleep(1)
+        assert stage.story[2:4] == ["lost 1.0", "lost 2.0"]
+        assert sorted(stage.story[4:]) == ["take over 1.0", "take over 2.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_a_start_that_no_host_ever_got_is_still_a_start(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        for _ in range(3):
+            await asyncio.sleep(1)
+            stage.processes.started[-1].signal(9)
+        # A host that dies all the time is replaced after a pause, and this is in it.
+        await asyncio.sleep(0.2)
+        stage.start(3)
+        stage.hosts.signal_shadow(stage.job(3), "Hold", "", 0, 0)
+        await asyncio.sleep(5)
+        assert [word for word in stage.story if word.endswith("3.0")] == ["start 3.0", "Hold 3.0"]
+        assert stage.story.count("take over 1.0") == 3
+
+    play(tmp_path, scenario)
+
+
+def test_an_idle_host_that_dies_is_not_replaced(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        await asyncio.sleep(1)
+        stage.end(1)
+        await asyncio.sleep(1)
+        stage.processes.started[0].signal(9)
+        await asyncio.sleep(1)
+        assert stage.hosts.count == 0
+        assert len(stage.processes.started) == 1
+
+    play(tmp_path, scenario)
+
+
+def test_words_for_a_host_that_does_not_read_wait_here_and_a_stuck_one_is_replaced(
+    tmp_path: Path,
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.reads = False
+        for number in range(1, 3001):
+            stage.start(number)
+            if number == 1:
+                await asyncio.sleep(1)
+        await asyncio.sleep(1)
+        assert stage.hosts._current["u@here"].waiting
+        stage.reads = True
+        await asyncio.sleep(service_shadows.STUCK_SECONDS + 60)
+        assert len(stage.processes.started) == 2
+        told = {line.split()[-1] for line in stage.story if not line.startswith("lost")}
+        assert len(told) == 3000
+        assert stage.hosts.running == 3000
+
+    play(tmp_path, scenario)
+
+
+def test_a_slow_host_gets_every_word_in_order(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        for number in range(1, 3001):
+            stage.start(number)
+        stage.hosts.signal_shadow(stage.job(7), "Remove", "", 0, 0)
+        await asyncio.sleep(10)
+        assert len(stage.processes.started) == 1
+        assert stage.story == [*(f"start {n}.0" for n in range(1, 3001)), "Remove 7.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_a_bug_met_with_one_hosts_report_does_not_end_the_service(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        stage.start(2)
+        await asyncio.sleep(1)
+        stage.raises = True
+        stage.end(1)
+        await asyncio.sleep(1)
+        stage.raises = False
+        assert stage.story[2:] == ["lost 2.0", "take over 2.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_a_host_that_cannot_be_forked_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def scenario(stage: Stage) -> None:
+        zygote = stage.runtime.processes.zygote
+        fork, left = zygote.fork, [3]
+
+        async def refuse(*words: object, **named: object) -> object:
+            if left[0] > 0:
+                left[0] -= 1
+                raise KettleError("no zygote")
+            return await fork(*words, **named)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(zygote, "fork", refuse)
+        stage.start(1)
+        await asyncio.sleep(10)
+        assert stage.story == ["start 1.0"]
+
+    play(tmp_path, scenario)

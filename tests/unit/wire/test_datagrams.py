@@ -1,0 +1,190 @@
+"""Commands in UDP messages: what a session proves, and what proves nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kettle.errors import AuthenticationFailed, AuthorizationDenied, RemoteProtocolError
+from kettle.wire.codec import Reader, Writer
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+from kettle.wire.levels import Level
+from kettle.wire.safesock import Protected, Reassembly, decode_payload, encode_payload
+from kettle.wire.security.authorization import Authorization
+from kettle.wire.security.client_side import ClientSetup
+from kettle.wire.security.datagrams import (
+    Replays,
+    accept_datagram,
+    compose_bare,
+    decrypt,
+    encrypt,
+    seal,
+)
+from kettle.wire.security.negotiation import Policy, Wish
+from kettle.wire.security.policy_ad import PolicyAd
+from kettle.wire.security.server_side import Accepted, Registered, ServerSetup
+from kettle.wire.security.session import UNAUTHENTICATED, Session, SessionCache
+from kettle.wire.sinful import Sinful
+
+ADDRESS = Sinful.parse("<127.0.0.1:9618>")
+UPDATE = Command.UPDATE_SCHEDD_AD
+SECRET = bytes(range(32))
+NOW = 1000.0
+
+
+def make_server(**settings: Any) -> ServerSetup:
+    rules = {
+        "ALLOW_READ": "*",
+        "ALLOW_ADVERTISE_SCHEDD": "alice@pool",
+        "ALLOW_DAEMON": "alice@pool",
+    }
+    setup: dict[str, Any] = {
+        "policies": dict.fromkeys(Level, Policy()),
+        "registered": {
+            int(UPDATE): Registered((Level.ADVERTISE_SCHEDD,)),
+            int(Command.DC_NOP_READ): Registered((Level.READ,)),
+            int(Command.QUERY_SCHEDD_ADS): Registered((Level.READ,)),
+        },
+        "authorization": Authorization.from_settings(rules.get, "COLLECTOR"),
+        "sessions": SessionCache(),
+        "credentials": None,
+        "addresses": (ADDRESS,),
+        "random_bytes": Random(1).randbytes,
+        "session_name": "here:1:2",
+        "uid_domain": "pool",
+    }
+    server = ServerSetup(**(setup | settings))
+    server.sessions.add(Session("here:1:2:3", SECRET, user="alice@pool", method="FS"))
+    return server
+
+
+def sealed(command: int = UPDATE, *, session: str = "here:1:2:3", key: bytes = SECRET) -> bytes:
+    client = ClientSetup(Policy(), None, Random(7).randbytes)  # type: ignore[arg-type]
+    return seal(client, Session(session, key), ADDRESS, command, Words("an ad"))
+
+
+def accept(server: ServerSetup, payload: bytes, replays: Replays | None = None) -> Accepted:
+    return accept_datagram(server, payload, "127.0.0.1", NOW, replays or Replays())
+
+
+def test_a_message_sealed_in_a_session_is_its_users() -> None:
+    accepted = accept(make_server(), sealed())
+    assert (accepted.command, accepted.peer.user) == (UPDATE, "alice@pool")
+    assert accepted.message is not None
+    assert accepted.message.string() == "an ad"
+
+
+def test_what_the_real_client_encrypted_is_opened_and_sealed_alike() -> None:
+    path = Path(__file__).parents[2] / "data/vectors/cedar/udp_packets.json"
+    (case,) = [one for one in json.loads(path.read_text())["cases"] if "plaintext" in one]
+    protected = decode_payload(bytes.fromhex(case["packets"][0]))
+    key = bytes.fromhex(case["session_key"])
+    plain = decrypt(key, protected.data)
+    assert plain == bytes.fromhex(case["plaintext"])
+    assert encrypt(key, plain) == protected.data
+    server = make_server()
+    server.sessions.add(Session(case["enc_key_id"], key, user="alice@pool", method="FS"))
+    accepted = accept(server, bytes.fromhex(case["packets"][0]))
+    assert accepted.message is not None
+    assert accepted.message.ad().string("MyType") == "Scheduler"
+
+
+def test_a_session_named_in_the_clear_proves_nothing() -> None:
+    writer = Writer().integer(Command.DC_AUTHENTICATE)
+    PolicyAd({"Command": int(UPDATE), "Sid": "here:1:2:3", "UseSession": "YES"}).write(writer)
+    with pytest.raises(AuthorizationDenied, match=UNAUTHENTICATED):
+        accept(make_server(), writer.getvalue())
+
+
+def test_a_datagram_counts_once() -> None:
+    server, replays, payload = make_server(), Replays(), sealed()
+    accept(server, payload, replays)
+    with pytest.raises(AuthenticationFailed, match="before"):
+        accept(server, payload, replays)
+
+
+def test_a_wrong_key_or_an_unknown_session_opens_nothing() -> None:
+    for payload in (
+        sealed(key=bytes(32)),
+        sealed(session="here:1:2:4"),
+        encode_payload(Protected(b"x" * 40, encryption_id="here:1:2:3")),
+    ):
+        with pytest.raises((AuthenticationFailed, RemoteProtocolError)):
+            accept(make_server(), payload)
+
+
+def test_a_session_cannot_be_sealed_into_anothers() -> None:
+    server = make_server()
+    server.sessions.add(Session("other", bytes(32), user="bob@pool", method="FS"))
+    data = decrypt(SECRET, decode_payload(sealed()).data)
+    forged = encode_payload(Protected(encrypt(bytes(32), data), encryption_id="other"))
+    with pytest.raises(AuthenticationFailed, match="another"):
+        accept(server, forged)
+
+
+def test_a_checksum_is_checked_where_there_is_one() -> None:
+    import hashlib
+
+    writer = Writer().integer(Command.DC_AUTHENTICATE)
+    ad = {"Command": int(UPDATE), "Sid": "here:1:2:3", "UseSession": "YES", "Nonce": "x"}
+    PolicyAd(ad).write(writer)
+    data = writer.getvalue()
+    mac = hashlib.md5(SECRET + data).digest()
+    signed = Protected(data, mac_id="here:1:2:3,<127.0.0.1:7>", mac=mac)
+    assert accept(make_server(), encode_payload(signed)).peer.user == "alice@pool"
+    forged = Protected(data + b"\0", mac_id="here:1:2:3", mac=mac)
+    with pytest.raises(AuthenticationFailed, match="checksum"):
+        accept(make_server(), encode_payload(forged))
+
+
+def test_only_commands_without_an_answer_come_by_datagram() -> None:
+    assert accept(make_server(), compose_bare(Command.DC_NOP_READ, Words())).peer.user
+    for command in (Command.QUERY_SCHEDD_ADS, Command.DC_NOP_WRITE, 424242):
+        with pytest.raises(RemoteProtocolError, match="UDP"):
+            accept(make_server(), compose_bare(command, Words("x")))
+
+
+@pytest.mark.parametrize("feature", ["authentication", "encryption", "integrity", "negotiation"])
+def test_a_bare_datagram_is_refused_where_something_is_required(feature: str) -> None:
+    policy = Policy()._replace(**{feature: Wish.REQUIRED})
+    server = make_server(policies=dict.fromkeys(Level, policy))
+    with pytest.raises(AuthenticationFailed, match="without a session"):
+        accept(server, compose_bare(Command.DC_NOP_READ, Words()))
+    assert accept(server, sealed(Command.DC_NOP_READ)).peer.user == "alice@pool"
+
+
+def test_fragments_that_contradict_each_other_are_an_error_not_a_crash() -> None:
+    def fragment(number: int, last: int) -> bytes:
+        from kettle.wire.safesock import HEADER, MAGIC
+
+        return HEADER.pack(MAGIC, last, number, 1, 1, 2, 3, 4) + b"x"
+
+    reassembly = Reassembly()
+    reassembly.receive("here", fragment(5, 0), 0.0)
+    reassembly.receive("here", fragment(7, 0), 0.0)
+    with pytest.raises(RemoteProtocolError, match="after"):
+        reassembly.receive("here", fragment(1, 1), 0.0)
+    assert len(reassembly) == 0
+
+
+def test_half_received_messages_are_bounded_in_bytes() -> None:
+    from kettle.wire.safesock import HEADER, MAGIC, MAXIMUM_PENDING_BYTES
+
+    reassembly = Reassembly()
+    piece = bytes(60_000)
+    for number in range(600):
+        packet = HEADER.pack(MAGIC, 0, 0, len(piece), number, 0, 0, 0) + piece
+        reassembly.receive("here", packet, 0.0)
+    assert len(reassembly) * len(piece) <= MAXIMUM_PENDING_BYTES + len(piece)
+
+
+def test_a_sealed_message_is_read_as_encrypted_text() -> None:
+    data = decrypt(SECRET, decode_payload(sealed()).data)
+    reader = Reader(data, True)
+    assert reader.integer() == Command.DC_AUTHENTICATE
+    assert PolicyAd.read(reader).text("CryptoMethods") == "BLOWFISH"
