@@ -49,15 +49,8 @@ UNUSED = {
     "wire ccb.accept_reversed",
     "wire channel.digests",
     "wire channel.mid_message",
-    "wire safesock.LOOPBACK_FRAGMENT_SIZE",
-    "wire safesock.Reassembly",
-    "wire safesock.decode_payload",
-    "wire safesock.encode_datagrams",
-    "wire safesock.encode_payload",
-    "wire safesock.verify",
     "wire authorization.from_settings",
     "wire authorization.levels_of",
-    "wire authorization.remove_hole",
     "wire claim_id.CHILD",
     "wire claim_id.COLLECTOR_SIDE",
     "wire claim_id.FAMILY",
@@ -68,7 +61,6 @@ UNUSED = {
     "wire identity.expected_super_users",
     "wire password.MAC_SIZE",
     "wire shared_port.connect_through",
-    "wire sinful.no_udp",
 }
 
 
