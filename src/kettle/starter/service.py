@@ -31,6 +31,7 @@ from kettle.starter.launch import (
     plan_launch,
     uses_file_transfer,
 )
+from kettle.starter.limits import Excess
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.service_chirp import ChirpServer
 from kettle.starter.service_commands import StarterCommands
@@ -40,6 +41,7 @@ from kettle.starter.service_sandbox import SandboxKeeper
 from kettle.starter.service_shadow import LeaseOver, ShadowLink
 from kettle.starter.service_streams import StreamedFiles
 from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
+from kettle.starter.service_watch import ResourceWatch
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.usage import Usage, cpus_usage, update_ad
 from kettle.wire.dialog import Dialog
@@ -103,11 +105,15 @@ class Starter:
         # What is made once the job's account is known.
         self._keeper: SandboxKeeper | None = None
         self._jobs: JobProcesses | None = None
+        self._watch: ResourceWatch | None = None
+        # What the job used too much of, once it did.
+        self._excess: Excess | None = None
         self._chirp: ChirpServer | None = None
         self._deactivated = asyncio.Event()
         self._ended = asyncio.Event()
         self._wake = asyncio.Event()
         self._update_task: asyncio.Task[object] | None = None
+        self._watch_task: asyncio.Task[object] | None = None
         self._kill_timer: asyncio.TimerHandle | None = None
         self.checkpoints = 0
         self._suspend_at_start = False
@@ -148,8 +154,11 @@ class Starter:
         except KettleError as error:
             await self._report_failure(str(error), 0, 0)
             return
-        status = None if child is None else await self._watch(child)
-        await self._finish(status)
+        status = None if child is None else await self._await_end()
+        if self._excess is not None:
+            await self._give_up(status, self._excess)
+        else:
+            await self._finish(status)
 
     def log(self, text: str) -> None:
         """Write a line to the starter's log."""
@@ -178,6 +187,7 @@ class Starter:
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
             ) from error
         self._jobs = self.world.job_processes(account)
+        self._watch = self.world.confine(self._jobs, self.slot, self.job)
         self.commands = StarterCommands(self)
         self.commands.register()
         self.fetches = self.transfers and (self.fetches or not self.short_way)
@@ -337,6 +347,9 @@ class Starter:
             self.control.tell_state("Running", child.pid, self.world.address)
             if self._update_task is None:
                 self._update_task = tasks.spawn(self._update_periodically(), "updates")
+                assert self._watch is not None
+                watching = self._watch.watch(self.jobs, self.keeper.measure, self._on_excess)
+                self._watch_task = tasks.spawn(watching, "limits")
             if self._suspend_at_start:
                 self.suspend()
             if self.job.string("ToolDaemonCmd"):
@@ -391,15 +404,31 @@ class Starter:
         self.processes = self.processes.forget(Role.JOB)
         self.jobs.continues = True
 
-    async def _watch(self, _first: Role) -> int | None:
+    async def _await_end(self) -> int | None:
         """Wait until no process of ours is active; return the job's wait status."""
         await self._ended.wait()
+        if self._watch_task is not None:
+            self._watch_task.cancel()
         # What the job left running in the background has to be dead before anything else is
         # decided: the slot may be given to the next job as soon as we say so.
         if not await self.jobs.end_all():
             self.log("some processes of the job cannot be killed")
         await self.streams.finish()
+        if self._watch is not None and self._excess is None and self.vacate is None:
+            self._excess = self._watch.killed_by_kernel()
         return self.processes.status_of(Role.JOB)
+
+    def _on_excess(self, excess: Excess) -> None:
+        """The job uses more than its slot has: it ends at once."""
+        self._excess = excess
+        self.jobs.kill_all()
+
+    async def _give_up(self, status: int | None, excess: Excess) -> None:
+        """Tell what the job used, then why it cannot go on; nothing of its output is fetched."""
+        self._status = status
+        final = self.final_ad()
+        await self.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
+        await self._report_failure(excess.message, excess.code, excess.subcode)
 
     # ---- updates ------------------------------------------------------------------------------
 
@@ -663,8 +692,9 @@ class Starter:
             told.cancel()
 
     async def _clean_up(self) -> None:
-        if self._update_task is not None:
-            self._update_task.cancel()
+        for task in (self._update_task, self._watch_task):
+            if task is not None:
+                task.cancel()
         if self._jobs is not None:
             await self._jobs.end_all()
         if self._chirp is not None:

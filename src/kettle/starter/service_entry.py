@@ -23,6 +23,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.runtime import kernel, pattern_limit, profiling, tasks
+from kettle.runtime.cgroups import Group, Hierarchy, find_hierarchy, group_name
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.files import SystemSources
 from kettle.runtime.identity import DaemonIdentity, this_platform
@@ -34,6 +35,7 @@ from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
+from kettle.starter.service_watch import SlotGroup
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import StarterSettings, read_settings
 from kettle.wire.codec import Reader
@@ -51,12 +53,13 @@ class Prepared:
     privileges: Privileges
     verbosity: Verbosity
     log_limit: tuple[int, int]
+    groups: Hierarchy | None
 
 
 _prepared: Prepared | None = None
 
 # What every activation needs of its process.
-Around = tuple[Prepared, SystemClock, Log, SystemProcesses, StartdControl]
+Around = tuple[Prepared, SystemClock, Log, SystemProcesses, StartdControl, SlotGroup]
 
 # Limit: jobs of one claim in one process, so that whatever it might lose does not add up.
 _MOST_ACTIVATIONS = 200
@@ -80,6 +83,7 @@ def warm(generation: int) -> Prepared:
             Privileges.find(settings.condor_ids or None, settings.minimum_uid),
             parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
             parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
+            find_hierarchy() if settings.limits.base_group else None,
         )
     return _prepared
 
@@ -114,9 +118,10 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     control = StartdControl(Stream.over(descriptors[1]), connections)
     listening = tasks.spawn(control.serve(), "control")
     connection = descriptors[0]
+    group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
     try:
         for count in range(1, _MOST_ACTIVATIONS + 1):
-            around = (prepared, clock, log, processes, control)
+            around = (prepared, clock, log, processes, control, group)
             may_stay = connections is not None and count < _MOST_ACTIVATIONS
             stays = await _run_one(activation, connection, around, may_stay)
             await tasks.cancel_all(except_for=listening)
@@ -130,6 +135,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
             os.umask(_UMASK)
     finally:
         await tasks.cancel_all()
+        group.close()
         processes.stop()
         profiling.stop()
     return 0
@@ -139,7 +145,7 @@ async def _run_one(
     activation: StarterActivation, connection: int, around: Around, may_stay: bool
 ) -> bool:
     """Run one activation; whether this process can run another one of the same claim."""
-    prepared, clock, log, processes, control = around
+    prepared, clock, log, processes, control, group = around
     settings = prepared.settings
     identity = DaemonIdentity(
         "STARTER",
@@ -153,6 +159,7 @@ async def _run_one(
     await network.listen(None)
     shadow = Stream.attach(connection, activation.channel)
     world = StarterWorld(settings, clock, processes, prepared.privileges, network, log, shadow)
+    world.slot_group = group
     world.accept_session(ClaimId(activation.claim_id))
     starter = Starter(activation, world, control)
     starter.may_stay = may_stay
@@ -161,6 +168,14 @@ async def _run_one(
     finally:
         await network.close()
     return starter.stays
+
+
+def _group_of(prepared: Prepared, activation: StarterActivation) -> Group | None:
+    if prepared.groups is None:
+        return None
+    settings = prepared.settings
+    name = group_name(settings.execute, activation.slot_name)
+    return prepared.groups.group(f"{settings.limits.base_group}/{name}")
 
 
 def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:

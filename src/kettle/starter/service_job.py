@@ -12,9 +12,10 @@ import errno
 import os
 import resource
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from kettle.attributes.codes import HoldReasonCode
+from kettle.runtime.cgroups import Group
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import (
     Child,
@@ -30,6 +31,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 # Limit: rounds of killing what forks while it is being killed.
 _KILL_ROUNDS = 20
+# Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
+_STOP_ROUNDS = 30
 
 
 class JobProcesses:
@@ -48,6 +51,8 @@ class JobProcesses:
         self._account = account
         # Whatever runs as a dedicated account is the job's, wherever it comes from (E009).
         self._dedicated = dedicated and privileges.can_switch
+        # Holds everything the job starts, where the machine has control groups for us.
+        self.group: Group | None = None
         self.child: Child | None = None
         self.suspended = False
         # After a checkpoint the job goes on in its files; before, it begins them.
@@ -124,7 +129,7 @@ class JobProcesses:
                 os.nice(plan.nice)
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
-            with self._privileges.as_job(self._account):
+            with self._inside_group(), self._privileges.as_job(self._account):
                 return self._processes.spawn(
                     plan.argv,
                     environment=plan.environment,
@@ -135,6 +140,14 @@ class JobProcesses:
                 )
         except OSError as error:
             raise self._explain(plan, error) from error
+
+    @contextlib.contextmanager
+    def _inside_group(self) -> Iterator[None]:
+        if self.group is None:
+            yield
+            return
+        with self._privileges.as_root(), self.group.entered():
+            yield
 
     def _explain(self, plan: LaunchPlan, error: OSError) -> CannotLaunch:
         number = error.errno or errno.EIO
@@ -156,9 +169,12 @@ class JobProcesses:
     def living(self) -> list[int]:
         """Return the pids of everything of the job's that has not ended.
 
-        That is what is below the starter, and all of an account that is for jobs only.
+        That is what is below the starter or in the job's group, and all of an account that is for
+        jobs only.
         """
         found = descendants(os.getpid())
+        if self.group is not None:
+            found += [pid for pid in self.group.pids() if pid not in found]
         if self._dedicated:
             found += processes_of(self._account.uid)
         return [pid for pid in found if not is_zombie(pid)]
@@ -182,11 +198,26 @@ class JobProcesses:
         return sum(self._kill(pid, signal.SIGCONT) for pid in self.living())
 
     def kill_all(self) -> bool:
-        """Kill everything below the starter; whether nothing was left to be killed."""
-        pids = self.living()
-        for pid in pids:
+        """Kill everything of the job's; whether nothing was left to be killed.
+
+        What forks meanwhile is not missed: the kernel empties a group, and without one everything
+        is stopped first, until nothing new appears.
+        """
+        if self.group is not None:
+            with self._privileges.as_root():
+                self.group.kill()
+        stopped: list[int] = []
+        for _ in range(_STOP_ROUNDS):
+            found = [pid for pid in self.living() if pid not in stopped]
+            if not found:
+                break
+            stopped += [pid for pid in found if self._kill(pid, signal.SIGSTOP)]
+            if len(found) == 1:
+                # The usual case by far: one process, that can have started nothing since.
+                break
+        for pid in stopped:
             self._kill(pid, signal.SIGKILL)
-        return not pids
+        return not stopped
 
     async def end_all(self) -> bool:
         """Kill until nothing is left, as processes may fork while they are being killed.
@@ -227,6 +258,17 @@ class JobProcesses:
             writes += write_bytes // 1024
         return Sample(pids, image, resident, user, system, reads, writes)
 
+    def resident_bytes(self, enough: int | None) -> int:
+        """Return the memory of all processes, each shared page once for each who has it.
+
+        Only where that could be more than `enough` are shared pages divided among their users.
+        """
+        resident = self.sample().resident_kib * 1024
+        if enough is None or resident <= enough:
+            return resident
+        with self._privileges.as_root():
+            return sum(map(_proportional_bytes, self.living()))
+
     def first_sample(self) -> Sample:
         """Measure the job's first process alone, just after its start."""
         facts = _read_stat(self.child.pid) if self.child is not None else None
@@ -264,6 +306,19 @@ def _read_stat(pid: int) -> tuple[float, float, int, int] | None:
     user = (int(words[11]) + int(words[13])) / _TICKS
     system = (int(words[12]) + int(words[14])) / _TICKS
     return user, system, int(words[20]) // 1024, int(words[21]) * _PAGE_KIB
+
+
+def _proportional_bytes(pid: int) -> int:
+    """Return a process's memory with its part of what it shares, else all it has resident."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    facts = _read_stat(pid)
+    return facts[3] * 1024 if facts is not None else 0
 
 
 def _read_io(pid: int) -> tuple[int, int]:

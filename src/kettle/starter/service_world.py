@@ -22,7 +22,9 @@ from kettle.starter.account import is_dedicated
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
+from kettle.starter.limits import disk_limit_kib, plan_limits
 from kettle.starter.service_job import JobProcesses
+from kettle.starter.service_watch import ResourceWatch, SlotGroup, machine_pids
 from kettle.starter.settings import StarterSettings
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
@@ -48,11 +50,22 @@ class StarterWorld:
     shadow_stream: Stream
     # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
     pid: int = field(default_factory=os.getpid)
+    slot_group: SlotGroup | None = None
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
         dedicated = is_dedicated(self.settings.accounts, account.name)
         return JobProcesses(self.processes, self.privileges, account, dedicated=dedicated)
+
+    def confine(self, jobs: JobProcesses, slot: ClassAd, job: ClassAd) -> ResourceWatch:
+        """Put the job's processes, before there are any, into a group of their own if we can.
+
+        Return what watches that they stay within the slot's limits.
+        """
+        rules = self.settings.limits
+        wanted = plan_limits(rules, slot, job, machine_pids())
+        jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
+        return ResourceWatch(rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot))
 
     @property
     def address(self) -> str:

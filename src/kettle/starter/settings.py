@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from kettle.config import Config
 from kettle.starter.account import AccountRules
+from kettle.starter.limits import LimitRules
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class StarterSettings:
     job_environment: str = ""
     accounts: AccountRules = field(default_factory=AccountRules)
     minimum_uid: int = 1
+    limits: LimitRules = field(default_factory=LimitRules)
     ssh_to_job: bool = True
     sshd: str = "/usr/sbin/sshd"
     ssh_keygen: str = "/usr/bin/ssh-keygen"
@@ -92,6 +94,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         job_environment=text("STARTER_JOB_ENVIRONMENT"),
         accounts=_read_account_rules(config),
         minimum_uid=number("JOB_MINIMUM_UID", 1),
+        limits=_read_limit_rules(config),
         ssh_to_job=flag("ENABLE_SSH_TO_JOB", default=True),
         sshd=text("SSHD", "/usr/sbin/sshd"),
         ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
@@ -115,4 +118,17 @@ def _read_account_rules(config: Config) -> AccountRules:
         slot_users=users,
         everybody=config.get("NOBODY_SLOT_USER") or "",
         dedicated=config.get("DEDICATED_EXECUTE_ACCOUNT_REGEXP") or "",
+    )
+
+
+def _read_limit_rules(config: Config) -> LimitRules:
+    return LimitRules(
+        memory_policy=config.get("CGROUP_MEMORY_LIMIT_POLICY") or "hard",
+        hard_expression=config.get("CGROUP_HARD_MEMORY_LIMIT_EXPR") or "",
+        soft_expression=config.get("CGROUP_LOW_MEMORY_LIMIT_EXPR") or "",
+        disable_swap=config.boolean("DISABLE_SWAP_FOR_JOB") is not False,
+        disk_policy=config.get("JOB_DISK_LIMIT_POLICY") or "hard",
+        always_hold=config.boolean("STARTER_ALWAYS_HOLD_ON_OOM") is not False,
+        polling_seconds=float(config.integer("CGROUP_POLLING_INTERVAL") or 5),
+        base_group=(config.get("BASE_CGROUP") or "").strip("/"),
     )

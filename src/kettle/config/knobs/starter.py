@@ -10,10 +10,13 @@ class StarterKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    BASE_CGROUP = string("htcondor", doc="Known text; no part of Kettle acts on it yet.")
+    BASE_CGROUP = string(
+        "htcondor",
+        doc="The control group that holds those of all jobs; empty: jobs have none.",
+    )
     CGROUP_HARD_MEMORY_LIMIT_EXPR = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="With policy custom: the memory in MiB above which a job is held.",
     )
     CGROUP_IGNORE_CACHE_MEMORY = boolean(
         "true",
@@ -21,12 +24,16 @@ class StarterKnobs:
     )
     CGROUP_LOW_MEMORY_LIMIT_EXPR = expression(
         "",
-        doc="Known expression; no part of Kettle evaluates it yet.",
+        doc="With policy custom: the memory in MiB that a job keeps when others need some.",
     )
-    CGROUP_MEMORY_LIMIT_POLICY = string("hard", doc="Known text; no part of Kettle acts on it yet.")
+    CGROUP_MEMORY_LIMIT_POLICY = string(
+        "hard",
+        doc="hard: a job is held above its slot's memory; soft: above the machine's; custom: by "
+        "expressions; none.",
+    )
     CGROUP_POLLING_INTERVAL = seconds(
         "5",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How often a job's memory and disk are looked at, at the least.",
     )
     CHECKPOINT_DESTINATION_MAPFILE = path(
         "$(LOCAL_DIR)/checkpoint-destination-mapfile",
@@ -62,7 +69,7 @@ class StarterKnobs:
     )
     DISABLE_SWAP_FOR_JOB = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a job may use no swap, so that one that needs more memory is held.",
     )
     ENABLE_CHIRP = boolean(
         "true",
@@ -95,6 +102,11 @@ class StarterKnobs:
     ENVIRONMENT_VALUE_FOR_UnAssignedGPUs = integer(
         "10000",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    JOB_DISK_LIMIT_POLICY = string(
+        "hard",
+        doc="hard: a job whose sandbox grows beyond its slot's Disk is held; none: it is not. "
+        "Kettle's own knob.",
     )
     JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
     JOB_INHERITS_STARTER_ENVIRONMENT = boolean(
@@ -160,7 +172,7 @@ class StarterKnobs:
     STARTER = path("$(SBIN)/condor_starter", doc="The starter's program.")
     STARTER_ALWAYS_HOLD_ON_OOM = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a job is also held that the kernel killed below its own limit.",
     )
     STARTER_DEBUG = listing("D_PID ", doc="Kinds of messages that the starter logs.")
     STARTER_DEBUG_WAIT = boolean(

@@ -1,0 +1,165 @@
+"""What a job may use of its slot's memory and disk, and what happens when it uses more.
+
+Pure. The kernel holds the memory limit where there are control groups (`runtime/cgroups.py`), and
+says so by killing; elsewhere, and for the disk, `service_watch.py` looks from time to time. Rules
+and names: seed 003, Limiting Resource Usage Using Cgroups (E022-E032).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.classad import ClassAd
+
+MIB = 1024 * 1024
+# Subcodes of JobOutOfResources.
+OUT_OF_MEMORY = 102
+OUT_OF_DISK = 104
+# The kernel may kill a little below the limit that we measure.
+_NEAR_LIMIT = 0.9
+# Limit: a job's share of the processes that the machine can have.
+_PIDS_SHARE = 4
+
+
+@dataclass(frozen=True)
+class LimitRules:
+    """What the configuration says.
+
+    CGROUP_MEMORY_LIMIT_POLICY and its expressions, DISABLE_SWAP_FOR_JOB, JOB_DISK_LIMIT_POLICY,
+    STARTER_ALWAYS_HOLD_ON_OOM, CGROUP_POLLING_INTERVAL, BASE_CGROUP.
+    """
+
+    memory_policy: str = "hard"
+    hard_expression: str = ""
+    soft_expression: str = ""
+    disable_swap: bool = True
+    disk_policy: str = "hard"
+    always_hold: bool = True
+    polling_seconds: float = 5.0
+    base_group: str = "htcondor"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a job's control group may use; None is no limit. Sizes in bytes."""
+
+    memory: int | None = None
+    soft_memory: int | None = None
+    memory_and_swap: int | None = None
+    cpu_shares: int | None = None
+    pids: int | None = None
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A job used too much: the sentence and the hold's codes; 0 sends it back to the queue."""
+
+    message: str
+    code: int = HoldReasonCode.JobOutOfResources
+    subcode: int = 0
+
+
+def plan_limits(rules: LimitRules, slot: ClassAd, job: ClassAd, machine_pids: int) -> Limits:
+    """Return the limits of a job's control group.
+
+    Hard: the slot's memory, softly nine tenths of it. Soft: the whole machine's, softly the slot's.
+    Custom: what the expressions say in the slot's ad, with the job as TARGET, in MiB.
+    """
+    slot_memory = _mib(slot.real("Memory"))
+    hard: int | None = None
+    soft: int | None = None
+    policy = rules.memory_policy.lower()
+    if policy == "hard" and slot_memory is not None:
+        hard, soft = slot_memory, int(slot_memory * _NEAR_LIMIT)
+    elif policy == "soft":
+        hard, soft = _mib(slot.real("TotalMemory")), slot_memory
+    elif policy == "custom":
+        hard = _evaluated(rules.hard_expression, slot, job)
+        soft = _evaluated(rules.soft_expression, slot, job)
+    both = None
+    if hard is not None:
+        virtual = slot.real("VirtualMemory")
+        spare = 0 if rules.disable_swap or virtual is None else int(virtual) * 1024 - hard
+        both = hard + max(0, spare)
+    return Limits(
+        memory=hard,
+        soft_memory=soft,
+        memory_and_swap=both,
+        cpu_shares=max(2, round(100 * (slot.real("Cpus") or 1))),
+        pids=max(64, machine_pids // _PIDS_SHARE) if machine_pids else None,
+    )
+
+
+def disk_limit_kib(rules: LimitRules, slot: ClassAd) -> int | None:
+    """Return how much a job may keep in its sandbox, None for no limit."""
+    disk = slot.real("Disk")
+    return int(disk) if disk and rules.disk_policy.lower() != "none" else None
+
+
+def judge_memory(used: int, limit: int | None) -> Excess | None:
+    """Judge what was measured, in bytes, where the kernel does not hold the limit itself."""
+    if limit is None or used <= limit:
+        return None
+    return Excess(_over("memory", limit, used), subcode=OUT_OF_MEMORY)
+
+
+def judge_oom_kill(peak: int, limit: int | None, *, always_hold: bool) -> Excess:
+    """Judge a kill by the kernel; sizes in bytes.
+
+    A job that was below its limit was killed because the machine has no memory left: it may run
+    better elsewhere, unless it is to be held all the same (E023).
+    """
+    if limit is None:
+        return Excess("Job has encountered an out-of-memory event.", subcode=OUT_OF_MEMORY)
+    if peak < _NEAR_LIMIT * limit and not always_hold:
+        return Excess("Worker node is out of memory", code=0)
+    return Excess(_over("cgroup memory", limit, peak), subcode=OUT_OF_MEMORY)
+
+
+def judge_disk(used_kib: int, limit_kib: int | None) -> Excess | None:
+    """Judge the size of a sandbox.
+
+    Compat: the reference holds only where it makes a file system for each job, and with the same
+    codes; ours looks at the folder (tests/pool/test_limits.py).
+    """
+    if limit_kib is None or used_kib <= limit_kib:
+        return None
+    text = (
+        f"Job has gone over disk limit of {limit_kib} kilobytes. Last measured usage: {used_kib} "
+        "kilobytes.  Consider resubmitting with a higher request_disk."
+    )
+    return Excess(text, subcode=OUT_OF_DISK)
+
+
+def seconds_to_next_look(
+    used: int, before: int, passed: float, limit: int | None, most: float
+) -> float:
+    """Return when to look again: before it could reach the limit if it goes on growing like this.
+
+    `used` now and `before`, `passed` seconds ago; never more often than five times a second.
+    """
+    grown = used - before
+    if limit is None or grown <= 0 or passed <= 0:
+        return most
+    return min(most, max(0.2, (limit - used) / (grown / passed) / 2))
+
+
+def _over(what: str, limit: int, used: int) -> str:
+    return (
+        f"Job has gone over {what} limit of {limit // MIB} megabytes. Last measured usage: "
+        f"{used // MIB} megabytes.  Consider resubmitting with a higher request_memory."
+    )
+
+
+def _mib(value: float | None) -> int | None:
+    return int(value * MIB) if value is not None and value > 0 else None
+
+
+def _evaluated(expression: str, slot: ClassAd, job: ClassAd) -> int | None:
+    if not expression:
+        return None
+    probe = ClassAd(parent=slot)
+    probe.insert_text("KettleLimit", expression)
+    value = probe.evaluate("KettleLimit", job)
+    return _mib(float(value)) if isinstance(value, (int, float)) else None
