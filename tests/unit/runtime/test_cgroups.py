@@ -1,0 +1,100 @@
+"""Where control groups can be made, what they are called, and what is written into them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kettle.runtime.cgroups import Hierarchy, find_hierarchy, group_name, leftovers
+from kettle.starter.limits import Limits
+
+
+def tree(folder: Path, *names: str) -> Path:
+    folder.mkdir(parents=True)
+    for name in ("cgroup.procs", *names):
+        (folder / name).write_text("")
+    return folder
+
+
+def found(tmp_path: Path, mounts: str, own: str) -> Hierarchy | None:
+    (tmp_path / "mounts").write_text(mounts)
+    (tmp_path / "own").write_text(own)
+    return find_hierarchy(str(tmp_path / "mounts"), str(tmp_path / "own"))
+
+
+def test_version_one_is_a_tree_for_each_controller_below_our_own_group(tmp_path: Path) -> None:
+    freezer, memory = tree(tmp_path / "freezer"), tree(tmp_path / "memory")
+    inside = tree(memory / "box")
+    mounts = (
+        f"cgroup {freezer} cgroup rw,freezer 0 0\ncgroup {memory} cgroup rw,relatime,memory 0 0\n"
+        "tmpfs /sys tmpfs rw 0 0\nnonsense\n"
+    )
+    hierarchy = found(tmp_path, mounts, "6:freezer:/\n4:memory:/box\n")
+    assert hierarchy == Hierarchy(1, {"freezer": str(freezer), "memory": str(inside)})
+
+
+def test_version_two_is_taken_where_it_counts_memory(tmp_path: Path) -> None:
+    freezer, unified = tree(tmp_path / "freezer"), tree(tmp_path / "unified", "cgroup.controllers")
+    mounts = f"c {unified} cgroup2 rw 0 0\ncgroup {freezer} cgroup rw,freezer 0 0\n"
+    first = found(tmp_path, mounts, "6:freezer:/\n0::/\n")
+    assert first is not None
+    assert first.version == 1
+    (unified / "cgroup.controllers").write_text("cpu memory pids\n")
+    second = found(tmp_path, mounts, "6:freezer:/\n0::/\n")
+    assert second == Hierarchy(2, {"unified": str(unified)})
+
+
+def test_nothing_writable_is_no_hierarchy(tmp_path: Path) -> None:
+    assert found(tmp_path, "c /nowhere/at/all cgroup2 rw 0 0\n", "0::/\n") is None
+
+
+def test_a_group_is_called_after_its_execute_folder_and_slot() -> None:
+    assert group_name("/var/lib/condor/execute", "slot1@host") == (
+        "condor_var_lib_condor_execute_slot1"
+    )
+
+
+def test_only_groups_of_the_same_execute_folder_are_leftovers(tmp_path: Path) -> None:
+    folder = tree(tmp_path / "freezer")
+    for name in ("condor_a_slot1_2", "condor_a_slot3", "condor_a_b_slot1", "condor_a_slotx"):
+        tree(folder / "htcondor" / name)
+    groups = leftovers(Hierarchy(1, {"freezer": str(folder)}), "htcondor", "/a")
+    assert len(groups) == 2
+    assert all(group.pids() == [] for group in groups)
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (1, {"memory.limit_in_bytes": "100", "memory.memsw.limit_in_bytes": "150"}),
+        (2, {"memory.max": "100", "memory.swap.max": "50", "pids.max": "max"}),
+    ],
+)
+def test_limits_are_written_as_the_version_has_them(
+    tmp_path: Path, version: int, expected: dict[str, str]
+) -> None:
+    files = [*expected, "memory.soft_limit_in_bytes"]
+    tree(tmp_path / "tree" / "one", *files)
+    key = "memory" if version == 1 else "unified"
+    group = Hierarchy(version, {key: str(tmp_path / "tree")}).group("one")
+    group.limit(Limits(memory=100, memory_and_swap=150))
+    for name, value in expected.items():
+        assert (tmp_path / "tree" / "one" / name).read_text().startswith(value)
+
+
+def test_what_the_kernel_counts_is_read_as_the_version_says_it(tmp_path: Path) -> None:
+    one = tree(tmp_path / "memory" / "one")
+    (one / "memory.stat").write_text("total_rss 10\ntotal_shmem 5\ncache 100\n")
+    (one / "memory.max_usage_in_bytes").write_text("77\n")
+    (one / "memory.oom_control").write_text("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n")
+    first = Hierarchy(1, {"memory": str(tmp_path / "memory")}).group("one")
+    assert (first.memory_bytes(), first.oom_kills()) == ((15, 77), 2)
+    two = tree(tmp_path / "unified" / "one")
+    (two / "memory.stat").write_text("anon 10\nshmem 5\nfile 100\n")
+    (two / "memory.peak").write_text("77\n")
+    (two / "memory.events").write_text("oom 3\noom_kill 2\n")
+    (two / "cpu.stat").write_text("usage_usec 3\nuser_usec 2000000\nsystem_usec 1000000\n")
+    second = Hierarchy(2, {"unified": str(tmp_path / "unified")}).group("one")
+    assert (second.memory_bytes(), second.oom_kills()) == ((15, 77), 2)
+    assert second.cpu_seconds() == (2.0, 1.0)

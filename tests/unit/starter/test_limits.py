@@ -1,0 +1,103 @@
+"""A job's limits from its slot, and what is said of one that goes over them (E022-E031)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.starter.limits import (
+    MIB,
+    LimitRules,
+    disk_limit_kib,
+    judge_disk,
+    judge_memory,
+    judge_oom_kill,
+    plan_limits,
+    seconds_to_next_look,
+)
+
+RULES = LimitRules()
+SLOT = ClassAd(
+    {"Memory": 100, "TotalMemory": 8000, "Disk": 2048.0, "Cpus": 2, "VirtualMemory": 300_000}
+)
+JOB = ClassAd({"RequestMemory": 70})
+
+
+def test_hard_is_the_slots_memory_and_softly_nine_tenths() -> None:
+    limits = plan_limits(RULES, SLOT, JOB, 4000)
+    assert (limits.memory, limits.soft_memory) == (104_857_600, 94_371_840)
+    assert limits.memory_and_swap == limits.memory
+    assert (limits.cpu_shares, limits.pids) == (200, 1000)
+
+
+def test_swap_is_the_virtual_memory_that_is_not_memory() -> None:
+    limits = plan_limits(replace(RULES, disable_swap=False), SLOT, JOB, 0)
+    assert limits.memory_and_swap == 300_000 * 1024
+
+
+def test_soft_is_the_machines_memory_and_softly_the_slots() -> None:
+    limits = plan_limits(replace(RULES, memory_policy="soft"), SLOT, JOB, 0)
+    assert (limits.memory, limits.soft_memory) == (8000 * MIB, 100 * MIB)
+
+
+def test_custom_is_what_the_expressions_say_of_slot_and_job() -> None:
+    rules = replace(
+        RULES,
+        memory_policy="custom",
+        hard_expression="Memory * 2",
+        soft_expression="TARGET.RequestMemory",
+    )
+    limits = plan_limits(rules, SLOT, JOB, 0)
+    assert (limits.memory, limits.soft_memory) == (200 * MIB, 70 * MIB)
+
+
+def test_none_limits_neither_memory_nor_swap() -> None:
+    limits = plan_limits(replace(RULES, memory_policy="none"), SLOT, JOB, 0)
+    assert (limits.memory, limits.soft_memory, limits.memory_and_swap) == (None, None, None)
+
+
+def test_a_slot_of_unknown_size_limits_nothing() -> None:
+    assert plan_limits(RULES, ClassAd(), JOB, 0).memory is None
+    assert disk_limit_kib(RULES, ClassAd()) is None
+
+
+def test_memory_over_the_limit_is_a_hold_with_the_references_codes() -> None:
+    assert judge_memory(100 * MIB, 100 * MIB) is None
+    assert judge_memory(1, None) is None
+    excess = judge_memory(150 * MIB, 100 * MIB)
+    assert excess is not None
+    assert (excess.code, excess.subcode) == (34, 102)
+    assert "memory limit of 100 megabytes. Last measured usage: 150 megabytes." in excess.message
+
+
+@pytest.mark.parametrize(
+    ("peak", "always_hold", "code"), [(95, False, 34), (50, False, 0), (50, True, 34)]
+)
+def test_a_kill_by_the_kernel_below_the_limit_is_a_requeue_unless_told_otherwise(
+    peak: int, always_hold: bool, code: int
+) -> None:
+    excess = judge_oom_kill(peak * MIB, 100 * MIB, always_hold=always_hold)
+    assert excess.code == code
+    assert ("cgroup memory limit of 100" in excess.message) == (code == 34)
+
+
+def test_a_kill_by_the_kernel_without_a_limit_is_a_hold() -> None:
+    assert judge_oom_kill(0, None, always_hold=False).code == 34
+
+
+def test_disk_over_the_limit_is_a_hold_unless_the_policy_is_none() -> None:
+    assert disk_limit_kib(RULES, SLOT) == 2048
+    assert disk_limit_kib(replace(RULES, disk_policy="None"), SLOT) is None
+    assert judge_disk(2048, 2048) is None
+    excess = judge_disk(2049, 2048)
+    assert excess is not None
+    assert (excess.code, excess.subcode) == (34, 104)
+
+
+def test_what_grows_is_looked_at_again_before_it_can_reach_the_limit() -> None:
+    assert seconds_to_next_look(50, 0, 1.0, 100, 5.0) == pytest.approx(0.5)
+    assert seconds_to_next_look(99, 0, 1.0, 100, 5.0) == 0.2
+    assert seconds_to_next_look(50, 50, 1.0, 100, 5.0) == 5.0
+    assert seconds_to_next_look(50, 0, 1.0, None, 5.0) == 5.0
