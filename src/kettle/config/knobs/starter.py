@@ -28,7 +28,7 @@ class StarterKnobs:
     )
     CGROUP_MEMORY_LIMIT_POLICY = string(
         "hard",
-        doc="hard: a job is held above its slot's memory; soft: above the machine's; custom: by "
+        doc="What memory a job is held above. hard: its slot's; soft: the machine's; custom: by "
         "expressions; none.",
     )
     CGROUP_POLLING_INTERVAL = seconds(
@@ -105,7 +105,7 @@ class StarterKnobs:
     )
     JOB_DISK_LIMIT_POLICY = string(
         "hard",
-        doc="hard: a job whose sandbox grows beyond its slot's Disk is held; none: it is not. "
+        doc="Whether a job whose sandbox outgrows its slot's Disk is held: hard or none. "
         "Kettle's own knob.",
     )
     JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
