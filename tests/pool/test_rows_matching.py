@@ -23,8 +23,6 @@ NUM_SLOTS_TYPE_2 = 1
 SLOT_TYPE_2 = cpus=1, mem=2000
 SLOT_TYPE_2_PARTITIONABLE = false
 MAX_HISTORY_LOG = 5000
-# The default, which prefers small slots, is asked before the job's rank.
-NEGOTIATOR_PRE_JOB_RANK = 0
 MAX_HISTORY_ROTATIONS = 2
 """
 QUICK = """\
@@ -47,6 +45,10 @@ def test_a_job_runs_where_its_rank_is_highest(pool: PersonalPool, work: Path) ->
         jobs = submit(pool, work / str(number), f"{QUICK}rank = Memory\nqueue\n")
         jobs.wait_for(5, 15)
         assert "SlotName: slot2@" in jobs.log.read_text()
+    # A job that does not care gets the smaller slot, as in the reference.
+    jobs = submit(pool, work / "any", f"{QUICK}queue\n")
+    jobs.wait_for(5, 15)
+    assert "SlotName: slot1@" in jobs.log.read_text()
 
 
 @shows("R060")

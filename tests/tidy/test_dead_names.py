@@ -34,7 +34,6 @@ UNUSED = {
     "schedd claims.in_phase",
     "schedd idle_jobs.in_order",
     "schedd qmgmt.has_uncommitted",
-    "startd service_claims.offer_preemption",
     "startd slot_machine.edge_letter",
     "startd slot_policy.VANILLA_VARIANTS",
     "starter sandbox.OURS_IN_SCRATCH",

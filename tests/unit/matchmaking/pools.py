@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kettle.classad import ClassAd, parse_expression
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.config.knobs.negotiator import NegotiatorKnobs
 from kettle.matchmaking.cycle import Cycle, CycleSettings, Plan, Submitter
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
@@ -13,17 +15,14 @@ LIMITS = (
     " && TARGET.RequestDisk <= MY.Disk"
 )
 
-# The reference's defaults.
+_CONFIG = Config.from_text("")
+
+# The defaults.
 RANKS = RankSettings(
-    pre_job_rank=parse_expression(
-        "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED)) - (100000 * Cpus) - Memory"
-    ),
-    post_job_rank=parse_expression(
-        "(RemoteOwner =?= UNDEFINED) * (ifThenElse(isUndefined(KFlops), 1000, KFlops) - SlotID"
-        " - 1.0e10*(Offline=?=True))"
-    ),
-    preemption_requirements=parse_expression("false"),
-    preemption_rank=parse_expression("RemoteUserPrio * 1000000"),
+    pre_job_rank=_CONFIG[NegotiatorKnobs.NEGOTIATOR_PRE_JOB_RANK],
+    post_job_rank=_CONFIG[NegotiatorKnobs.NEGOTIATOR_POST_JOB_RANK],
+    preemption_requirements=_CONFIG[NegotiatorKnobs.PREEMPTION_REQUIREMENTS],
+    preemption_rank=_CONFIG[NegotiatorKnobs.PREEMPTION_RANK],
 )
 SETTINGS = CycleSettings(ranks=RANKS)
 

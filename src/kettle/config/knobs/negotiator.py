@@ -182,7 +182,7 @@ class NegotiatorKnobs:
     NEGOTIATOR_POST_JOB_RANK = expression(
         (
             "(RemoteOwner =?= UNDEFINED) * (ifthenElse(isUndefined(KFlops), 1000, Kflops) - "
-            "SlotID - 1.0e10*(Offline=?=True))"
+            "SlotID - 1.0e10*(Offline=?=True)) - 1.0e8 * (100000 * Cpus + Memory)"
         ),
         doc="Slots that the job likes equally are preferred by this.",
     )
@@ -194,11 +194,11 @@ class NegotiatorKnobs:
         "60",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
+    # Compat: the reference prefers small slots here, before the job is asked, so that a job's rank
+    # decides between slots of one size only; it is to decide before that (R054,
+    # test_rows_matching). The preference for small slots is in NEGOTIATOR_POST_JOB_RANK.
     NEGOTIATOR_PRE_JOB_RANK = expression(
-        (
-            "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED)) - (100000 * Cpus) "
-            "- Memory"
-        ),
+        "(10000000 * My.Rank) + (1000000 * (RemoteOwner =?= UNDEFINED))",
         doc="Slots are preferred by this before the job is asked.",
     )
     NEGOTIATOR_READ_CONFIG_BEFORE_CYCLE = boolean(
