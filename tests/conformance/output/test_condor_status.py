@@ -20,25 +20,15 @@ VECTORS = Path(__file__).parent.parent.parent / "data" / "vectors" / "output"
 RECORDED = json.loads((VECTORS / "cases.json").read_text())
 NOW = float(RECORDED["now"])
 
-# Options whose tables come with the rest of the print formats.
-LATER = {
-    "-startd", "-gpus", "-cod", "-healthy:verbose", "-target", "-merge", "-annex-name",
-    "-license", "-data", "-ckptsrvr", "-print-format", "-pr", "-direct",
-}  # fmt: skip
+# What differs, and why: the reference's LOAD_AVG does not widen its column; with -ads and -direct
+# it looks the daemon up though nobody is asked.
+KNOWN_DIFFERENCES = (
+    ["-ads", "slots.ads", "-pr", "slots.cpf", "-limit", "3"],
+    ["-ads", "slots.ads", "-direct", "x"],
+)
 
 
-def is_later(argv: list[str]) -> bool:
-    return bool(LATER & set(argv)) or argv[-2:] in (
-        ["-subsystem", "startd"],
-        ["-state", "-compact"],
-    )
-
-
-CASES = [
-    case
-    for case in RECORDED["cases"]
-    if case["argv"][0] == "condor_status" and not is_later(case["argv"])
-]
+CASES = [case for case in RECORDED["cases"] if case["argv"][0] == "condor_status"]
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +45,11 @@ def recorded_moment(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case["argv"][1:])[:60])
-def test_output_and_exit_code_are_the_references(case: dict[str, Any]) -> None:
+def test_output_and_exit_code_are_the_references(
+    case: dict[str, Any], request: pytest.FixtureRequest
+) -> None:
+    if case["argv"][1:] in KNOWN_DIFFERENCES:
+        request.applymarker(pytest.mark.xfail(reason="a known difference", strict=True))
     out, problems = io.StringIO(), io.StringIO()
     code = main(list(case["argv"]), {}, Streams(io.StringIO(), out, problems))
     assert out.getvalue() == case["stdout"]["text"]
@@ -80,3 +74,19 @@ def test_the_table_of_states_shows_how_long_nobody_typed(tmp_path: Path) -> None
     headings, _, row = out.getvalue().splitlines()[:3]
     assert headings[43:] == "  LoadAv   KbdIdle    State     StateTime  Activ   ActvtyTime"
     assert row[43:] == "   1.500   0+00:05:33 Claimed   0+00:03:20 Idle    0+00:03:10"
+
+
+# Recorded from condor_status 25.14.1 over files of ads beside the recording.
+OURS = VECTORS.parent.parent / "cli" / "status"
+RARE = json.loads((OURS / "recorded.json").read_text())
+
+
+@pytest.mark.parametrize("case", RARE, ids=lambda case: " ".join(case["argv"][1:]))
+def test_tables_that_few_ask_for_are_the_references(
+    case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(OURS)
+    out, problems = io.StringIO(), io.StringIO()
+    assert main(list(case["argv"]), {}, Streams(io.StringIO(), out, problems)) == case["exit"]
+    assert out.getvalue() == case["stdout"]
+    assert problems.getvalue() == case["stderr"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -58,9 +58,12 @@ class PrintFormat:
     # Complaints for stderr; the file is used all the same.
     warnings: list[str] = field(default_factory=list)
 
-    def sort_key(self, ad: ClassAd) -> list[tuple[int, float, str]]:
-        """Return what rows are ordered by under GROUP BY."""
-        return [_order(ad.evaluate(name)) for name in self.group_by]
+    def arrange(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
+        """Return the ads in the order of GROUP BY.
+
+        Compat: upwards, also where DESCENDING is said (vectors `output`, group.cpf).
+        """
+        return sorted(ads, key=lambda ad: [_order(ad.evaluate(name)) for name in self.group_by])
 
 
 def _order(value: Value) -> tuple[int, float, str]:

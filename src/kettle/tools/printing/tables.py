@@ -51,15 +51,23 @@ class Cell:
 
 
 def render_table(
-    cells: Sequence[Cell], ads: Iterable[ClassAd], added: Columns | None = None
+    cells: Sequence[Cell],
+    ads: Iterable[ClassAd],
+    added: Columns | None = None,
+    *,
+    widths_of: Iterable[ClassAd] = (),
 ) -> list[str]:
-    """Return the heading, an empty line and the rows; `added` columns come at the right."""
+    """Return the heading, an empty line and the rows; `added` columns come at the right.
+
+    `widths_of` are ads that are not shown, but for which there is room.
+    """
     rows = [(ad, [cell.text(ad) for cell in cells]) for ad in ads]
+    measured = [*(ad for ad, _ in rows), *widths_of]
     fitted = [
-        replace(cell, width=max([cell.width, *(len(texts[place]) for _, texts in rows)]))
+        replace(cell, width=max([cell.width, *(len(cell.shown(ad) or "") for ad in measured)]))
         if cell.grows
         else cell
-        for place, cell in enumerate(cells)
+        for cell in cells
     ]
     heading = _join(fitted, [cell.fill_heading() for cell in fitted])
     if added is not None:

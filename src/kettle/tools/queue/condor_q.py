@@ -234,8 +234,7 @@ def _now(answer: Answer) -> float:
 
 def _say_print_format(found: PrintFormat, answer: Answer, streams: Streams) -> None:
     ads = list(answer.ads)
-    if found.group_by:
-        ads.sort(key=found.sort_key)
+    ads = found.arrange(ads)
     parts = [render_title(answer.title, _now(answer))] if found.title else []
     if found.mask.columns:
         found.mask.measure(ads)

@@ -6,38 +6,29 @@ summed. Widths, letters and what counts as free are the reference's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kettle.classad import ClassAd
 from kettle.tools.printing.tables import Cell, render_table
-from kettle.tools.status.tables import platform
-from kettle.tools.status.totals import SLOT_STATES, render_totals
+from kettle.tools.status.tables import gpus, platform, readable_mebibytes, state_letters
+from kettle.tools.status.totals import (
+    ACTIVITIES,
+    CLAIMED,
+    GPUS,
+    SERVER,
+    SLOT_STATES,
+    Totals,
+    render_totals,
+)
 
 NAMES = (
     "Activity Arch ChildActivity ChildMemory ChildState Cpus DynamicSlot GPUs Machine Memory Name "
-    "NumDynamicSlots OpSysAndVer OpSysShortName PartitionableSlot RecentJobStarts State TotalCpus "
+    "AssignedGPUs AvailableGPUs ChildRemoteUser KFlops Mips NumDynamicSlots OpSys OpSysAndVer "
+    "OpSysShortName PartitionableSlot RecentJobStarts State TotalCpus "
     "TotalLoadAvg TotalSlotCpus TotalSlotGPUs TotalSlotMemory"
 )
 
-_STATE_LETTERS = {
-    "Owner": "O",
-    "Unclaimed": "U",
-    "Matched": "M",
-    "Claimed": "C",
-    "Preempting": "P",
-    "Backfill": "F",
-    "Drained": "D",
-}
-_ACTIVITY_LETTERS = {
-    "Idle": "i",
-    "Busy": "b",
-    "Retiring": "r",
-    "Vacating": "v",
-    "Suspended": "s",
-    "Benchmarking": "e",
-    "Killing": "k",
-}
 # Static slots in these states add to what is free.
 _FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
 
@@ -57,15 +48,20 @@ class Machine:
     largest: float | None = None
     states: frozenset[str] = frozenset()
     activities: frozenset[str] = frozenset()
+    users: frozenset[str] = frozenset()
 
     def add(self, ad: ClassAd) -> None:
-        """Count one slot in."""
+        """Count one slot in; a part of a slot is there only where GPUs are looked at."""
+        if ad.boolean("DynamicSlot"):
+            self.slots += 1
+            return
         self.states |= {ad.string("State") or ""}
         self.activities |= {ad.string("Activity") or ""}
         if ad.boolean("PartitionableSlot"):
             self.slots += ad.integer("NumDynamicSlots") or 0
             self.states |= set(_strings(ad, "ChildState"))
             self.activities |= set(_strings(ad, "ChildActivity"))
+            self.users |= set(_strings(ad, "ChildRemoteUser"))
             self._add_free(ad)
             memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
             self.largest = max([self.largest or 0.0, *memories]) if memories else self.largest
@@ -97,18 +93,12 @@ def _strings(ad: ClassAd, name: str) -> list[str]:
 
 
 def roll_up(ads: Iterable[ClassAd]) -> list[Machine]:
-    """Return the machines in the order of their first slots; parts of slots do not count again."""
+    """Return the machines in the order of their first slots."""
     machines: dict[str, Machine] = {}
     for ad in ads:
-        if ad.boolean("DynamicSlot"):
-            continue
         name = ad.string("Machine") or ""
         machines.setdefault(name, Machine(ad)).add(ad)
     return list(machines.values())
-
-
-def _letter(values: frozenset[str], letters: dict[str, str]) -> str:
-    return letters.get(next(iter(values)), "?") if len(values) == 1 else "*"
 
 
 def _gigabytes(mebibytes: float | None) -> str | None:
@@ -131,9 +121,13 @@ def describe(machine: Machine) -> ClassAd:
         "FreCpu": _whole(machine.free_cpus),
         "FreeGb": _gigabytes(machine.free_memory),
         "CpuLoad": f"{load / cpus:.2f}" if load is not None and cpus else None,
-        "ST": _letter(machine.states, _STATE_LETTERS)
-        + _letter(machine.activities, _ACTIVITY_LETTERS),
+        "ST": state_letters(machine.states, machine.activities),
         "JobsMin": "_".ljust(8) if starts is None else f"{starts / _RECENT_MINUTES:.2f}",
+        "Users": ", ".join(sorted(machine.users)) or None,
+        "TotGPUs": f"{int(first.real('TotalSlotGPUs') or first.real('GPUs') or 0):4d}",
+        "FreGPU": _whole(first.real("GPUs")),
+        "Mips": _whole(first.real("Mips")),
+        "KFlops": _whole(first.real("KFlops")),
         "MaxSlotGb": "*".ljust(9) if machine.largest is None else _gigabytes(machine.largest),
     }
     return ClassAd({name: text for name, text in texts.items() if text is not None})
@@ -147,25 +141,121 @@ def _cell(heading: str, name: str, width: int, *, left: bool = False, grows: boo
     return Cell(heading, width, lambda ad: ad.string(name), left=left, grows=grows)
 
 
-CELLS = (
+# What stands at the left of every line, and the rest for each choice of slots.
+_MACHINE = (
     _cell("Machine", "Machine", 7, left=True, grows=True),
     _cell("Platform", "Platform", 8, left=True, grows=True),
     _cell("Slots", "Slots", 5),
+)
+_SIZE = (
     _cell("Cpus", "Cpus", 4),
     _cell("Gpus", "Gpus", 4),
     _cell(" TotalGb", "TotalGb", 8),
-    _cell("FreCpu", "FreCpu", 6),
-    _cell(" FreeGb", "FreeGb", 8),
+)
+_LOAD = (
     _cell("CpuLoad", "CpuLoad", 7),
     _cell("ST", "ST", 2, left=True),
     _cell("Jobs/Min", "JobsMin", 8),
+)
+_SLOTS = (
+    replace(_MACHINE[0], width=12),
+    *_MACHINE[1:],
+    *_SIZE,
+    _cell("FreCpu", "FreCpu", 6),
+    _cell(" FreeGb", "FreeGb", 8),
+    *_LOAD,
     _cell("MaxSlotGb", "MaxSlotGb", 9),
 )
 
-TOTALS = replace(SLOT_STATES, key=platform, fits=True)
+
+def _gpu_key(ad: ClassAd) -> str | None:
+    """Group slots by the first GPU that they have to give."""
+    first = next(iter(gpus(ad)), None)
+    if first is None:
+        return None
+    capability = first.real("Capability")
+    parts = [f"Capability {capability:.1f}"] if capability is not None else []
+    parts += [readable_mebibytes("GlobalMemoryMb")(first) or ""]
+    parts += [(first.string("DeviceName") or "").removeprefix("NVIDIA ")]
+    return ", ".join(part for part in parts if part)
 
 
-def render_compact(ads: list[ClassAd]) -> list[str]:
+_BY_PLATFORM = replace(SLOT_STATES, key=platform, fits=True, least_width=14)
+# For each choice of slots: the cells of a line and the sums below.
+COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
+    "slot": (_SLOTS, _BY_PLATFORM),
+    "avail": (_SLOTS, _BY_PLATFORM),
+    "state": ((*_MACHINE, *_SIZE, *_LOAD), ACTIVITIES),
+    "server": (
+        (
+            *_MACHINE,
+            *_SIZE,
+            _cell(" Mips  ", "Mips", 7),
+            _cell(" KFlops  ", "KFlops", 9),
+            *_LOAD,
+        ),
+        replace(SERVER, key=platform, fits=True, least_width=14),
+    ),
+    "claimed": (
+        (*_MACHINE, _cell("Users", "Users", 5, left=True, grows=True)),
+        replace(CLAIMED, key=platform),
+    ),
+    "gpus": (
+        (
+            *_MACHINE,
+            _cell("FreGPU", "FreGPU", 6),
+            _cell("TotGPUs", "TotGPUs", 7, left=True),
+            *(
+                _cell(heading, "", width, left=True)
+                for heading, width in (("Capability", 10), ("GPUsMemory", 10), ("DeviceNames", 11))
+            ),
+        ),
+        replace(GPUS, key=_gpu_key, fits=True, least_width=14),
+    ),
+}
+
+
+_NO_PARTS = "PartitionableSlot =?= true || DynamicSlot =!= true"
+# What a slot has to satisfy to have a line, beside what its choice asks for; or instead of it.
+CONDITIONS = {
+    "claimed": (
+        '(State == "Claimed" && DynamicSlot =!= true) || '
+        "(NumDynamicSlots =!= undefined && NumDynamicSlots > 0)"
+    ),
+    "gpus": (
+        "AvailableGPUs =!= undefined && (size(AvailableGPUs) > 0 || "
+        "(PartitionableSlot && AssignedGPUs =!= undefined))"
+    ),
+}
+
+
+def condition(mode: str, own: str) -> str:
+    """Return what the slots of a choice satisfy that have a line."""
+    if mode in CONDITIONS:
+        return CONDITIONS[mode]
+    return f"({own}) && ({_NO_PARTS})" if own else _NO_PARTS
+
+
+def render_compact(mode: str, ads: list[ClassAd], *, wide: bool = False) -> list[str]:
     """Return the table and the sums below it."""
+    cells, totals = COMPACT[mode]
     rows = [describe(machine) for machine in roll_up(ads)]
-    return [*render_table(CELLS, rows), *render_totals(TOTALS, ads)]
+    counted = [each for ad in ads for each in _counted(mode, ad)]
+    return [*render_table(cells, rows), *render_totals(totals, counted, fits=wide)]
+
+
+def _counted(mode: str, ad: ClassAd) -> Iterator[ClassAd]:
+    """Yield what the sums count for a slot that has a line.
+
+    Compat: a slot that was split counts its parts by their states, with its own activity; where
+    machines or their sizes are summed it counts twice (vectors `output`, `-server -compact`).
+    """
+    if not ad.boolean("DynamicSlot"):
+        yield ad
+    if not ad.boolean("PartitionableSlot"):
+        return
+    if mode in {"server", "claimed"}:
+        yield ad
+    elif mode != "gpus":
+        for state in _strings(ad, "ChildState"):
+            yield ClassAd({"State": state}, parent=ad)

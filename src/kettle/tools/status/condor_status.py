@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
@@ -16,9 +19,10 @@ from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.printing.tables import render_table
 from kettle.tools.programs import Streams
 from kettle.tools.status import tables
+from kettle.tools.status.compact import COMPACT, render_compact
 from kettle.tools.status.compact import NAMES as COMPACT_NAMES
-from kettle.tools.status.compact import render_compact
-from kettle.tools.status.totals import render_totals
+from kettle.tools.status.compact import condition as compact_condition
+from kettle.tools.status.totals import is_worth_a_look, render_totals
 from kettle.tools.status.wish import MODES, USAGE, ContradictionError, Wish, read_wish
 
 # What the reference asks for in every projection.
@@ -50,6 +54,12 @@ def _complain(error: UsageError) -> str:
 
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print the ads that are meant; 1 for a constraint that makes no sense."""
+    if wish.target_file:
+        # Compat: like the reference, which takes it and shows TARGET as undefined all the same.
+        try:
+            Path(wish.target_file).read_bytes()
+        except OSError as error:
+            raise UsageError(f"Cannot open file {wish.target_file}: errno: {error.errno}") from None
     if wish.compact is not None and wish.totals_only:
         streams.stderr.write(
             "Warning: ignoring -compact option because -total option is also set\n"
@@ -66,8 +76,67 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
         return 0
-    streams.stdout.write(render(wish, arrange(wish, ads)))
+    ads = arrange(wish, ads)
+    if wish.merge_file:
+        streams.stdout.write(compare(wish, ads, streams))
+    elif wish.print_format:
+        streams.stdout.write(render_print_format(wish, ads, streams))
+    else:
+        streams.stdout.write(render(wish, ads))
     return 0
+
+
+def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
+    """Return the ads that are in the file of `-merge` too, those that are not, and the file's.
+
+    Compat: an ad is known by machine and name; the reference takes its place among the ads for a
+    part of its name too, and finds only ads that stand at the same place.
+    """
+    try:
+        others = arrange(replace(wish, limit=0), read_ads(wish.merge_file, "auto", []))
+    except OSError:
+        streams.stderr.write(f"Can't open file of ClassAds: {wish.merge_file}\n")
+        others = []
+    ours, theirs = {_identity(ad) for ad in ads}, {_identity(ad) for ad in others}
+    parts = (
+        (f"both the query and in '{wish.merge_file}'", [a for a in ads if _identity(a) in theirs]),
+        ("only in the query", [ad for ad in ads if _identity(ad) not in theirs]),
+        (f"only in '{wish.merge_file}'", [ad for ad in others if _identity(ad) not in ours]),
+    )
+    blocks = [
+        f"The following ads were found {'in ' if which.startswith('both') else ''}{which}:\n"
+        + render(wish, found, widths_of=[*ads, *others])
+        for which, found in parts
+        if found
+    ]
+    return ("\n" if wish.columns else "").join(blocks)
+
+
+def _identity(ad: ClassAd) -> tuple[str | None, str | None]:
+    return ad.string("Machine"), ad.string("Name")
+
+
+def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
+    """Return the columns that a print-format file describes; UsageError if there is none.
+
+    Compat: GROUP BY changes nothing here, as in the reference.
+    """
+    from kettle.tools.printing.print_format import read_print_format
+    from kettle.tools.status.machine_columns import ATTRIBUTE_RENDERERS, RENDERERS, show_string
+
+    found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+    for warning in found.warnings:
+        streams.stderr.write(f"{warning}\n")
+    if found.constraint:
+        expression = parse_expression(found.constraint)
+        ads = [ad for ad in ads if _holds(ad, expression)]
+    for column in found.mask.columns:
+        if column.width is not None and column.shown is None and column.printf is None:
+            # Compat: a column of fixed width shows strings only (vectors `output`, or.cpf).
+            column.shown = partial(show_string, column.expression)
+    found.mask.measure(ads)
+    heading = found.mask.render_headings() if found.headings and ads else ""
+    return heading + "".join(found.mask.render(ad) for ad in ads)
 
 
 # --- which ads --------------------------------------------------------------------------------
@@ -79,6 +148,8 @@ def conditions(wish: Wish) -> list[str]:
 
     found = []
     own = MODES[wish.mode].condition
+    if wish.compact is not None and wish.mode in COMPACT:
+        own = compact_condition(wish.mode, own)
     if own:
         found.append(f"({own})")
     found += [f"({constraint})" for constraint in wish.constraints]
@@ -93,9 +164,14 @@ def conditions(wish: Wish) -> list[str]:
 
 def read_file(wish: Wish) -> list[ClassAd]:
     """Return the wanted ads of a file; OSError if it cannot be read."""
-    with open(wish.file, encoding="utf-8", errors="surrogateescape") as file:
-        ads: Iterable[ClassAd] = parse_ads(file.read(), wish.file_form)
-        for condition in conditions(wish):
+    return read_ads(wish.file, wish.file_form, conditions(wish))
+
+
+def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
+    """Return the ads of a file that satisfy all conditions; OSError if it cannot be read."""
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        ads: Iterable[ClassAd] = parse_ads(file.read(), form)
+        for condition in conditions:
             expression = parse_expression(condition)
             ads = [ad for ad in ads if _holds(ad, expression)]
         return list(ads)
@@ -128,7 +204,7 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> list[Cl
 
 def projection(wish: Wish) -> list[str]:
     """Return the attributes to fetch; nothing means whole ads."""
-    if wish.form or wish.diagnose:
+    if wish.form or wish.diagnose or wish.print_format or not MODES[wish.mode].names:
         names = set(wish.attributes)
         return sorted(names) if names else []
     if wish.columns:
@@ -196,8 +272,8 @@ def _natural_key(ad: ClassAd) -> tuple[bool, str, list[tuple[int, int, str]]]:
 # --- how ------------------------------------------------------------------------------------
 
 
-def render(wish: Wish, ads: list[ClassAd]) -> str:
-    """Return what is printed."""
+def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) -> str:
+    """Return what is printed; there is room for `widths_of` too."""
     if wish.diagnose:
         return ""
     if wish.columns:
@@ -205,20 +281,20 @@ def render(wish: Wish, ads: list[ClassAd]) -> str:
             wish.columns.measure(ads)
         heading = wish.columns.render_headings() if wish.columns.headings and ads else ""
         return heading + "".join(wish.columns.render(ad) for ad in ads)
-    if wish.form:
+    mode = MODES[wish.mode]
+    if wish.form or wish.mode == "license":
         return _render_ads(wish, ads)
     if not ads:
         return ""
-    if wish.compact is not None and not wish.totals_only:
-        return "".join(f"{line}\n" for line in render_compact(ads))
-    if wish.compact is not None:
-        # The sums alone are of the slots that have a line, which parts of slots have not.
-        ads = [ad for ad in ads if not ad.boolean("DynamicSlot")]
-    mode = MODES[wish.mode]
+    if wish.compact is not None and not wish.totals_only and wish.mode in COMPACT:
+        return "".join(f"{line}\n" for line in render_compact(wish.mode, ads, wide=wish.wide))
     cells = tables.WIDE_SLOTS if wish.wide and mode.cells is tables.SLOTS else mode.cells
     lines = []
-    if not wish.totals_only:
-        lines += render_table(cells, ads, wish.added or None)
+    if not wish.totals_only and cells:
+        shown = ads
+        if wish.mode == "healthy" and not wish.verbose:
+            shown = [ad for ad in ads if is_worth_a_look(ad)]
+        lines += render_table(cells, shown, wish.added or None, widths_of=[*ads, *widths_of])
     if mode.totals is not None:
         lines += render_totals(mode.totals, ads, fits=bool(wish.added) or wish.wide)
     return "".join(f"{line}\n" for line in lines)
@@ -238,4 +314,4 @@ def _render_ads(wish: Wish, ads: list[ClassAd]) -> str:
                     part.insert(name, expression)
             chosen.append(part)
         ads = chosen
-    return render_ads(ads, wish.form)
+    return render_ads(ads, wish.form or "long")

@@ -7,9 +7,10 @@ What a mode asks the collector for is in `condor_status.py`, the sums below a ta
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.classad.nodes import ListNode, Literal
 from kettle.tools.printing.tables import FILL, Cell, Shown
 from kettle.tools.printing.times import format_moment, format_span
 
@@ -97,8 +98,8 @@ _ARCHITECTURES = {"X86_64": "x64", "INTEL": "INTEL"}
 
 def platform(ad: ClassAd) -> str | None:
     """Show architecture and system in short: `x64/Debian13`."""
-    arch, system = ad.string("Arch"), ad.string("OpSysAndVer") or ad.string("OpSys")
-    if not arch or not system:
+    arch, system = ad.string("Arch") or "", ad.string("OpSysAndVer") or ad.string("OpSys")
+    if not system:
         return None
     if system.startswith("WINDOWS"):
         system = ad.string("OpSysShortName") or system
@@ -128,19 +129,132 @@ def _cycle_seconds(ad: ClassAd) -> str | None:
     return None if value is None else str(value)
 
 
-_LOAD = Cell("LoadAv", 6, fixed("CondorLoadAvg", 3), left=False)
+_STATE_LETTERS = {
+    "Owner": "O",
+    "Unclaimed": "U",
+    "Matched": "M",
+    "Claimed": "C",
+    "Preempting": "P",
+    "Backfill": "F",
+    "Drained": "D",
+}
+_ACTIVITY_LETTERS = {
+    "Idle": "i",
+    "Busy": "b",
+    "Retiring": "r",
+    "Vacating": "v",
+    "Suspended": "s",
+    "Benchmarking": "e",
+    "Killing": "k",
+}
+
+
+def state_letters(states: Collection[str], activities: Collection[str]) -> str:
+    """Return a letter for the state and one for the activity; `*` where there are several."""
+    return _letter(states, _STATE_LETTERS) + _letter(activities, _ACTIVITY_LETTERS)
+
+
+def _letter(values: Collection[str], letters: Mapping[str, str]) -> str:
+    return letters.get(next(iter(values)), "?") if len(values) == 1 else "*"
+
+
+def state_code(ad: ClassAd) -> str:
+    """Show state and activity in two letters."""
+    return state_letters([ad.string("State") or ""], [ad.string("Activity") or ""])
+
+
+def member_count(name: str) -> Shown:
+    """Show how many members a list has, or a string that holds one."""
+
+    def shown(ad: ClassAd) -> str | None:
+        value = ad.evaluate(name)
+        if isinstance(value, str):
+            return str(len([part for part in value.split(",") if part.strip()]))
+        return str(len(value)) if isinstance(value, list) else None
+
+    return shown
+
+
+def readable_mebibytes(name: str) -> Shown:
+    """Show an amount given in MiB in the unit that fits it."""
+
+    def shown(ad: ClassAd) -> str | None:
+        amount = ad.real(name)
+        if amount is None:
+            return None
+        for unit in ("MB", "GB"):
+            if amount < 1024:
+                return f"{amount:.1f} {unit}"
+            amount /= 1024
+        return f"{amount:.1f} TB"
+
+    return shown
+
+
+def device_names(ad: ClassAd) -> str | None:
+    """Show the names of a slot's GPUs."""
+    name = ad.string("GPUs_DeviceName")
+    if name is not None:
+        return name
+    names = [text for gpu in gpus(ad) if (text := gpu.string("DeviceName")) is not None]
+    return ",".join(names) or ad.string("CUDADeviceName")
+
+
+def gpus(ad: ClassAd) -> list[ClassAd]:
+    """Return the ads of the GPUs that a slot has to give."""
+    listed = ad.evaluate("AvailableGPUs")
+    return [gpu for gpu in listed if isinstance(gpu, ClassAd)] if isinstance(listed, list) else []
+
+
+def _health_factor(ad: ClassAd) -> str:
+    factor = ad.real("HealthFactor")
+    return "?".ljust(6) if factor is None else f"{int(factor * 100):5d}%"
+
+
+def _failed_checks(ad: ClassAd) -> str:
+    own = ad.string("SlotBrokenReason")
+    if own is not None:
+        return own
+    for name in ("BrokenReasons", "HealthExprs"):
+        value = ad.evaluate(name)
+        if isinstance(value, str) and name == "BrokenReasons":
+            return value
+        if isinstance(value, list):
+            if name == "BrokenReasons":
+                return ", ".join(sorted(text for text in value if isinstance(text, str)))
+            return ", ".join(_expressions(ad, name))
+    return "?"
+
+
+def _expressions(ad: ClassAd, name: str) -> list[str]:
+    """Return the members of a list that are no plain strings, as they are written."""
+    expression = ad.lookup(name)
+    if not isinstance(expression, ListNode):
+        return []
+    members = [each for each in expression.elements if not isinstance(each, Literal)]
+    return [unparse(each, old=True) for each in members]
+
+
+_LOAD = Cell("LoadAv", 6, fixed("CondorLoadAvg", 3), left=False, missing=FILL)
 _NAME = Cell("Name", NAME_WIDTH, name_or_machine)
-_GROWING_NAME = Cell("Name", 15, name_or_machine, grows=True)
+
+
+def _growing_name(width: int) -> Cell:
+    return Cell("Name", width, name_or_machine, grows=True)
+
+
+_GROWING_NAME = _growing_name(15)
 _OPSYS = Cell("OpSys", 10, text("OpSys"))
 _ARCH = Cell("Arch", 8, text("Arch"))
-_STATE = Cell("State", 5, text("State"), grows=True)
-_ACTIVITY = Cell("Activity", 8, text("Activity"))
+_STATE = Cell("State", 5, text("State"), grows=True, missing="undefined")
+_ACTIVITY = Cell("Activity", 8, text("Activity"), missing="??")
 _MEMORY = Cell("Mem", 6, whole("Memory"), left=False, missing=FILL)
 _ACTIVITY_TIME = Cell(
     "  ActvtyTime",
     12,
     span("EnteredCurrentActivity", ("MyCurrentTime", "LastHeardFrom")),
     left=False,
+    missing="-",
     gap="",
 )
 _WIDE_ACTIVITY_TIME = Cell(
@@ -185,6 +299,16 @@ JAVA = (
     _MEMORY,
     _ACTIVITY_TIME,
 )
+VM = (
+    _NAME,
+    Cell("VmType", 6, text("VM_Type")),
+    Cell("Network", 9, text("VM_Networking_Types")),
+    _STATE,
+    _ACTIVITY,
+    _LOAD,
+    Cell("VMMem", 5, whole("VM_Memory"), left=False, missing=FILL),
+    _ACTIVITY_TIME,
+)
 CLAIMED = (
     _NAME,
     _OPSYS,
@@ -205,14 +329,26 @@ SERVER = (
 )
 STATE = (
     _NAME,
-    Cell("Cpu", 3, whole("Cpus")),
+    Cell("Cpu", 3, whole("Cpus"), missing="undefined"),
     Cell(" Mem ", 5, lambda _: None, left=False),
     _LOAD,
     Cell("  KbdIdle", 12, lasting("KeyboardIdle"), left=False, missing=FILL),
     Cell("State", 7, text("State")),
-    Cell("  StateTime", 12, span("EnteredCurrentState", ("LastHeardFrom",)), left=False),
-    Cell("Activ", 5, text("Activity"), grows=True),
-    Cell("  ActvtyTime", 12, span("EnteredCurrentActivity", ("LastHeardFrom",)), left=False),
+    Cell(
+        "  StateTime",
+        12,
+        span("EnteredCurrentState", ("LastHeardFrom",)),
+        left=False,
+        missing=FILL,
+    ),
+    Cell("Activ", 5, text("Activity"), missing="undefined", grows=True),
+    Cell(
+        "  ActvtyTime",
+        12,
+        span("EnteredCurrentActivity", ("LastHeardFrom",)),
+        left=False,
+        missing="-",
+    ),
 )
 ABSENT = (
     _NAME,
@@ -233,6 +369,15 @@ SCHEDDS = (
     _sum("IdleJobs", "TotalIdleJobs", 10),
     _sum("HeldJobs", "TotalHeldJobs", 10),
 )
+RUNNING_SCHEDDS = (
+    _GROWING_NAME,
+    _sum("TotalJobs", "TotalJobAds", 9),
+    _sum("Shadows", "ShadowsRunning", 7),
+    _sum("ActiveDAGs", "TotalSchedulerJobsRunning", 10),
+    _sum("IdleDAGs", "TotalSchedulerJobsIdle", 8),
+    _sum("RcntDone", "RecentJobsCompleted", 8),
+    _sum("RcntStart", "RecentJobsStarted", 9),
+)
 SUBMITTERS = (
     _GROWING_NAME,
     Cell("Machine", 12, text("Machine"), missing="undefined", grows=True),
@@ -241,14 +386,14 @@ SUBMITTERS = (
     _sum("HeldJobs", "HeldJobs", 10),
 )
 COLLECTORS = (
-    _GROWING_NAME,
+    _growing_name(4),
     Cell("Machine", 18, text("Machine"), missing="undefined", grows=True),
     _sum("RunningJobs", "RunningJobs", 11),
     _sum("IdleJobs", "IdleJobs", 10),
     _sum("HostsTotal", "HostsTotal", 10),
 )
 NEGOTIATORS = (
-    _GROWING_NAME,
+    _growing_name(12),
     Cell("LastCycleEnd", 12, moment("LastNegotiationCycleEnd0"), left=False),
     Cell("(Sec)", 5, _cycle_seconds, left=False),
     _sum("Slots", "LastNegotiationCycleCandidateSlots0", 7),
@@ -259,26 +404,26 @@ NEGOTIATORS = (
     _sum("Rejections", "LastNegotiationCycleRejections0", 10),
 )
 MASTERS = (
-    _GROWING_NAME,
+    _growing_name(12),
     Cell("Version", 14, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
     Cell("  Memory", 10, gigabytes("DetectedMemory"), left=False),
     Cell("   Uptime", 13, _UPTIME, left=False),
 )
 STARTDS = (
-    _GROWING_NAME,
+    _growing_name(4),
     Cell("Platform", 8, platform, grows=True),
-    Cell("Version", 13, version, grows=True),
+    Cell("Version", 7, version, grows=True),
     Cell("Cpus", 4, whole("DetectedCpus"), left=False, missing=FILL),
     Cell("  Memory", 10, gigabytes("DetectedMemory"), left=False),
-    Cell("GPUs", 5, whole("DetectedGPUs"), left=False),
+    Cell("GPUs", 5, member_count("DetectedGPUs"), left=False),
     Cell("   Uptime", 13, _UPTIME, left=False),
 )
 DEFRAG = (
-    _GROWING_NAME,
+    _growing_name(12),
     _sum("Draining", "MachinesDraining", 8),
     _sum("Peak", "MachinesDrainingPeak", 8),
-    _sum("TotalDrained", "MachinesDrained", 12),
+    _sum("TotalDrained", "DrainedMachines", 12),
 )
 GRID = (
     _NAME,
@@ -297,6 +442,55 @@ ANY = (
     Cell("MyType", 18, _mytype),
     Cell("TargetType", 18, _target),
     Cell("Name", 41, name_or_machine),
+)
+GPUS = (
+    Cell("Name", 4, name_or_machine, grows=True),
+    Cell("ST", 2, state_code),
+    Cell("User", 4, text("RemoteUser"), missing="_", grows=True),
+    Cell("GPUs", 4, whole("GPUs"), left=False),
+    Cell("GPU-Memory", 10, readable_mebibytes("GPUs_GlobalMemoryMB"), grows=True),
+    Cell("GPU-Name", 8, device_names, grows=True),
+)
+HEALTH = (
+    Cell("HOST_NAME", 9, text("Name"), grows=True),
+    Cell("HEALTH", 6, _health_factor, left=False),
+    Cell("FAILED_HEALTH_CHECKS", 20, _failed_checks, grows=True),
+)
+BROKEN = (
+    Cell("Name", 4, text("Name"), grows=True),
+    Cell("Code", 4, whole("SlotBrokenCode"), left=False),
+    Cell("Reason", 6, text("SlotBrokenReason"), grows=True),
+)
+# Compat: the last column's format lacks its percent sign in the reference, which prints it.
+STORAGE = (
+    _NAME,
+    Cell("AvailDisk", 9, whole("Disk"), missing=FILL),
+    Cell("Subnet", 11, lambda _: "-11s"),
+)
+
+
+def _number(heading: str, expression: str, width: int, digits: int = 0) -> Cell:
+    parsed = parse_expression(expression)
+
+    def shown(ad: ClassAd) -> str | None:
+        value = ad.evaluate_expression(parsed)
+        if not isinstance(value, (bool, int, float)):
+            return None
+        return f"{value:.{digits}f}" if digits else str(int(value))
+
+    return Cell(heading, width, shown, left=False)
+
+
+DATA = (
+    _GROWING_NAME,
+    _number("Download", "TransferQueueNumDownloading", 8),
+    _number("KB/sec(5m)", "FileTransferDownloadBytesPerSecond_5m/1024.0", 10, 2),
+    _number("Waiting", "TransferQueueNumWaitingToDownload", 7),
+    _number("WaitingMB", "FileTransferMBWaitingToDownload", 9, 2),
+    _number("      Upload", "TransferQueueNumUploading", 12),
+    _number("KB/sec(5m)", "FileTransferUploadBytesPerSecond_5m/1024.0", 10, 2),
+    _number("Waiting", "TransferQueueNumWaitingToUpload", 7),
+    _number("WaitingMB", "FileTransferMBWaitingToUpload", 9, 2),
 )
 
 

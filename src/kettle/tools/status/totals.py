@@ -7,7 +7,7 @@ malformed and mentioned. What is grouped and summed in each mode is a table at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kettle.classad import ClassAd
 
@@ -32,6 +32,12 @@ class Totals:
     by_key: bool = True
     # Labels as long as the longest key; else they are cut.
     fits: bool = False
+    # How wide labels that fit are at least; 0: as wide as the longest.
+    least_width: int = 0
+    # Whether an empty line parts the heading from the rows.
+    parted: bool = True
+    # What follows the last row.
+    after: tuple[str, ...] = ()
 
 
 def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False) -> list[str]:
@@ -45,16 +51,20 @@ def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False)
         row = rows.setdefault(key, [0.0] * totals.columns) if key is not None else None
         if row is None or not totals.add(ad, row):
             malformed += 1
-        totals.add(ad, whole)
+        if key is not None:
+            totals.add(ad, whole)
     if not count:
         return []
     width = _LABEL_WIDTH
     if totals.fits or fits:
-        width = max(len("Total"), *(len(key) for key in rows)) if rows else width
-    lines = ["", " " * width + totals.heading, ""]
+        least = totals.least_width or len("Total")
+        width = max(least, *(len(key) for key in rows)) if rows else width
+    lines = ["", " " * width + totals.heading]
+    if totals.parted:
+        lines.append("")
     if totals.by_key:
         lines += [f"{key[:width]:>{width}}{totals.show(row)}" for key, row in sorted(rows.items())]
-        lines.append("")
+        lines += [""] if rows else []
     else:
         lines.append(" " * _LABEL_WIDTH)
     lines.append(f"{'Total':>{width}}{totals.show(whole)}")
@@ -64,13 +74,20 @@ def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False)
             f"{'':>{width}}(Omitted {malformed} malformed ads in computed attribute totals)",
             "",
         ]
-    return lines
+    return [*lines, *totals.after]
 
 
 def platform(ad: ClassAd) -> str | None:
     """Group slots by architecture and system."""
     arch, system = ad.string("Arch"), ad.string("OpSys")
     return f"{arch}/{system}" if arch and system else None
+
+
+def platform_in_short(ad: ClassAd) -> str | None:
+    """Group ads by architecture and system, in short; without a system there is no group."""
+    from kettle.tools.status.tables import platform as short
+
+    return short(ad)
 
 
 def activity(ad: ClassAd) -> str | None:
@@ -150,6 +167,92 @@ def _add_jobs(*attributes: str) -> Adder:
     return add
 
 
+# Attributes that are summed below the table of startds, after the number of machines.
+_STARTD_SUMS = (
+    "TotalSlots",
+    "TotalCpus",
+    "TotalInUseCpus",
+    "TotalBackfillInUseCpus",
+    "TotalGPUs",
+    "TotalInUseGPUs",
+    "TotalBackfillInUseGPUs",
+)
+
+
+def _add_startd(ad: ClassAd, row: Row) -> bool:
+    row[0] += 1
+    for place, attribute in enumerate(_STARTD_SUMS, start=1):
+        row[place] += ad.real(attribute) or 0
+    memory = ad.real("TotalMemory")
+    for place, attribute in enumerate(("TotalInUseMemory", "TotalBackfillInUseMemory"), start=8):
+        row[place] += 100 * (ad.real(attribute) or 0) / memory if memory else 0
+    return memory is not None and ad.real("TotalGPUs") is not None
+
+
+def _show_startds(row: Row) -> str:
+    sums = "".join(f"{int(value):9d}" for value in row[1:8])
+    # Memory is the mean of the machines' shares.
+    shares = "".join(f" {share / row[0] if row[0] else 0:7.2f}%" for share in row[8:])
+    return f"{int(row[0]):8d}{sums}{shares}"
+
+
+def _add_health(ad: ClassAd, row: Row) -> bool:
+    row[("Healthy", "Unhealthy", "Broken", "Unknown").index(health(ad))] += 1
+    return True
+
+
+def health(ad: ClassAd) -> str:
+    """Tell how a machine or slot says it is."""
+    if "BrokenReasons" in ad or "SlotBrokenReason" in ad:
+        return "Broken"
+    healthy = ad.boolean("Healthy")
+    if healthy is None:
+        return "Unknown"
+    return "Healthy" if healthy else "Unhealthy"
+
+
+def is_worth_a_look(ad: ClassAd) -> bool:
+    """Tell whether `-healthy` shows an ad: one that says it is ill, or broken, or how it fares."""
+    if health(ad) in {"Unhealthy", "Broken"}:
+        return True
+    factor = ad.real("HealthFactor")
+    return "Healthy" in ad and ad.boolean("Healthy") is None and factor is not None
+
+
+def _add_storage(ad: ClassAd, row: Row) -> bool:
+    row[0] += 1
+    disk = ad.real("Disk")
+    row[1] += disk or 0
+    return disk is not None
+
+
+def _show_storage(row: Row) -> str:
+    return f"{int(row[0]):8d}{int(row[1]):12d}"
+
+
+STARTDS = Totals(
+    "Machines    Slots     Cpus BusyCpus   BkCpus     GPUs BusyGPUs   BkGPUs  Memory%   BkMem%",
+    10,
+    platform_in_short,
+    _add_startd,
+    _show_startds,
+)
+HEALTH = Totals(
+    "  Healthy Unhealthy    Broken   Unknown",
+    4,
+    platform_in_short,
+    _add_health,
+    _numbers(9, 10, 10, 10),
+)
+CHECKPOINT_SERVERS = Totals(
+    " Servers AvailDisk  ",
+    2,
+    name,
+    _add_storage,
+    _show_storage,
+    by_key=False,
+    parted=False,
+)
 SLOT_STATES = Totals(
     " Total Owner Claimed Unclaimed Matched Preempting  Drain Backfill BkIdle",
     9,
@@ -164,6 +267,7 @@ ACTIVITIES = Totals(
     _count_states(_STATE_ORDER, first_is_total=False),
     _numbers(6, 6, 10, 8, 11, 8, 7, 9, 7),
 )
+GPUS = replace(ACTIVITIES, after=("",))
 SERVER = Totals(
     "    Slots Avail  Memory        Disk        MIPS      KFLOPS",
     6,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kettle.classad.unparse import render_value
 from kettle.errors import UsageError
 from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options
 from kettle.tools.printing.columns import Columns
@@ -20,9 +21,10 @@ from kettle.tools.status.totals import Totals
 USAGE = """\
 Usage: condor_status [options] [NAME...]
   what to show (slots unless said otherwise)
-    -absent, -avail, -claimed, -java, -run, -server, -slot, -state, -vm
-    -any, -collector, -defrag, -generic, -grid, -master, -negotiator, -schedd, -startd,
-    -submitters, -subsystem TYPE
+    -absent, -avail, -broken, -claimed, -cod, -gpus, -java, -server, -slot, -state, -vm
+    -annex-name NAME, -annex-slots
+    -any, -ckptsrvr, -collector, -data, -defrag, -generic, -grid, -healthy[:verbose], -license,
+    -master, -negotiator, -run, -schedd, -startd, -storage, -submitters, -subsystem TYPE
   from where
     -pool HOST[:PORT]       this pool's collector
     -direct HOST            the machine itself
@@ -41,6 +43,14 @@ Usage: condor_status [options] [NAME...]
     -format FORMAT EXPR
     -af[:jlhVr,tngTY] EXPR...
     -aaf[:VrTY] EXPR...     columns at the right of the table
+    -target FILE            an ad that those expressions see as TARGET
+    -print-format FILE      the columns that FILE describes
+    -natural[:off]          slot10 after slot2 (on)
+  compared with others
+    -merge FILE             what is in both, only here, only in FILE
+    -statistics SET:LEVEL   with -direct: so much of the daemon's statistics
+  -debug                    say on stderr what is being done
+  -expert                   shorter errors
   -diagnose                 show the query instead of asking
   -help, -version
 """
@@ -58,7 +68,7 @@ class Mode:
     cells: Sequence[Cell]
     totals: Totals | None = None
     condition: str = ""
-    # What the table and its sums look at.
+    # What the table and its sums look at; all of an ad if there is no table.
     names: str = ""
 
 
@@ -75,7 +85,20 @@ MODES = {
                   'State == "Unclaimed" && Cpus > 0 && Memory > 0', _SLOT_NAMES + " Cpus"),
     "java": Mode(5, "Machine", tables.JAVA, totals.SLOT_STATES, "HasJava",
                  _SLOT_NAMES + " JavaVendor JavaVersion"),
-    "vm": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, "HasVM", _SLOT_NAMES),
+    "vm": Mode(5, "Machine", tables.VM, totals.SLOT_STATES, "HasVM",
+               _SLOT_NAMES + " VM_Memory VM_Networking_Types VM_Type"),
+    "gpus": Mode(5, "Machine", tables.GPUS, totals.GPUS,
+                 "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
+                 "Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
+                 "GPUs_GlobalMemoryMB RemoteUser State"),
+    "broken": Mode(5, "Machine", tables.BROKEN, None, "size(SlotBrokenReason) > 0",
+                   "SlotBrokenCode SlotBrokenReason"),
+    "healthy": Mode(53, "StartD", tables.HEALTH, totals.HEALTH,
+                    names="Arch BrokenReasons CondorVersion HealthExprs HealthFactor Healthy OpSys "
+                          "OpSysAndVer OpSysShortName SlotBrokenReason"),
+    # Computing on demand is gone: a slot with such claims has nothing to show.
+    "cod": Mode(5, "Machine", (), None, "NumCODClaims",
+                "Arch ClaimState CODClaims OpSys State"),
     "absent": Mode(5, "Machine", tables.ABSENT, totals.SLOT_STATES, "Absent",
                    _SLOT_NAMES + " ClassAdLifetime"),
     "claimed": Mode(5, "Machine", tables.CLAIMED, totals.CLAIMED, 'State == "Claimed"',
@@ -84,14 +107,24 @@ MODES = {
                    names="Arch CondorLoadAvg Disk KFlops Memory Mips OpSys State"),
     "state": Mode(5, "Machine", tables.STATE, totals.ACTIVITIES,
                   names=_SLOT_NAMES + " Cpus EnteredCurrentState KeyboardIdle"),
-    "startd": Mode(53, "StartD", tables.STARTDS,
+    "startd": Mode(53, "StartD", tables.STARTDS, totals.STARTDS,
                    names="Arch CondorVersion DaemonStartTime DetectedCpus DetectedGPUs "
-                         "DetectedMemory LastHeardFrom OpSysAndVer OpSysShortName"),
+                         "DetectedMemory LastHeardFrom NumDynamicSlots OpSys OpSysAndVer "
+                         "OpSysShortName TotalBackfillInUseCpus TotalBackfillInUseDisk "
+                         "TotalBackfillInUseGPUs TotalBackfillInUseMemory TotalCpus TotalGPUs "
+                         "TotalInUseCpus TotalInUseDisk TotalInUseGPUs TotalInUseMemory "
+                         "TotalMemory TotalSlots"),
     "schedd": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
                    names="TotalRunningJobs TotalIdleJobs TotalHeldJobs"),
-    "run": Mode(6, "Scheduler", tables.SCHEDDS, totals.SCHEDDS,
+    "run": Mode(6, "Scheduler", tables.RUNNING_SCHEDDS, None,
                 "(ShadowsRunning + TotalSchedulerJobsRunning) > 0",
-                "TotalRunningJobs TotalIdleJobs TotalHeldJobs"),
+                "RecentJobsCompleted RecentJobsStarted ShadowsRunning TotalJobAds "
+                "TotalSchedulerJobsIdle TotalSchedulerJobsRunning"),
+    "data": Mode(6, "Scheduler", tables.DATA, None, "TransferQueueNumDownloading =!= undefined",
+                 names="FileTransferDownloadBytesPerSecond_5m FileTransferMBWaitingToDownload "
+                       "FileTransferMBWaitingToUpload FileTransferUploadBytesPerSecond_5m "
+                       "TransferQueueNumDownloading TransferQueueNumUploading "
+                       "TransferQueueNumWaitingToDownload TransferQueueNumWaitingToUpload"),
     "submitters": Mode(12, "Submitter", tables.SUBMITTERS, totals.SUBMITTERS, names=_JOB_COUNTS),
     "master": Mode(7, "DaemonMaster", tables.MASTERS,
                    names="CondorVersion DaemonStartTime DetectedCpus DetectedMemory LastHeardFrom"),
@@ -101,27 +134,34 @@ MODES = {
                            "End", "Duration", "CandidateSlots", "ActiveSubmitterCount",
                            "NumSchedulers", "NumIdleJobs", "Matches", "Rejections"))),
     "defrag": Mode(74, "Defrag", tables.DEFRAG,
-                   names="MachinesDraining MachinesDrainingPeak MachinesDrained"),
+                   names="MachinesDraining MachinesDrainingPeak DrainedMachines"),
+    "storage": Mode(46, "Storage", tables.STORAGE, names="Disk Subnet"),
+    "ckptsrvr": Mode(9, "CkptServer", tables.STORAGE, totals.CHECKPOINT_SERVERS,
+                     names="Disk Subnet"),
+    # Shown as whole ads.
+    "license": Mode(43, "License", ()),
     "grid": Mode(71, "Grid", tables.GRID,
                  names="NumJobs SubmitsAllowed SubmitsWanted RunningJobs IdleJobs"),
     "generic": Mode(74, "Generic", tables.ANY, names="MyType TargetType"),
     "any": Mode(48, "Any", tables.ANY, names="MyType TargetType"),
 }
 OPTIONS = (
-    Option("absent", 3), Option("ads", 2, 1, qualified=True), Option("af", 2, MANY, qualified=True),
+    Option("absent", 2), Option("ads", 2, 1, qualified=True), Option("af", 2, MANY, qualified=True),
     Option("autoformat", 5, MANY, qualified=True), Option("aaf", 3, MANY, qualified=True),
-    Option("attributes", 2, 1), Option("any", 3), Option("avail", 3),
-    Option("claimed", 2), Option("collector", 4), Option("compact", 3),
-    Option("constraint", 3, 1),
-    Option("debug", 3, qualified=True), Option("defrag", 4), Option("diagnose", 4),
-    Option("direct", 3, 1), Option("expert", 1), Option("format", 1, 2), Option("generic", 3),
-    Option("grid", 4), Option("help", 1), Option("java", 1), Option("json", 2),
-    Option("long", 1, qualified=True), Option("limit", 3, 1), Option("master", 1),
-    Option("natural", 3, qualified=True), Option("negotiator", 2), Option("pool", 1, 1),
-    Option("run", 1), Option("schedd", 2), Option("server", 2), Option("slot", 2),
-    Option("sort", 3, 1), Option("startd", 5), Option("state", 4),
-    Option("statistics", 5, 1), Option("submitters", 5), Option("subsystem", 5, 1),
-    Option("total", 1), Option("totals", 1), Option("version", 1), Option("vm", 2),
+    Option("attributes", 2, 1), Option("any", 2), Option("annex-name", 5, 1),
+    Option("annex-slots", 7), Option("avail", 2), Option("broken", 4), Option("claimed", 2),
+    Option("collector", 4), Option("compact", 3), Option("constraint", 3, 1), Option("ckptsrvr", 2),
+    Option("cod", 3), Option("data", 2), Option("debug", 3, qualified=True), Option("defrag", 4),
+    Option("diagnose", 4), Option("direct", 3, 1), Option("expert", 1), Option("format", 1, 2),
+    Option("generic", 1), Option("gpus", 3), Option("grid", 2), Option("help", 1),
+    Option("healthy", 3, qualified=True), Option("java", 1), Option("json", 2),
+    Option("long", 1, qualified=True), Option("license", 3), Option("limit", 2, 1),
+    Option("master", 1), Option("merge", 5, 1), Option("natural", 3, qualified=True),
+    Option("negotiator", 2), Option("pool", 1, 1), Option("print-format", 2, 1), Option("run", 1),
+    Option("schedd", 2), Option("server", 2), Option("slot", 2), Option("sort", 3, 1),
+    Option("startd", 5), Option("state", 4), Option("statistics", 5, 1), Option("storage", 3),
+    Option("submitters", 5), Option("subsystem", 5, 1), Option("total", 1), Option("totals", 1),
+    Option("target", 4, 1), Option("version", 1), Option("vm", 2),
     Option("wide", 3, qualified=True), Option("xml", 1),
 )
 # fmt: on
@@ -147,6 +187,13 @@ class Wish:
     compact: Given | None = None
     wide: bool = False
     diagnose: bool = False
+    # An ad that expressions in columns see as TARGET; ads to compare with; a print-format file.
+    target_file: str = ""
+    merge_file: str = ""
+    print_format: str = ""
+    statistics: str = ""
+    # With -healthy: also those that are.
+    verbose: bool = False
     form: str = ""
     attributes: list[str] = field(default_factory=list)
     columns: Columns = field(default_factory=Columns)
@@ -167,9 +214,12 @@ def read_wish(words: Sequence[str]) -> Wish:
         raise _worded(error) from error
     if wish.compact is not None and MODES[wish.mode].command != MODES["slot"].command:
         assert wish.chosen is not None
+        advice = f"remove {wish.chosen.word} from command or use -slot instead"
+        advice = advice if wish.mode == "startd" else ""
         raise ContradictionError(
             f"arg ({wish.compact.word}) contradicts arg {wish.chosen.index + 1} "
             f"({wish.chosen.word}) "
+            + ("remove -startd from command or use -slot instead" if wish.mode == "startd" else "")
         )
     return wish
 
@@ -233,8 +283,23 @@ def _take_plain(wish: Wish, option: Given) -> None:
         wish.compact = option
     elif name == "diagnose":
         wish.diagnose = True
-    elif name in ("pool", "direct"):
-        setattr(wish, name, option.value)
+    elif name in _KEPT:
+        setattr(wish, _KEPT[name], option.value)
+    elif name == "annex-name":
+        wish.constraints.append(f"AnnexName =?= {render_value(option.value)}")
+    elif name == "annex-slots":
+        wish.constraints.append("IsAnnex")
+
+
+# Options whose value is kept as it is given.
+_KEPT = {
+    "pool": "pool",
+    "direct": "direct",
+    "target": "target_file",
+    "merge": "merge_file",
+    "print-format": "print_format",
+    "statistics": "statistics",
+}
 
 
 def _choose(wish: Wish, option: Given) -> None:
@@ -248,6 +313,7 @@ def _choose(wish: Wish, option: Given) -> None:
             f"arg {wish.chosen.index + 1} ({wish.chosen.word})"
         )
     wish.mode, wish.chosen = option.name, option
+    wish.verbose = "verbose".startswith(option.qualifiers) and bool(option.qualifiers)
 
 
 def _choose_subsystem(wish: Wish, option: Given) -> None:
