@@ -49,7 +49,6 @@ TOO_COMPLEX = {
 }
 TOO_DEEP = {
     "config declared.declared_knobs",
-    "schedd queries.summary",
     "startd service_facts._terminal_idle",
     "tools condor_ssh_to_job.carry",
 }

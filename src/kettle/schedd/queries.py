@@ -6,8 +6,7 @@ aside when they are many, is the shell's. Source: wire reference, QUERY_JOB_ADS 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus, JobUniverse
@@ -16,8 +15,8 @@ from kettle.errors import RefusedError
 from kettle.schedd.actors import Actor
 from kettle.schedd.factory import is_factory
 from kettle.schedd.job_queue import Job, JobQueue
-from kettle.schedd.selection import holds, select_jobs
-from kettle.wire.codec import expand_projection, is_private_attribute, split_names
+from kettle.schedd.selection import candidates, holds, select_jobs
+from kettle.wire.codec import split_names
 
 # ErrorCode of the last ad.
 BAD_REQUIREMENTS = 1
@@ -131,12 +130,46 @@ def matching(queue: JobQueue, query: Query) -> Iterator[Job]:
         yield job
 
 
+def extent(queue: JobQueue, query: Query) -> int:
+    """Return about how many jobs an answer has to look at."""
+    if query.summary_only and query.constraint is None:
+        return 0
+    if query.constraint is None or query.default_autoclusters:
+        jobs = queue.by_user.get(query.me, {}) if "@" in query.me else queue.jobs
+        return len(jobs)
+    return len(candidates(queue, query.constraint))
+
+
+def count(jobs: Iterable[Job]) -> Counts:
+    """Count jobs by status."""
+    found = Counts()
+    for job in jobs:
+        found.add(job.status, job.universe)
+    return found
+
+
+def counted(queue: JobQueue, query: Query) -> Counts:
+    """Count the jobs that a query means; all of them are counted already."""
+    if query.constraint is not None or query.me or query.limit >= 0:
+        return count(matching(queue, query))
+    return _everybody(queue)
+
+
+def _everybody(queue: JobQueue) -> Counts:
+    found = Counts()
+    for (_, universe), tally in queue.tallies.items():
+        for status, number in enumerate(tally.by_status):
+            if number:
+                found.add(status, universe, number)
+    return found
+
+
 def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
     """Yield the ads of the clusters that make their jobs later, with how many jobs they have.
 
     A constraint is asked of the cluster's ad, which has no ProcId.
     """
-    for cluster in queue.clusters.values():
+    for cluster in list(queue.clusters.values()):
         if not is_factory(cluster):
             continue
         ad = cluster.ad.copy()
@@ -153,7 +186,8 @@ def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
 
 def _of_whom(queue: JobQueue, query: Query) -> Iterator[Job]:
     if query.me and query.constraint is None and "@" in query.me:
-        yield from queue.by_user.get(query.me, {}).values()
+        # A list: an answer that is sent slice by slice outlives changes of the queue.
+        yield from list(queue.by_user.get(query.me, {}).values())
     else:
         yield from select_jobs(queue, query.constraint)
 
@@ -188,19 +222,15 @@ def summary(queue: JobQueue, query: Query, found: Counts, now: int) -> ClassAd:
     """Return the ad that ends an answer; its integer Owner says so."""
     ad = ClassAd({"Owner": 0, "MyType": "Summary", "ErrorCode": 0, "ServerTime": now})
     found.insert_into(ad, "")
-    everybody = Counts()
-    mine = Counts()
-    for (_, universe), tally in queue.tallies.items():
-        for status, count in enumerate(tally.by_status):
-            if count:
-                everybody.add(status, universe, count)
-    everybody.insert_into(ad, "Allusers")
+    _everybody(queue).insert_into(ad, "Allusers")
     if query.me:
-        for user, jobs in queue.by_user.items():
-            if user == query.me or user.partition("@")[0] == query.me:
-                for job in jobs.values():
-                    if is_mine(job, query.me):
-                        mine.add(job.status, job.universe)
+        mine = count(
+            job
+            for user, jobs in queue.by_user.items()
+            if query.me in {user, user.partition("@")[0]}
+            for job in jobs.values()
+            if is_mine(job, query.me)
+        )
         mine.insert_into(ad, "My")
         ad["MyName"] = query.me
     return ad
@@ -266,73 +296,3 @@ def _add_jobs(ad: ClassAd, jobs: list[Job], query: Query) -> None:
         if len(jobs) > query.most_ids:
             ids.append("...")
         ad["JobIds"] = " ".join(ids)
-
-
-_PLAIN = re.compile(r'-?\d+(?:\.\d+)?|"[^"\\]*"|true|false|undefined|TRUE|FALSE|True|False')
-
-
-class AdLines:
-    """Job ads as encoded lines for one answer; what a cluster's jobs share is encoded once.
-
-    `projection` None shows everything but secrets. A wanted attribute that is computed brings
-    along what it is computed from, as the reference's answers do.
-    """
-
-    def __init__(self, projection: tuple[str, ...] | None, server_time: int | None) -> None:
-        self._projection = projection
-        self._wanted = None if projection is None else frozenset(map(str.lower, projection))
-        self._end = [] if server_time is None else [b"ServerTime = %d" % server_time]
-        self._shared: dict[int, list[tuple[str, bytes]]] = {}
-        # Texts that refer to other attributes, each looked at once, with what they need.
-        self._plain: set[str] = set()
-
-    def of(self, job: Job) -> list[bytes]:
-        """Return the lines of one job's ad."""
-        number = job.id.cluster
-        shared = self._shared.get(number)
-        parent = job.ad.parent
-        if shared is None:
-            shared = self._shared[number] = [] if parent is None else self._encode(parent)
-        wanted = self._wanted
-        if wanted is not None and self._needs_more(job.ad, wanted):
-            return self._expanded(job)
-        own = job.ad.table
-        lines = [line for _, line in self._encode(job.ad)]
-        lines += [line for key, line in shared if key not in own]
-        return lines + self._end
-
-    def _encode(self, ad: ClassAd) -> list[tuple[str, bytes]]:
-        """Return key and line of an ad's own attributes that are shown."""
-        wanted = self._wanted
-        lines = []
-        for key, name in zip(ad.table, ad.own_names(), strict=True):
-            if (wanted is None or key in wanted) and not is_private_attribute(name):
-                line = f"{name} = {ad.text(name)}"
-                lines.append((key, line.encode("utf-8", "surrogateescape")))
-        return lines
-
-    def _needs_more(self, ad: ClassAd, wanted: frozenset[str]) -> bool:
-        """Tell whether a wanted attribute is computed from others that are not wanted."""
-        for name in wanted:
-            text = ad.text(name)
-            if text is None or text in self._plain:
-                continue
-            if not _PLAIN.fullmatch(text):
-                return True
-            if len(self._plain) < _MOST_PLAIN:
-                self._plain.add(text)
-        return False
-
-    def _expanded(self, job: Job) -> list[bytes]:
-        assert self._projection is not None
-        names = {name.lower(): name for name in expand_projection(job.ad, self._projection)}
-        lines = [
-            f"{name} = {job.ad.text(name)}".encode("utf-8", "surrogateescape")
-            for name in job.ad
-            if name.lower() in names and not is_private_attribute(name)
-        ]
-        return lines + self._end
-
-
-# Limit: texts remembered as plain values within one answer.
-_MOST_PLAIN = 10_000

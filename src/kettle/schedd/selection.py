@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from kettle.classad import ClassAd, Expr, parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, RefusedError
@@ -35,17 +35,17 @@ def parse_constraint(text: str) -> Expr | None:
 def select_jobs(queue: JobQueue, constraint: Expr | None) -> Iterator[Job]:
     """Yield the jobs for which a constraint is true; None is all of them.
 
-    The queue must not change while this is iterated.
+    The queue may change while this is iterated: what is yielded was there at the beginning.
     """
     if constraint is None:
-        yield from queue.jobs.values()
+        yield from list(queue.jobs.values())
         return
-    for job in candidates(queue, constraint):
+    for job in list(candidates(queue, constraint)):
         if holds(job.ad, constraint):
             yield job
 
 
-def candidates(queue: JobQueue, constraint: Expr) -> Iterable[Job]:
+def candidates(queue: JobQueue, constraint: Expr) -> Collection[Job]:
     """Return the jobs that can satisfy a constraint: never too few, often too many."""
     alternatives = unparse(constraint, old=True).split("||")
     if len(alternatives) > 1000:

@@ -11,14 +11,13 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.records import history_query
 from kettle.runtime.record_files import send_history
 from kettle.schedd import actions, queries
 from kettle.schedd.actors import Actor
-from kettle.schedd.job_queue import Job
 from kettle.schedd.qmgmt import Connection
+from kettle.schedd.query_answers import Answer
 from kettle.schedd.selection import holds
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -35,8 +34,8 @@ IDLE_SECONDS = 1200.0
 # Limit: requests of one connection that are served before the others have their turn.
 _REQUESTS_AT_A_TIME = 256
 
-# Ads of one answer that leave together.
-_TOGETHER = 64
+# Jobs that are looked at before others have their turn.
+_JOBS_AT_A_TIME = 1000
 
 
 class QueueCommands:
@@ -108,45 +107,17 @@ class QueueCommands:
         except RefusedError as refusal:
             await stream.send(Words(queries.failure(refusal.code, refusal.message, now)))
             return
-        if query.group_by or query.default_autoclusters:
-            for ad in queries.aggregate(service.queue, query, service.signature):
-                await stream.send(Words(ad))
-            end = ClassAd({"Owner": 0, "ErrorCode": 0, "ServerTime": now})
-            await stream.send(Words(end))
-            return
-        found = queries.Counts()
-        jobs = list(queries.matching(service.queue, query))
-        for job in jobs:
-            found.add(job.status, job.universe)
-        if not query.summary_only:
-            await self._send_jobs(stream, query, jobs, now)
-        await stream.send(Words(queries.summary(service.queue, query, found, now)))
+        answer = Answer(service.queue, query, now, service.signature)
+        if query.default_autoclusters:
+            # Autoclusters are given numbers as they are asked for, and a child's would be lost.
+            await self._number_autoclusters()
+        ads = queries.extent(service.queue, query)
+        await service.runtime.snapshots.answer(stream, answer.parts, ads=ads)
 
-    async def _send_jobs(
-        self, stream: Stream, query: queries.Query, jobs: list[Job], now: int
-    ) -> None:
-        server_time = now if query.server_time else None
-        if query.with_clusters and query.without_procs:
-            for ad in queries.clusters(self._service.queue, query):
-                writer = stream.writer()
-                writer.ad(ad, server_time=server_time, projection=query.projection)
-                await stream.send(writer)
-            return
-        lines = queries.AdLines(query.projection, server_time)
-        clusters: set[int] = set()
-        for number, job in enumerate(jobs):
-            if query.with_clusters and job.id.cluster not in clusters:
-                clusters.add(job.id.cluster)
-                cluster = self._service.queue.clusters[job.id.cluster]
-                writer = stream.writer()
-                writer.ad(cluster.ad, server_time=server_time, projection=query.projection)
-                stream.post(writer)
-            writer = stream.writer().ads_lines(lines.of(job))
-            if number % _TOGETHER:
-                stream.post(writer)
-            else:
-                await stream.send(writer)
-                # Other connections have their turn, however fast this one reads.
+    async def _number_autoclusters(self) -> None:
+        for number, job in enumerate(list(self._service.queue.jobs.values())):
+            self._service.signature(job)
+            if number % _JOBS_AT_A_TIME == 0:
                 await asyncio.sleep(0)
 
     async def on_history(self, stream: Stream) -> None:

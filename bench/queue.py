@@ -1,0 +1,189 @@
+"""A long queue: what condor_q, condor_rm and condor_submit take with 100,000 jobs in it.
+
+    python bench/queue.py [--jobs N] [--json FILE]
+
+Prints each figure beside its target and, where $KETTLE_PEER_ROOT names a chroot with the real
+HTCondor, beside what that takes in the same run. Seconds are of the whole tool, from its start to
+its end; memory is the schedd's PSS after the jobs came in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+# Not `queue` of the standard library, which others import by that name.
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+sys.path.append(str(Path(__file__).parent))
+
+from peer import PeerPool, peer_pool
+
+from kettle.pool.personal import PersonalPool
+from pool import tool
+
+# Jobs stay where they are.
+CONFIG = """\
+START = false
+MAX_JOBS_PER_SUBMISSION = 2000000
+MAX_JOBS_PER_OWNER = 2000000
+"""
+SUBMIT = "executable = /bin/true\narguments = $(Process)\nlog = {log}\nqueue {count}\n"
+LATE = "executable = /bin/true\nmax_materialize = 10\nhold = true\nqueue {count}\n"
+
+# Figure → target in seconds (or procs a second, or MB).
+TARGETS = {
+    "submit_10000_procs_per_second": 15000.0,
+    "submit_million_late_seconds": 0.5,
+    "q_json_seconds": 5.0,
+    "q_af_3_seconds": 0.8,
+    "q_totals_seconds": 0.15,
+    "schedd_mb": 300.0,
+    "rm_all_seconds": 1.0,
+}
+_QUERIES = {
+    "q_json_seconds": ("-json",),
+    "q_af_3_seconds": ("-af", "ClusterId", "ProcId", "JobStatus"),
+    "q_totals_seconds": ("-totals",),
+}
+
+
+def pss_mb(pid: int) -> float:
+    """Return a process's proportional set size."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    found = re.search(r"^Pss:\s+(\d+) kB", text, re.MULTILINE)
+    return int(found[1]) / 1024 if found else 0.0
+
+
+def schedd_pid(folder: str) -> int:
+    """Return the schedd whose working folder or command line lies in `folder`."""
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                line = Path(f"/proc/{name}/cmdline").read_bytes()
+                where = os.readlink(f"/proc/{name}/cwd")
+            except OSError:
+                continue
+            if line.startswith(b"condor_schedd") and b"zygote" not in line and folder in where:
+                return int(name)
+    raise SystemExit(f"no schedd in {folder}")
+
+
+class Ours:
+    """Our pool."""
+
+    def __init__(self, pool: PersonalPool, work: Path) -> None:
+        self.pool = pool
+        self.work = work
+
+    def seconds(self, name: str, *words: str) -> float:
+        """Return what a tool takes."""
+        return tool(name, *words, pool=self.pool)[0]
+
+    def submit(self, text: str) -> float:
+        """Return what condor_submit of a description takes."""
+        path = self.work / "job.sub"
+        path.write_text(text.format(log=self.work / "log", count="{count}"))
+        return self.seconds("condor_submit", "-terse", str(path))
+
+    def memory(self) -> float:
+        """Return the schedd's memory in MB."""
+        return pss_mb(schedd_pid(self.pool.folder))
+
+
+class Theirs:
+    """The peer's pool."""
+
+    def __init__(self, pool: PeerPool) -> None:
+        self.pool = pool
+
+    def seconds(self, name: str, *words: str) -> float:
+        """Return what a tool takes."""
+        argv = self.pool.argv(name, *(f"'{word}'" if " " in word else word for word in words))
+        return _timed(argv)
+
+    def submit(self, text: str) -> float:
+        """Return what condor_submit of a description takes."""
+        (self.pool.folder / "user/job.sub").write_text(text.format(log="log", count="{count}"))
+        return _timed(self.pool.argv_as_tester("condor_submit", "-terse", "job.sub"))
+
+    def memory(self) -> float:
+        """Return the schedd's memory in MB."""
+        return pss_mb(schedd_pid(f"/tmp/{self.pool.name}"))
+
+
+def _timed(argv: list[str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - began
+
+
+def measure(side: Ours | Theirs, jobs: int) -> dict[str, float]:
+    """Take every figure of one pool."""
+    figures: dict[str, float] = {}
+    few = jobs // 10
+    seconds = side.submit(SUBMIT.replace("{count}", str(few)))
+    figures["submit_10000_procs_per_second"] = few / seconds
+    figures["submit_million_late_seconds"] = side.submit(LATE.replace("{count}", "1000000"))
+    side.seconds("condor_rm", "-all")
+    _wait_until_empty(side)
+    side.submit(SUBMIT.replace("{count}", str(jobs)))
+    time.sleep(1.0)
+    for name, words in _QUERIES.items():
+        runs = [side.seconds("condor_q", *words) for _ in range(3)]
+        figures[name] = min(runs)
+    figures["schedd_mb"] = side.memory()
+    figures["rm_all_seconds"] = side.seconds("condor_rm", "-all")
+    return figures
+
+
+def _wait_until_empty(side: Ours | Theirs) -> None:
+    """Wait until removed jobs have left."""
+    name = "condor_q"
+    for _ in range(600):
+        if isinstance(side, Ours):
+            text = tool(name, "-totals", pool=side.pool)[2]
+        else:
+            text = side.pool.run(name, "-totals")
+        if "0 jobs" in text:
+            return
+        time.sleep(0.5)
+    raise SystemExit("removed jobs do not leave")
+
+
+def main() -> None:
+    """Measure, print, and write the figures where they are wanted."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--jobs", type=int, default=100_000)
+    parser.add_argument("--json", metavar="FILE")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="kettle-bench-") as name:
+        work = Path(name)
+        work.chmod(0o755)
+        pool = PersonalPool(str(work / "pool"), configuration=CONFIG)
+        pool.make()
+        pool.start()
+        try:
+            ours = measure(Ours(pool, work), arguments.jobs)
+        finally:
+            pool.stop(how="fast")
+    with peer_pool(f"bench-queue-{os.getpid()}") as peer:
+        theirs = measure(Theirs(peer), arguments.jobs) if peer is not None else {}
+    print(f"{arguments.jobs} jobs{'':<22} Kettle    target   HTCondor")
+    for figure, value in ours.items():
+        beside = f"{theirs[figure]:10.4g}" if figure in theirs else "         -"
+        print(f"{figure:<32} {value:8.4g} {TARGETS[figure]:8.4g} {beside}")
+    if arguments.json:
+        found = {"jobs": arguments.jobs, "kettle": ours, "peer": theirs, "targets": TARGETS}
+        Path(arguments.json).write_text(json.dumps(found, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
