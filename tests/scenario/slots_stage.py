@@ -18,7 +18,7 @@ from kettle.startd.service import StartdService
 from kettle.startd.slot_machine import Phase
 from kettle.testing.processes import FakeChild
 from kettle.testing.world import World, WorldDaemon, run_in_world
-from kettle.wire.codec import Reader
+from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims
 from kettle.wire.messages import starter_control as words
@@ -67,9 +67,18 @@ class FakeStarter:
         self.processes += 1
         self.activations.append(words.StarterActivation.read(Reader(child.arguments)))
         os.close(connection)
-        stream = Stream.over(control)
+        self.stream = stream = Stream.over(control)
         with socket.socket(fileno=connections) as hand:
             return await self._work(stream, hand)
+
+    async def ask(self, wanted: ClassAd) -> words.ControlMessage:
+        """Ask for an activation, and return the answer."""
+        writer = Writer()
+        writer.ad(wanted, private=True)
+        before = len(self.orders)
+        await self.stream.send(words.AskActivation(ClassAd(), writer.getvalue()))
+        await asyncio.sleep(0.01)
+        return self.orders[before]
 
     async def _work(self, stream: Stream, hand: socket.socket) -> int:
         listening = asyncio.ensure_future(self._listen(stream, hand))
@@ -77,7 +86,8 @@ class FakeStarter:
         died = asyncio.ensure_future(self.die.wait())
         await asyncio.wait((ended, died), return_when=asyncio.FIRST_COMPLETED)
         if not died.done():
-            await stream.send(words.StarterDone(ClassAd({"ExitCode": 0, "Stays": self.stays})))
+            done = ClassAd({"ExitCode": 0, "Stays": self.stays, "Asks": self.stays})
+            await stream.send(words.StarterDone(done))
         if self.stays:
             with contextlib.suppress(ConnectionLost):
                 await listening
@@ -90,8 +100,9 @@ class FakeStarter:
         while True:
             order = words.read_control_message(await stream.receive_forever())
             if isinstance(order, words.NextActivation):
-                _, (connection,), _, _ = socket.recv_fds(hand, 1, 1)
-                os.close(connection)
+                if order.content.boolean("Asked") is not True:
+                    _, (connection,), _, _ = socket.recv_fds(hand, 1, 1)
+                    os.close(connection)
                 self.activations.append(words.StarterActivation.read(Reader(order.activation)))
                 await stream.send(words.StarterDone(ClassAd({"ExitCode": 0, "Stays": True})))
             self.orders.append(order)

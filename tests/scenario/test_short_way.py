@@ -11,6 +11,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.testing.world import World, run_in_world
+from kettle.wire.codec import Reader
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.short_way import (
     BEGINS,
@@ -19,6 +20,10 @@ from kettle.wire.messages.short_way import (
     NO_OUTPUT,
     NOTHING_TO_FETCH,
     SHORT_WAY,
+    TELLS_END,
+    ActivationEnded,
+    ActivationRefused,
+    NextJob,
 )
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
 
@@ -122,5 +127,94 @@ def test_a_job_that_has_to_leave_does_not_begin(tmp_path: Path) -> None:
         await here.ended()
         assert answers == [-1]
         assert "001" not in here.numbers()
+
+    play(tmp_path, scenario, script=script)
+
+
+async def end_and_wait(starter: StarterEnd) -> ClassAd:
+    """End a job as a starter that stays does, and return the ad of the next one."""
+    last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, TELLS_END: True, "ExitCode": 0})
+    await starter.call(calls.JobExit(0, 100, last))
+    await starter.stream.send(ActivationEnded(1))
+    reader = await starter.stream.receive(60)
+    assert reader.integer() == NextJob.word
+    return Reader(NextJob.read(reader).job).ad()
+
+
+def test_the_next_job_of_a_claim_begins_on_the_line_of_the_last_one(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        for proc in (3, 4):
+            assert job.integer("ProcId") == proc
+            assert job.string("ClaimId") == starter.place.claim.text
+            await starter.call(calls.RegisterStarterInfo(began(starter)))
+            job = await end_and_wait(starter)
+        await starter.call(calls.RegisterStarterInfo(began(starter)))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        for proc in (3, 4, 5):
+            await here.run(there, proc=proc, **NO_FILES)
+            exited = await here.ended()
+            assert exited.content.integer("ExitReason") == 100
+            assert exited.content.boolean("ClaimReusable") is True
+        assert there.story == ["activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
+        assert here.log.read_text().count("\n005 ") + here.log.read_text().startswith("005") == 3
+
+    play(tmp_path, scenario, script=script)
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_a_line_that_is_gone_leaves_the_ordinary_activation(when: str, tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        await starter.call(calls.RegisterStarterInfo(began(starter)))
+        if job.integer("ProcId") == 4:
+            await starter.exit()
+        elif when == "meanwhile":
+            await end_and_wait(starter)
+        else:
+            last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, TELLS_END: True})
+            await starter.call(calls.JobExit(0, 100, last))
+            await starter.stream.send(ActivationEnded(1))
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        for proc in (3, 4):
+            await here.run(there, proc=proc, **NO_FILES)
+            exited = await here.ended()
+            assert exited.content.integer("ExitReason") == 100
+        assert there.story == ["activate 1", "activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_startd_that_refuses_the_next_job_is_no_start(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        await starter.call(calls.RegisterStarterInfo(began(starter)))
+        await end_and_wait(starter)
+        why = ClassAd({"VacateReason": "The slot is broken."})
+        await starter.stream.send(ActivationRefused(0, why))
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **NO_FILES)
+        await here.ended()
+        await here.run(there, proc=4, **NO_FILES)
+        exited = await here.ended()
+        assert exited.content.integer("ExitReason") == 108
+        assert here.updates["VacateReason"] == '"The slot is broken."'
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_starter_that_dies_before_it_said_that_all_is_clean_leaves_that_to_its_startd(
+    tmp_path: Path,
+) -> None:
+    async def script(starter: StarterEnd, job: ClassAd) -> None:
+        await starter.call(calls.RegisterStarterInfo(began(starter)))
+        last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, TELLS_END: True})
+        await starter.call(calls.JobExit(0, 100, last))
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **NO_FILES)
+        assert (await here.ended()).content.integer("ExitReason") == 100
+        assert there.story == ["activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
 
     play(tmp_path, scenario, script=script)

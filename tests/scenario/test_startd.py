@@ -84,6 +84,35 @@ def test_a_starter_that_stays_runs_the_next_job_of_its_claim_and_of_no_other(
     play(tmp_path, scenario, starter=starter)
 
 
+def test_a_starter_that_stays_may_ask_for_the_next_job_of_its_claim(tmp_path: Path) -> None:
+    # Decision 0009: the startd decides as it does about ACTIVATE_CLAIM.
+    starter = FakeStarter(stays=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        assert [one.content.boolean("Start") for one in starter.orders] == [True]
+        await starter.ask(job())
+        assert [one.number for one in starter.activations] == [1, 2]
+        assert starter.activations[1].claim_id == claim_id
+        assert point.service.machine.counters.job_starts == 2
+        await asyncio.sleep(0.1)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        refused = await starter.ask(job(Cmd="/bin/no"))
+        assert isinstance(refused, words.ActivationRefused)
+        assert refused.content.integer("Code") == 0
+        assert point.phase() is Phase.CLAIMED_IDLE
+        # Another owner's job is for another process.
+        refused = await starter.ask(job(Owner="bob"))
+        assert refused.content.integer("Code") == -1
+        await asyncio.sleep(0.1)
+        assert not point.startd.processes.children()
+
+    play(tmp_path, scenario, 'START = TARGET.Cmd =!= "/bin/no"\n', starter)
+
+
 def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path: Path) -> None:
     # A011, B077, B078, B138
     starter = FakeStarter()

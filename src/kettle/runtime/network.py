@@ -217,6 +217,10 @@ class CommandNetwork:
         """Forget sessions that nobody can use any more."""
         self.standing.expire_sessions()
 
-    async def close(self) -> None:
+    def hang_up(self) -> None:
         """End every connection that is being served."""
         self.commands.close()
+
+    async def close(self) -> None:
+        """End every connection that is being served."""
+        self.hang_up()

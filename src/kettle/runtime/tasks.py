@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Container, Coroutine
 from typing import Any
 
 _running: set[asyncio.Task[Any]] = set()
@@ -38,10 +38,10 @@ def running() -> frozenset[asyncio.Task[Any]]:
     return frozenset(_running)
 
 
-async def cancel_all(*, except_for: asyncio.Task[Any] | None = None) -> None:
+async def cancel_all(*, except_for: Container[asyncio.Task[Any]] = ()) -> None:
     """Cancel every task started here, except the caller, and wait until they have ended."""
     mine = asyncio.current_task()
-    tasks = [task for task in _running if task is not mine and task is not except_for]
+    tasks = [task for task in _running if task is not mine and task not in except_for]
     for task in tasks:
         task.cancel()
     if tasks:

@@ -23,6 +23,7 @@ from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
 from kettle.runtime.event_logs import EventLogs
 from kettle.shadow.endings import Request, Wish
+from kettle.shadow.service_lines import IdleLines
 from kettle.shadow.service_shadow import RunningShadow
 from kettle.shadow.service_transfers import serve
 from kettle.wire.commands import Command
@@ -70,6 +71,7 @@ class ShadowHost:
             report=runtime.log.problem,
         )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
+        self.lines = IdleLines()
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0
         self._stopping = asyncio.Event()
@@ -163,6 +165,7 @@ class ShadowHost:
             await self._empty.wait()
         listening.cancel()
         stopping.cancel()
+        self.lines.close()
         self.logs.close()
 
     async def _listen(self) -> None:

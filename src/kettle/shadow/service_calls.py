@@ -93,6 +93,7 @@ async def _register_job_info(shadow: RunningShadow, call: calls.RegisterJobInfo)
 
 async def _job_exit(shadow: RunningShadow, call: calls.JobExit) -> Reply:
     if call.info.boolean(short_way.LAST_REPORT) is True:
+        shadow.tells_end = call.info.boolean(short_way.TELLS_END) is True
         with shadow.host.logs.together():
             shadow.note_report(call.info)
             if call.info.boolean(short_way.NO_OUTPUT) is True:

@@ -37,11 +37,12 @@ from kettle.shadow.endings import (
 )
 from kettle.shadow.job_updates import texts
 from kettle.shadow.service_calls import answer
-from kettle.shadow.service_claim import STARTD_SECONDS, ClaimLink
+from kettle.shadow.service_claim import STARTD_SECONDS, STARTER_SECONDS, ClaimLink
 from kettle.shadow.service_record import JobRecord
 from kettle.shadow.service_transfers import has_input
 from kettle.shadow.shadow_machine import Effect, Event, Phase, begin, step
 from kettle.transfer.plan import size_limit
+from kettle.wire.codec import Writer
 from kettle.wire.messages import short_way
 from kettle.wire.messages.claims import (
     ClaimMessage,
@@ -51,8 +52,9 @@ from kettle.wire.messages.claims import (
     DeactivateClaimJobDone,
     SuspendClaim,
 )
-from kettle.wire.messages.rpc import Shape
+from kettle.wire.messages.rpc import Call, Shape
 from kettle.wire.messages.shadow_host import ShadowExited
+from kettle.wire.messages.short_way import ActivationEnded, ActivationRefused, NextJob
 from kettle.wire.messages.syscalls import PutFile, read_syscall
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 from kettle.wire.sinful import Sinful
@@ -83,6 +85,7 @@ class RunningShadow(JobRecord):
     """The shadow of one job; `run` is its life."""
 
     __slots__ = (
+        "_first_call",
         "_leave_timer",
         "_policy_timer",
         "_reason",
@@ -103,6 +106,7 @@ class RunningShadow(JobRecord):
         "starter_address",
         "state",
         "stream",
+        "tells_end",
         "transfer_failure",
         "transfer_key",
         "transfer_session",
@@ -142,6 +146,10 @@ class RunningShadow(JobRecord):
         self._wake = asyncio.Event()
         self._reason = ""
         self._reusable = False
+        # What a starter said first on a line that it had from the job before.
+        self._first_call: Call | None = None
+        # Whether the starter itself says when the activation is over.
+        self.tells_end = False
         self.set_attributes(
             MyAddress=str(host.address),
             TransferKey=self.transfer_key,
@@ -244,6 +252,8 @@ class RunningShadow(JobRecord):
     # The startd.
 
     async def _activate(self) -> None:
+        if await self._activate_on_line():
+            return
         for _ in range(ACTIVATION_RETRIES):
             try:
                 stream, code, failure = await self.link.activate(self._activation_ad())
@@ -252,11 +262,7 @@ class RunningShadow(JobRecord):
                 await self.happen(Event.CONNECTION_LOST)
                 return
             if code == 1:
-                self.stream = stream
-                self.hear()
-                self._watch_policy()
-                self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
-                await self.happen(Event.ACCEPTED)
+                await self._accepted(stream)
                 return
             stream.close()
             if code != 2 or self.request is not None:
@@ -267,6 +273,40 @@ class RunningShadow(JobRecord):
             await asyncio.sleep(ACTIVATION_RETRY_SECONDS)
         self._refused("The startd did not finish cleaning up after its last job")
         await self.happen(Event.REFUSED)
+
+    async def _accepted(self, stream: Stream) -> None:
+        self.stream = stream
+        self.hear()
+        self._watch_policy()
+        self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
+        await self.happen(Event.ACCEPTED)
+
+    async def _activate_on_line(self) -> bool:
+        """Let the starter of the claim's last job ask for this one; False if there is none.
+
+        A line that breaks says nothing about the claim: then the startd itself is asked.
+        """
+        line = self.host.lines.take(self.claim.text)
+        if line is None:
+            return False
+        ad = Writer()
+        ad.ad(self._activation_ad(), private=True)
+        try:
+            await line.send(NextJob(ad.getvalue()))
+            call = read_syscall(await line.receive(STARTER_SECONDS))
+        except (WireError, OSError) as error:
+            line.close()
+            self.log(f"The starter of the last job is gone: {error}")
+            return False
+        if isinstance(call, ActivationRefused):
+            line.close()
+            said = call.failure.string("VacateReason") if call.failure is not None else None
+            self._refused(said or "The startd refused to start the job")
+            await self.happen(Event.REFUSED)
+            return True
+        self._first_call = call
+        await self._accepted(line)
+        return True
 
     def ad_for_the_starter(self) -> ClassAd:
         """Return the job's ad with what a starter has to know beside."""
@@ -326,6 +366,8 @@ class RunningShadow(JobRecord):
         ):  # fmt: skip
             # It was deactivated; the reply says whether the claim lives on.
             return
+        if self.tells_end and await self._hear_end():
+            return
         message: ClaimMessage = DeactivateClaimForcibly(self.claim.text)
         if self.state.exit_known:
             message = DeactivateClaimJobDone(self.claim.text)
@@ -337,6 +379,24 @@ class RunningShadow(JobRecord):
             return
         self._reusable = reply.boolean("Start") is True
 
+    async def _hear_end(self) -> bool:
+        """Wait until the starter says that the activation is over; False if it does not."""
+        stream = self.stream
+        if stream is None:
+            return False
+        try:
+            call = read_syscall(await stream.receive(STARTER_SECONDS))
+        except (WireError, OSError) as error:
+            self.log(f"The starter did not say that it was done: {error}")
+            return False
+        if not isinstance(call, ActivationEnded):
+            return False
+        self._reusable = bool(call.start)
+        if self._reusable:
+            self.stream = None
+            self.host.lines.keep(self.claim.text, stream)
+        return True
+
     # The starter's connection.
 
     async def _serve(self) -> None:
@@ -344,7 +404,9 @@ class RunningShadow(JobRecord):
         assert stream is not None
         try:
             while self.state.phase in _SERVING:
-                call = read_syscall(await stream.receive_forever())
+                call, self._first_call = self._first_call, None
+                if call is None:
+                    call = read_syscall(await stream.receive_forever())
                 self.hear()
                 if isinstance(call, PutFile):
                     data = await stream.receive(STARTD_SECONDS)

@@ -58,9 +58,12 @@ class StartdService:
         self.base = ClassAd()
         self.stopping = ""
         self.activations = 0
-        self.starters = Starters(runtime, Reports(self._on_starter_report, self._on_starter_done))
-        self.updates = Updates(self)
         self.claims = ClaimCommands(self)
+        reports = Reports(
+            self._on_starter_report, self._on_starter_done, self.claims.on_starter_asks
+        )
+        self.starters = Starters(runtime, reports)
+        self.updates = Updates(self)
         self.commands = OtherCommands(self)
         self._sequence = 0
         self._poll_soon = asyncio.Event()
@@ -442,6 +445,9 @@ class StartdService:
         record.usage = None
         record.job_started_at = record.suspended_seconds = 0.0
         self.apply(record, ev.StarterExited(starter.number))
+        if starter.final is not None and starter.final.boolean("Asks") is True:
+            start = self.claims.may_start(record)
+            starter.post(words.ClaimAnswer(ClassAd({"Start": start})))
 
     # ---- draining -----------------------------------------------------------------------------
 

@@ -28,6 +28,7 @@ from kettle.startd.slot_machine import Phase
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims as messages
+from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 from kettle.wire.security.claim_id import ClaimId
 
@@ -40,6 +41,8 @@ _MOST_DYNAMIC = 1000
 # How long DEACTIVATE waits for the job to be gone before it answers that it still is not.
 _DEACTIVATE_SECONDS = 20.0
 _TRY_AGAIN = 2
+# To a starter: this job is for another one, which ACTIVATE_CLAIM will start.
+_ANOTHER_STARTER = -1
 
 
 class ClaimCommands:
@@ -231,27 +234,54 @@ class ClaimCommands:
 
     async def on_activate(self, stream: Stream) -> None:
         """Start a job: the connection goes to a new starter."""
-        service = self._service
         request = messages.ActivateClaim.read(await stream.receive())
-        service.machine.counters.activation_requests += 1
         await self._await_leaving(request.claim_id)
-        job, now = request.job, service.runtime.clock.now()
-        record = service.machine.find_claim(request.claim_id)
+        judged = self._judge_activation(request.claim_id, request.job)
+        if isinstance(judged, messages.ActivateClaimReply):
+            await stream.send(judged)
+        else:
+            await self._activate(stream, *judged)
+
+    def on_starter_asks(self, starter: StarterProcess, job: ClassAd) -> None:
+        """Start a job for a shadow that said so to the claim's starter (decision 0009)."""
+        starters = self._service.starters
+        if not starters.may_ask(starter, job):
+            starter.post(words.ActivationRefused(ClassAd({"Code": _ANOTHER_STARTER})))
+            starters.let_go(starter.claim_id)
+            return
+        judged = self._judge_activation(starter.claim_id, job)
+        if isinstance(judged, messages.ActivateClaimReply):
+            ad = ClassAd({"Code": judged.code})
+            ad.update(judged.failure or {})
+            starter.post(words.ActivationRefused(ad))
+            return
+        record, ad = judged
+        activation = self._begin_activation(record, ad, starter.peer_user, b"")
+        # The starter has the job's ad: it asked with it.
+        activation.job = ClassAd()
+        starters.begin_as_asked(starter, activation)
+
+    def _judge_activation(
+        self, claim_id: str, job: ClassAd
+    ) -> tuple[SlotRecord, ClassAd] | messages.ActivateClaimReply:
+        """Return the slot and its ad if the job may be started there, else why not."""
+        service = self._service
+        service.machine.counters.activation_requests += 1
+        record = service.machine.find_claim(claim_id)
         claim = record.claim if record is not None else None
+        now = service.runtime.clock.now()
         code = claim_machine.refusal(claim, now, shutting_down=bool(service.stopping))
         if record is None or claim is None or code:
-            await self._refuse_activation(stream, job, code, 0)
-            return
+            return self._refuse_activation(job, code, 0)
         if record.slot.phase is not Phase.CLAIMED_IDLE:
-            again = VacateReasonCode.ActivationStillCleaning
-            await self._refuse_activation(stream, job, again, _TRY_AGAIN)
-            return
+            return self._refuse_activation(
+                job, VacateReasonCode.ActivationStillCleaning, _TRY_AGAIN
+            )
         record.job = job
         ad = service.slot_ad(record, policy=True)
         if ad.evaluate("Start", job) is False:
-            await self._refuse_activation(stream, job, VacateReasonCode.ActivationNoMatch, 0)
-            return
-        await self._activate(stream, record, claim, ad)
+            return self._refuse_activation(job, VacateReasonCode.ActivationNoMatch, 0)
+        return record, ad
 
     async def _await_leaving(self, claim_id: str) -> None:
         """Wait for a job of the claim that was told to leave.
@@ -265,18 +295,20 @@ class ClaimCommands:
                 async with asyncio.timeout(_DEACTIVATE_SECONDS):
                     await starter.done.wait()
 
-    async def _refuse_activation(self, stream: Stream, job: ClassAd, code: int, word: int) -> None:
+    def _refuse_activation(self, job: ClassAd, code: int, word: int) -> messages.ActivateClaimReply:
         self._service.runtime.log(f"Refused to start a job: {_reason(code).name}")
         failure = None
         if job.boolean("_condor_send_activation_failure_ad") is True:
             failure = ClassAd({"VacateReasonCode": code})
             failure["VacateReason"] = _reason(code).doc
-        await stream.send(messages.ActivateClaimReply(word, failure))
+        return messages.ActivateClaimReply(word, failure)
 
-    async def _activate(
-        self, stream: Stream, record: SlotRecord, claim: Claim, ad: ClassAd
-    ) -> None:
-        service = self._service
+    def _begin_activation(
+        self, record: SlotRecord, ad: ClassAd, user: str, channel: bytes
+    ) -> StarterActivation:
+        """Let the slot's job begin; return what its starter has to know."""
+        service, claim = self._service, record.claim
+        assert claim is not None
         assert record.job is not None
         service.activations += 1
         number, now = service.activations, service.runtime.clock.now()
@@ -285,29 +317,32 @@ class ClaimCommands:
         record.suspended_seconds = record.suspended_at = 0.0
         service.apply(record, ev.ClaimActivated(number))
         service.machine.counters.job_starts += 1
-        await stream.send(messages.ActivateClaimReply(1, None))
-        identity = service.runtime.identity
-        user = stream.peer.user
-        connection, channel = await stream.detach()
-        activation = StarterActivation(
+        return StarterActivation(
             number,
             record.name,
             claim.claim_id,
             service.starters.generation,
-            identity.machine,
+            service.runtime.identity.machine,
             service.machine.name,
             user,
             channel,
             _public(ad.flattened()),
             record.job,
         )
+
+    async def _activate(self, stream: Stream, record: SlotRecord, ad: ClassAd) -> None:
+        service, user = self._service, stream.peer.user
+        activation = self._begin_activation(record, ad, user, b"")
+        await stream.send(messages.ActivateClaimReply(1, None))
+        connection, activation.channel = await stream.detach()
         try:
             await service.starters.begin(activation, connection)
         except KettleError as error:
             service.runtime.log(f"{record.short_name}: cannot start a starter: {error}")
             if record.claim is not None:
+                now = service.runtime.clock.now()
                 service.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
-            service.apply(record, ev.StarterExited(number))
+            service.apply(record, ev.StarterExited(activation.number))
 
     # ---- the end of an activation -------------------------------------------------------------
 
@@ -330,7 +365,7 @@ class ClaimCommands:
             if not starter.done.is_set():
                 reply["StillCleaning"] = True
                 reply["StarterPID"] = starter.pid
-        reply["Start"] = self._may_start(record)
+        reply["Start"] = self.may_start(record)
         await stream.send(messages.DeactivateClaimReply(reply))
 
     def _starter_of(self, record: SlotRecord | None, claim_id: str) -> StarterProcess | None:
@@ -346,7 +381,8 @@ class ClaimCommands:
         else:
             starter.vacate(code, "Claim deactivated forcibly", graceful=False, seconds=0)
 
-    def _may_start(self, record: SlotRecord | None) -> bool:
+    def may_start(self, record: SlotRecord | None) -> bool:
+        """Whether the slot's claim may run another job."""
         if record is None or record.claim is None or self._service.stopping:
             return False
         if record.slot.leaving_code:

@@ -22,7 +22,7 @@ from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.processes import Child, is_zombie, kill_tree, strays
 from kettle.runtime.stream import Stream
-from kettle.wire.codec import Writer
+from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import starter_control as words
 
 ENTRY = "kettle.starter.service_entry:run"
@@ -47,8 +47,9 @@ class StarterProcess:
     # Where connections to shadows go, as descriptors.
     connections: socket.socket
     generation: int = 0
-    # Whose job it runs: a starter serves one owner only.
+    # Whose job it runs: a starter serves one owner only, and one submit side.
     owner: str = ""
+    peer_user: str = ""
     child: Child | None = None
     address: str = ""
     usage: ClassAd | None = None
@@ -77,10 +78,11 @@ class StarterProcess:
 
 @dataclass(frozen=True)
 class Reports:
-    """Whom to tell: of usage and state, and of the end of an activation."""
+    """Whom to tell: of usage and state, of the end of an activation, of a wish for another."""
 
     on_update: Callable[[StarterProcess], None]
     on_done: Callable[[StarterProcess], None]
+    on_ask: Callable[[StarterProcess, ClassAd], None]
 
 
 class Starters:
@@ -132,20 +134,9 @@ class Starters:
         if old is None or timer is None:
             return None
         timer.cancel()
-        same = old.owner == (activation.job.string("Owner") or "")
-        current = old.generation == self.generation and old.child is not None
-        if not (same and current and old.child is not None and old.child.running):
+        if not self._suits(old, activation.job):
             self._let_go(old)
             return None
-        starter = replace(
-            old,
-            number=activation.number,
-            slot_name=activation.slot_name,
-            usage=None,
-            final=None,
-            done=asyncio.Event(),
-            told_to_leave=False,
-        )
         try:
             socket.send_fds(old.connections, [b"c"], [connection])
             old.control.post(words.NextActivation(ClassAd(), data))
@@ -153,9 +144,45 @@ class Starters:
             self._let_go(old)
             return None
         os.close(connection)
+        return self._set_to_work(old, activation)
+
+    def _suits(self, starter: StarterProcess, job: ClassAd) -> bool:
+        """Whether a starter that waits may run this job."""
+        same = starter.owner == (job.string("Owner") or "")
+        current = starter.generation == self.generation
+        return same and current and starter.child is not None and starter.child.running
+
+    def _set_to_work(
+        self, old: StarterProcess, activation: words.StarterActivation
+    ) -> StarterProcess:
+        starter = replace(
+            old,
+            number=activation.number,
+            slot_name=activation.slot_name,
+            peer_user=activation.peer_user,
+            usage=None,
+            final=None,
+            done=asyncio.Event(),
+            told_to_leave=False,
+        )
         self._finished.pop(activation.claim_id, None)
         self._running[starter.number] = self._current[starter.pid] = starter
         return starter
+
+    def may_ask(self, starter: StarterProcess, job: ClassAd) -> bool:
+        """Whether a starter that asks for an activation waits for one and may run this job."""
+        waiting = self._idle.get(starter.claim_id)
+        return waiting is not None and waiting[0] is starter and self._suits(starter, job)
+
+    def begin_as_asked(
+        self, starter: StarterProcess, activation: words.StarterActivation
+    ) -> StarterProcess:
+        """Grant a starter the activation it asked for, on the connection it has."""
+        self._idle.pop(starter.claim_id)[1].cancel()
+        writer = Writer()
+        activation.write(writer)
+        starter.post(words.NextActivation(ClassAd({"Asked": True}), writer.getvalue()))
+        return self._set_to_work(starter, activation)
 
     async def _fork(
         self, activation: words.StarterActivation, data: bytes, connection: int
@@ -171,6 +198,7 @@ class Starters:
             ours,
             activation.generation,
             activation.job.string("Owner") or "",
+            activation.peer_user,
         )
         self._running[activation.number] = starter
         title = f"condor_starter -f -a {activation.slot_name.partition('@')[0]}"
@@ -216,6 +244,8 @@ class Starters:
             self._reports.on_update(starter)
         elif isinstance(report, words.JobState):
             self._reports.on_update(starter)
+        elif isinstance(report, words.AskActivation):
+            self._reports.on_ask(starter, Reader(report.job).ad())
 
     def _finish(self, starter: StarterProcess) -> None:
         if starter.done.is_set():

@@ -20,6 +20,7 @@ from kettle.errors import ConnectionLost, KettleError, NotFoundError
 from kettle.runtime import tasks
 from kettle.runtime.privileges import Account
 from kettle.runtime.processes import Child
+from kettle.runtime.stream import Stream
 from kettle.starter import outcome, syscalls
 from kettle.starter.account import Claimed, choose_account, slot_account
 from kettle.starter.deferral import seconds_to_wait
@@ -97,7 +98,8 @@ class Starter:
         self.transfers = False
         # Whether the shadow spares us what ours do not need (wire.messages.short_way).
         self.short_way = self.job.boolean(short_way.SHORT_WAY) is True
-        self.fetches = self.job.boolean(short_way.NOTHING_TO_FETCH) is not True
+        self._nothing_to_fetch = self.job.boolean(short_way.NOTHING_TO_FETCH) is True
+        self._short_begin = False
         self.delayed: dict[str, str] = {}
         self.streams = StreamedFiles(self.shadow)
         self.plan: LaunchPlan | None = None
@@ -121,8 +123,12 @@ class Starter:
         self.may_stay = False
         self.stays = False
         self._final: ClassAd | None = None
-        # Whether the job's last call has to say what others would have said before.
+        # Whether the job's last call has to say what others would have said before, and whether
+        # its shadow hears the end from us.
         self._short_end = False
+        self._tells_end = False
+        # The connection on which the next job of the claim may be asked for.
+        self.line: Stream | None = None
 
     # ---- the life of the job ------------------------------------------------------------------
 
@@ -190,16 +196,22 @@ class Starter:
         self._watch = self.world.confine(self._jobs, self.slot, self.job)
         self.commands = StarterCommands(self)
         self.commands.register()
-        self.fetches = self.transfers and (self.fetches or not self.short_way)
-        if self.fetches or not self.short_way:
+        self._short_begin = self._may_begin_shortly()
+        if not self._short_begin:
             await self._register()
         self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
-        if self.fetches:
+        if self.transfers and not self._short_begin:
             await self.transfer.fetch_input()
         self.keeper.write_ad(self.sandbox.job_ad, self.job)
-        if self.fetches or not self.short_way:
+        if not self._short_begin:
             await self._ask_guidance("JobEnvironment", {})
         await self._await_deferral_time()
+
+    def _may_begin_shortly(self) -> bool:
+        """Whether one call is enough until the program runs: nothing is fetched or waited for."""
+        fetches = self.transfers and not self._nothing_to_fetch
+        deferred = self.job.lookup("DeferralTime") is not None
+        return self.short_way and not fetches and not deferred
 
     async def _register(self) -> None:
         """Say who we are, and get leave to set the job up."""
@@ -210,7 +222,7 @@ class Starter:
 
     async def _begin_execution(self) -> None:
         """Say that the program begins; it may when the shadow has answered."""
-        if self.fetches or not self.short_way:
+        if not self._short_begin:
             await self.call(lambda: syscalls.must(calls.BeginExecution()))
             return
         info = self.info_ad()
@@ -637,6 +649,8 @@ class Starter:
             final[short_way.LAST_REPORT] = True
             if self.transfers:
                 final[short_way.NO_OUTPUT] = True
+            self._tells_end = self._may_run_another()
+            final[short_way.TELLS_END] = self._tells_end
         final["BytesSent"] = self.transfer.bytes_sent
         final["BytesRecvd"] = self.transfer.bytes_received
         if self.transfer.spooled:
@@ -652,16 +666,15 @@ class Starter:
 
     async def _await_deactivation(self) -> bool:
         self._remove_sandbox()
-        # Only what went by the book may be followed by another job in this process.
-        self.stays = (
-            self.may_stay
-            and self._status is not None
-            and self.vacate is None
-            and self.shadow.connected
-            and (self.plan is None or not self.plan.nice)
-            and not self.jobs.living()
-        )
-        self.control.tell_done(self._final, stays=self.stays)
+        self.stays = self._may_run_another()
+        self.control.tell_done(self._final, stays=self.stays, asks=self._tells_end)
+        if self._tells_end:
+            start = False
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_DEACTIVATION_SECONDS):
+                    start = await self.control.claim_answer()
+            self.line = self.shadow.end(start=start)
+            return True
         closed = tasks.spawn(self.shadow.closed(), "shadow closes")
         told = tasks.spawn(self._deactivated.wait(), "deactivation")
         await asyncio.wait(
@@ -672,6 +685,17 @@ class Starter:
         closed.cancel()
         told.cancel()
         return True
+
+    def _may_run_another(self) -> bool:
+        """Whether another job may follow here: only after one that went by the book."""
+        return (
+            self.may_stay
+            and self._status is not None
+            and self.vacate is None
+            and self.shadow.connected
+            and (self.plan is None or not self.plan.nice)
+            and not self.jobs.living()
+        )
 
     async def _report_failure(self, message: str, code: int, subcode: int) -> None:
         """Tell the shadow that the job cannot go on here; it holds or requeues the job."""

@@ -48,7 +48,6 @@ class StarterCommands:
         self._starter.world.register(Command.CREATE_JOB_OWNER_SEC_SESSION, self.on_create_session)
         self._starter.world.register(Command.STARTER_PEEK, self.on_peek)
         self._starter.world.register(Command.START_SSHD, self.on_start_sshd)
-        self._starter.world.begin_accepting()
 
     async def on_claim_command(self, stream: Stream) -> None:
         """Answer a CA_ command."""

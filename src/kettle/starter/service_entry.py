@@ -1,8 +1,6 @@
-"""Where a forked starter begins: unpack the activation, make a world, run the job.
+"""Where a forked starter begins: unpack the activation, make its surroundings, run the job.
 
-A starter runs one job at a time. If the job went by the book, it waits for the next one of the
-same claim, whose user, session and slot are the same; to fork anew for every short job would cost
-more than the job. Everything about a job is made anew for the next one.
+What follows the first job is decided in `service_tenure.py`.
 
 Imported by the startd's zygote, so everything below is loaded, and the configuration read, before
 any job comes. A starter forked after a reconfiguration reads the configuration again.
@@ -33,14 +31,12 @@ from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.security_settings import read_security
 from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
-from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
+from kettle.starter.service_tenure import UMASK, Surroundings, Tenure
 from kettle.starter.service_watch import SlotGroup
-from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import StarterSettings, read_settings
 from kettle.wire.codec import Reader
 from kettle.wire.messages.starter_control import StarterActivation
-from kettle.wire.security.claim_id import ClaimId
 
 
 @dataclass(frozen=True)
@@ -57,13 +53,6 @@ class Prepared:
 
 
 _prepared: Prepared | None = None
-
-# What every activation needs of its process.
-Around = tuple[Prepared, SystemClock, Log, SystemProcesses, StartdControl, SlotGroup]
-
-# Limit: jobs of one claim in one process, so that whatever it might lose does not add up.
-_MOST_ACTIVATIONS = 200
-_UMASK = 0o022
 
 
 def warm(generation: int) -> Prepared:
@@ -92,7 +81,7 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
     """Be the starter of one activation; the zygote calls this in a new process."""
     activation = StarterActivation.read(Reader(arguments))
     kernel.become_subreaper()
-    os.umask(_UMASK)
+    os.umask(UMASK)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_live(activation, descriptors))
 
@@ -116,24 +105,19 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     # The starter of a local job belongs to the schedd, which has no second job for it.
     connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None
     control = StartdControl(Stream.over(descriptors[1]), connections)
-    listening = tasks.spawn(control.serve(), "control")
-    connection = descriptors[0]
+    tasks.spawn(control.serve(), "control")
     group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
+    network = _make_network(prepared, activation, clock, log)
+    await network.listen(None)
+    network.begin_accepting()
+    surroundings = Surroundings(
+        prepared.settings, clock, log, processes, prepared.privileges, network, control, group
+    )
+    tenure = Tenure(surroundings, stays=connections is not None)
     try:
-        for count in range(1, _MOST_ACTIVATIONS + 1):
-            around = (prepared, clock, log, processes, control, group)
-            may_stay = connections is not None and count < _MOST_ACTIVATIONS
-            stays = await _run_one(activation, connection, around, may_stay)
-            await tasks.cancel_all(except_for=listening)
-            if not stays or processes.children():
-                break
-            following = await control.next_activation()
-            if following is None:
-                break
-            activation = StarterActivation.read(Reader(following[0]))
-            connection = following[1]
-            os.umask(_UMASK)
+        await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))
     finally:
+        await network.close()
         await tasks.cancel_all()
         group.close()
         processes.stop()
@@ -141,11 +125,9 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     return 0
 
 
-async def _run_one(
-    activation: StarterActivation, connection: int, around: Around, may_stay: bool
-) -> bool:
-    """Run one activation; whether this process can run another one of the same claim."""
-    prepared, clock, log, processes, control, group = around
+def _make_network(
+    prepared: Prepared, activation: StarterActivation, clock: SystemClock, log: Log
+) -> SystemNetwork:
     settings = prepared.settings
     identity = DaemonIdentity(
         "STARTER",
@@ -155,19 +137,7 @@ async def _run_one(
         version=settings.version,
         platform=settings.platform,
     )
-    network = SystemNetwork(prepared.config, identity, clock, log)
-    await network.listen(None)
-    shadow = Stream.attach(connection, activation.channel)
-    world = StarterWorld(settings, clock, processes, prepared.privileges, network, log, shadow)
-    world.slot_group = group
-    world.accept_session(ClaimId(activation.claim_id))
-    starter = Starter(activation, world, control)
-    starter.may_stay = may_stay
-    try:
-        await starter.run()
-    finally:
-        await network.close()
-    return starter.stays
+    return SystemNetwork(prepared.config, identity, clock, log)
 
 
 def _group_of(prepared: Prepared, activation: StarterActivation) -> Group | None:

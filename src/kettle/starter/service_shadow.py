@@ -8,6 +8,7 @@ again (wire reference, Disconnect and reconnect).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from kettle.errors import ConnectionLost
 from kettle.runtime.clock import Clock
 from kettle.runtime.stream import Stream
 from kettle.wire.dialog import Dialog
+from kettle.wire.messages.short_way import ActivationEnded
 
 T = TypeVar("T")
 
@@ -141,6 +143,18 @@ class ShadowLink:
             await stream.receive_forever()
         except ConnectionLost:
             self.lose(stream)
+
+    def end(self, *, start: bool) -> Stream | None:
+        """Say that the activation is over; return the connection if it waits for the next job."""
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return None
+        with contextlib.suppress(ConnectionLost):
+            stream.post(ActivationEnded(int(start)))
+            if start:
+                return stream
+        stream.close()
+        return None
 
     def close(self) -> None:
         """End the connection."""

@@ -51,6 +51,8 @@ class StarterWorld:
     # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
     pid: int = field(default_factory=os.getpid)
     slot_group: SlotGroup | None = None
+    # The sessions of people who look at the job.
+    owners: list[ClaimId] = field(default_factory=list)
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
@@ -76,10 +78,6 @@ class StarterWorld:
         """Answer a command."""
         self.network.register(command, handler)
 
-    def begin_accepting(self) -> None:
-        """Answer commands from here on."""
-        self.network.begin_accepting()
-
     def accept_session(self, claim: ClaimId) -> None:
         """Let whoever knows this id in, as the submit side."""
         if claim.has_session:
@@ -90,6 +88,13 @@ class StarterWorld:
     def accept_owner(self, session: ClaimId, owner: str) -> None:
         """Let the job's owner in, who may look and log in but command nothing."""
         self.network.add_session(session, user=owner, levels=(Level.READ,), lifetime=None)
+        self.owners.append(session)
+
+    def leave(self) -> None:
+        """The job is over: whoever was let in because of it is shown out."""
+        for session in self.owners:
+            self.network.remove_session(session)
+        self.network.hang_up()
 
     async def connect(
         self, address: Sinful, command: Command, *, session: ClaimId | None

@@ -7,10 +7,24 @@ guidance, and where no file travels it opens no connection for files: it says wi
 words that there was none. Two calls are left of ten: `RegisterStarterInfo` says that the program
 begins, and its reply lets it; `JobExit` brings the last measurements too.
 
+Where the starter stays for the next job of its claim, the connection stays too: the starter says
+on it that its sandbox and its processes are gone and the startd knows (`ActivationEnded`), and the
+shadow of the next job may say `NextJob` on it. The starter asks its startd, which decides as it
+decides about ACTIVATE_CLAIM; the answer is the first call of that job, or `ActivationRefused`.
+A connection that breaks meanwhile leaves the ordinary commands to the startd.
+
 The two sides are `shadow.service_calls` and `starter.service` (docs/decisions/0009-short-way.md).
 """
 
 from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.wire.messages.fields import Message, counted_bytes, integer, optional
+from kettle.wire.messages.fields import ad as ad_field
+from kettle.wire.messages.rpc import Call, Shape
+
+# Limit: the ad of one job, encoded.
+_MAXIMUM_JOB = 16 * 1024 * 1024
 
 SHORT_WAY = "KettleShortWay"
 """Boolean, in the job's ad of ACTIVATE_CLAIM: the shadow knows what is told here."""
@@ -30,5 +44,30 @@ LAST_REPORT = "KettleLastReport"
 NO_OUTPUT = "KettleNoOutput"
 """Boolean, in `JobExit`: the transfer of output is over, as nothing was to be sent."""
 
+TELLS_END = "KettleTellsEnd"
+"""Boolean, in `JobExit`: `ActivationEnded` follows."""
+
 FOR_THE_STARTER = (SHORT_WAY, NOTHING_TO_FETCH, "_condor_send_activation_failure_ad")
 """What the ad of ACTIVATE_CLAIM has beside the job's own attributes; the job never sees it."""
+
+
+class NextJob(Message, word=1):
+    """Shadow to starter, after ActivationEnded: run this job; the ad is that of ACTIVATE_CLAIM.
+
+    `job` is encoded as in a message in the clear: the starter hands it on as it came.
+    """
+
+    job: bytes = counted_bytes(_MAXIMUM_JOB)
+
+
+class ActivationEnded(Call, word=-9001, reply=Shape.NOTHING):
+    """Nothing is left of the job, and its startd knows; whether the claim may run another."""
+
+    start: int = integer()
+
+
+class ActivationRefused(Call, word=-9002, reply=Shape.NOTHING):
+    """The startd does not grant NextJob; code and reason are ActivateClaimReply's."""
+
+    code: int = integer()
+    failure: ClassAd | None = optional(ad_field())

@@ -46,12 +46,24 @@ class HandConnection(ControlMessage, word=6):
 
 
 class NextActivation(ControlMessage, word=7):
-    """{}: run another job of the same claim; its connection lies in the socket for descriptors.
+    """{[Asked]}: run another job of the same claim; `activation` is a StarterActivation.
 
-    `activation` is a StarterActivation.
+    Its connection lies in the socket for descriptors. If the starter asked for this activation, the
+    connection is the one it has, and the job the one it asked for: neither travels.
     """
 
     activation: bytes = counted_bytes(_MAXIMUM_CHANNEL)
+
+
+class ActivationRefused(ControlMessage, word=8):
+    """{Code, [VacateReasonCode, VacateReason]}: the activation that was asked for is not granted.
+
+    Code is ActivateClaimReply's, or -1 where another starter has to run the job.
+    """
+
+
+class ClaimAnswer(ControlMessage, word=9):
+    """{Start}: the activation is over, and whether the claim may run another job."""
 
 
 class StarterStarted(ControlMessage, word=11):
@@ -67,10 +79,20 @@ class JobState(ControlMessage, word=13):
 
 
 class StarterDone(ControlMessage, word=14):
-    """{ExitReason, [ExitCode, ExitSignal, final usage], [Stays]}: the activation is over.
+    """{ExitReason, [ExitCode, ExitSignal, final usage], [Stays, Asks]}: the activation is over.
 
-    With Stays the starter waits for another activation of the claim, else it ends.
+    With Stays the starter waits for another activation of the claim, else it ends; with Asks it
+    waits for a ClaimAnswer first.
     """
+
+
+class AskActivation(ControlMessage, word=15):
+    """{}: the shadow of the job before has another one for the same claim.
+
+    `job` is the ad of ACTIVATE_CLAIM, as in a message in the clear.
+    """
+
+    job: bytes = counted_bytes(_MAXIMUM_CHANNEL)
 
 
 class StarterActivation(Message):
@@ -102,10 +124,13 @@ WORDS: dict[int, type[ControlMessage]] = {
         ClaimChanged,
         HandConnection,
         NextActivation,
+        ActivationRefused,
+        ClaimAnswer,
         StarterStarted,
         JobUsage,
         JobState,
         StarterDone,
+        AskActivation,
     )
     if kind.word is not None
 }

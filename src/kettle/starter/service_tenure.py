@@ -1,0 +1,150 @@
+"""A starter's time with its claim: one job after the other, until one goes wrong or none comes.
+
+If a job went by the book, its starter waits for the next one of the same claim, whose user,
+session and slot are the same; to fork anew for every short job would cost more than the job. The
+next one comes from the startd, with a connection of its own, or from the shadow on the connection
+of the job before; then the startd is asked (decisions 0008, 0009). Everything about a job is made
+anew for the next one. What happens within one job is `service.py`'s.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost, RemoteProtocolError
+from kettle.runtime import tasks
+from kettle.runtime.clock import Clock
+from kettle.runtime.logs import Log
+from kettle.runtime.privileges import Privileges
+from kettle.runtime.processes import SystemProcesses
+from kettle.runtime.stream import Stream
+from kettle.runtime.system_network import SystemNetwork
+from kettle.starter.service import Starter
+from kettle.starter.service_control import StartdControl
+from kettle.starter.service_watch import SlotGroup
+from kettle.starter.service_world import StarterWorld
+from kettle.starter.settings import StarterSettings
+from kettle.wire.codec import Reader
+from kettle.wire.messages.short_way import ActivationRefused, NextJob
+from kettle.wire.messages.starter_control import StarterActivation
+from kettle.wire.security.claim_id import ClaimId
+
+# Limit: jobs of one claim in one process, so that whatever it might lose does not add up.
+MOST_ACTIVATIONS = 200
+UMASK = 0o022
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is the same for all jobs of one starter process."""
+
+    settings: StarterSettings
+    clock: Clock
+    log: Log
+    processes: SystemProcesses
+    privileges: Privileges
+    network: SystemNetwork
+    control: StartdControl
+    slot_group: SlotGroup
+
+
+class Tenure:
+    """Runs the jobs of one claim. `stays` is whether the startd has a second one at all."""
+
+    def __init__(self, around: Surroundings, *, stays: bool) -> None:
+        self._around = around
+        self._stays = stays
+
+    async def serve(self, activation: StarterActivation, shadow: Stream) -> None:
+        """Run this job and those that follow."""
+        # What belongs to the process and not to a job.
+        lasting = tasks.running()
+        for count in range(1, MOST_ACTIVATIONS + 1):
+            may_stay = self._stays and count < MOST_ACTIVATIONS
+            starter = await self._run_one(activation, shadow, may_stay=may_stay)
+            await tasks.cancel_all(except_for=lasting)
+            if not starter.stays or self._around.processes.children():
+                return
+            following = await self._following(starter.line)
+            if following is None:
+                return
+            activation, shadow = following
+            os.umask(UMASK)
+
+    async def _run_one(
+        self, activation: StarterActivation, shadow: Stream, *, may_stay: bool
+    ) -> Starter:
+        around = self._around
+        world = StarterWorld(
+            around.settings,
+            around.clock,
+            around.processes,
+            around.privileges,
+            around.network,
+            around.log,
+            shadow,
+            slot_group=around.slot_group,
+        )
+        world.accept_session(ClaimId(activation.claim_id))
+        starter = Starter(activation, world, around.control)
+        starter.may_stay = may_stay
+        try:
+            await starter.run()
+        finally:
+            world.leave()
+        return starter
+
+    async def _following(self, line: Stream | None) -> tuple[StarterActivation, Stream] | None:
+        """Wait for the next job; None when the startd lets us go."""
+        if line is not None:
+            activation = await self._asked_for_on(line)
+            if activation is not None:
+                return activation, line
+            line.close()
+        control = self._around.control
+        while not control.startd_gone:
+            found = control.next_activation()
+            if found is not None:
+                return found[0], Stream.attach(found[1], found[0].channel)
+            await control.hear()
+        return None
+
+    async def _asked_for_on(self, line: Stream) -> StarterActivation | None:
+        """Wait until a shadow asks for a job on `line` and the startd grants it.
+
+        None if the startd says something first, if it refuses, or if the line is closed.
+        """
+        control = self._around.control
+        heard = tasks.spawn(_receive_job(line), "the next job")
+        heard.add_done_callback(lambda _: control.wake())
+        await control.hear()
+        if not heard.done():
+            heard.cancel()
+            return None
+        job: bytes | None = heard.result()
+        if job is None:
+            return None
+        answer = await control.ask_activation(job)
+        if isinstance(answer, StarterActivation):
+            return answer
+        code = (answer.content.integer("Code") or 0) if answer is not None else -1
+        if answer is not None and code >= 0:
+            wants = Reader(job).ad().boolean("_condor_send_activation_failure_ad") is True
+            failure = ClassAd()
+            for name in ("VacateReasonCode", "VacateReason"):
+                failure[name] = answer.content.lookup(name)
+            line.post(ActivationRefused(code, failure if wants else None))
+        return None
+
+
+async def _receive_job(line: Stream) -> bytes | None:
+    """Return the job that a shadow asks for; None if it closes the line."""
+    try:
+        reader = await line.receive_forever()
+        if reader.integer() != NextJob.word:
+            return None
+        return NextJob.read(reader).job
+    except (ConnectionLost, RemoteProtocolError):
+        return None
