@@ -14,6 +14,7 @@ nearest right thing.
     │   ├── LocalProtocolError     we misused the machine
     │   ├── RemoteProtocolError    the peer sent what it must not
     │   ├── ConnectionLost         the peer is gone, or too slow
+    │   │   └── NotConnected           nobody was there in the first place
     │   ├── AuthenticationFailed
     │   │   └── SessionUnknown     the server has forgotten the session: connect anew
     │   └── AuthorizationDenied
@@ -86,8 +87,16 @@ class ConnectionLost(WireError):  # noqa: N818 - the name says what happened
     """The peer is gone, never came, or did not answer in time."""
 
 
+class NotConnected(ConnectionLost):
+    """No connection could be made."""
+
+
 class AuthenticationFailed(WireError):  # noqa: N818
-    """No authentication method satisfied both sides."""
+    """No authentication method satisfied both sides; `tried` are those that failed, in order."""
+
+    def __init__(self, message: str, *, tried: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.tried = tried
 
 
 class SessionUnknown(AuthenticationFailed):
@@ -95,7 +104,16 @@ class SessionUnknown(AuthenticationFailed):
 
 
 class AuthorizationDenied(WireError):  # noqa: N818
-    """The peer does not grant this identity the command."""
+    """The peer does not grant this identity the command.
+
+    Where the peer said so: its word for it, for whom it takes us, by which method.
+    """
+
+    def __init__(self, message: str, *, code: str = "", user: str = "", method: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.user = user
+        self.method = method
 
 
 class StorageError(KettleError):

@@ -13,7 +13,7 @@ import time
 from typing import TYPE_CHECKING
 
 from kettle.client.stream import BlockingStream
-from kettle.errors import ConnectionLost, SessionUnknown
+from kettle.errors import ConnectionLost, NotConnected, SessionUnknown
 from kettle.runtime.addresses import choose_route
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.wire.commands import Command
@@ -129,13 +129,13 @@ class Connector:
 
 
 def open_stream(sinful: Sinful, timeout: float) -> BlockingStream:
-    """Connect to an address; ConnectionLost says which and why."""
+    """Connect to an address; NotConnected says which and why."""
     try:
         sock = socket.create_connection((sinful.host, sinful.port), timeout=timeout)
     except TimeoutError:
-        raise ConnectionLost(f"{sinful} did not answer within {timeout:.0f} s") from None
+        raise NotConnected(f"{sinful} did not answer within {timeout:.0f} s") from None
     except OSError as error:
         why = error.strerror or str(error)
-        raise ConnectionLost(f"cannot connect to {sinful}: {why}") from None
+        raise NotConnected(f"cannot connect to {sinful}: {why}") from None
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return BlockingStream(sock, remote_name=str(sinful), timeout=timeout)

@@ -67,6 +67,8 @@ class Ping:
     remote_version: str
     answer: ClassAd
     valid_commands: frozenset[int] = frozenset()
+    common_methods: tuple[str, ...] = ()
+    denied: AuthorizationDenied | None = None
 
 
 def ping(connector: Connector, address: Sinful, command: int) -> Ping:
@@ -80,7 +82,7 @@ def ping(connector: Connector, address: Sinful, command: int) -> Ping:
         )
     except AuthorizationDenied as denied:
         answer = ClassAd({"AuthorizationSucceeded": False, "ErrorString": str(denied)})
-        return Ping(False, "", "", False, "", "", answer)
+        return Ping(False, "", "", False, "", "", answer, denied=denied)
     with stream:
         reader = stream.receive()
         answer = reader.ad()
@@ -95,6 +97,7 @@ def ping(connector: Connector, address: Sinful, command: int) -> Ping:
             session.peer_version,
             answer,
             session.valid_commands,
+            session.common_methods,
         )
 
 

@@ -234,6 +234,13 @@ class SystemServerCredentials:
             stat.S_ISDIR(facts.st_mode), stat.S_IMODE(facts.st_mode), facts.st_nlink, facts.st_uid
         )
 
+    def refresh_folder(self, path: str) -> None:
+        """Make and remove a file there, after which its names are read anew."""
+        name = os.path.join(path, f"FS_REMOTE_{os.getpid()}_{secrets.token_hex(4)}")
+        with contextlib.suppress(OSError):
+            os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            os.unlink(name)
+
     def user_of(self, uid: int) -> str | None:
         """Return the account name of a uid."""
         return _account_name(uid)
@@ -270,22 +277,33 @@ class SystemServerCredentials:
         """Return a context with the daemon's certificate, None if there is none."""
         import ssl
 
-        certificate = _existing(self._config.get("AUTH_SSL_SERVER_CERTFILE"))
-        key = _existing(self._config.get("AUTH_SSL_SERVER_KEYFILE"))
-        if not certificate or not key:
+        pair = self._certificate()
+        if pair is None:
             return None
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         file = _existing(self._config.get("AUTH_SSL_SERVER_CAFILE"))
         folder = _existing(self._config.get("AUTH_SSL_SERVER_CADIR"))
+        required = self._config.boolean("AUTH_SSL_REQUIRE_CLIENT_CERTIFICATE") is True
         try:
-            context.load_cert_chain(certificate, key)
+            context.load_cert_chain(*pair)
             if file or folder:
                 context.load_verify_locations(file, folder)
-                context.verify_mode = ssl.CERT_OPTIONAL
+            if self._config.boolean("AUTH_SSL_SERVER_USE_DEFAULT_CAS") is not False:
+                context.load_default_certs(ssl.Purpose.CLIENT_AUTH)
+            context.verify_mode = ssl.CERT_REQUIRED if required else ssl.CERT_OPTIONAL
         except (ssl.SSLError, OSError):
             return None
         return context
+
+    def _certificate(self) -> tuple[str, str] | None:
+        """Return the first certificate and key, of those in the same places, that can be read."""
+        certificates = self._config.words("AUTH_SSL_SERVER_CERTFILE")
+        keys = self._config.words("AUTH_SSL_SERVER_KEYFILE")
+        for certificate, key in zip(certificates, keys, strict=False):
+            if os.access(certificate, os.R_OK) and os.access(key, os.R_OK):
+                return certificate, key
+        return None
 
 
 def _existing(path: str | None) -> str | None:

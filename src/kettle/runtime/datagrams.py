@@ -51,6 +51,11 @@ class Datagram:
         """Nothing more will come."""
         return True
 
+    @property
+    def congested(self) -> bool:
+        """Nothing is ever unsent."""
+        return False
+
     def write(self, data: bytes) -> None:  # noqa: ARG002
         """Raise ConnectionLost: nobody waits for an answer."""
         raise ConnectionLost(f"{self._remote_name} sent a datagram and hears no answer")

@@ -66,7 +66,7 @@ def plan_listening(config: Config, port: int | None) -> ListenPlan:
         bind,
         advertise,
         tuple(_ports(config, port)),
-        config.get("FULL_HOSTNAME") or "",
+        config.get("HOST_ALIAS") or config.get("FULL_HOSTNAME") or "",
         # By default the network's name is the host's; that need not be told.
         (config.get("PRIVATE_NETWORK_NAME") or "") if _has_private_network(config) else "",
         # Behind brokers nobody sends us datagrams.

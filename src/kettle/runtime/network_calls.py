@@ -148,6 +148,8 @@ class CommandClient:
         standing = self._standing
         setup = standing.client
         session = standing.choose_session(sinful, command, forced=False)
+        if session is not None and session.key is not None and not session.seals_datagrams:
+            session = None
         if session is None and setup.policy.negotiation is not Wish.NEVER:
             session = await self._make_session(sinful, command)
         payload = (

@@ -199,13 +199,13 @@ class CommandServer:
             if reader.remaining:
                 stream.push_back(reader)
 
-    async def _handle(self, stream: Stream, registration: Registration) -> None:
+    async def _handle(self, stream: Stream, registration: Registration, way: str = "") -> None:
         self.handled += 1
         if self._log.enabled("D_COMMAND"):
             self._log.debug(
                 "D_COMMAND",
                 f"Calling handler for {command_name(stream.command)} from"
-                f" {stream.peer.user} at {stream.remote_name}",
+                f" {stream.peer.user} at {stream.remote_name}{way}",
             )
         await registration.handler(stream)
 
@@ -237,7 +237,7 @@ class CommandServer:
         stream.accept(accepted.command, accepted.peer)
         if accepted.message is not None and accepted.message.remaining:
             stream.push_back(accepted.message)
-        await self._handle(stream, self._registrations[accepted.command])
+        await self._handle(stream, self._registrations[accepted.command], " by UDP")
 
     def close(self) -> None:
         """End every connection that is being served."""

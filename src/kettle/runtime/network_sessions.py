@@ -116,8 +116,10 @@ class Standing:
             trust_domain=settings.trust_domain,
             mapfile=settings.mapfile,
             fs_directory=settings.fs_directory,
+            fs_remote_directory=settings.fs_remote_directory,
             root_is_condor=settings.root_is_condor,
             token_maximum_age_seconds=settings.token_maximum_age_seconds,
+            ssl_needs_mapping=settings.ssl_needs_mapping,
             version=identity.version,
         )
 

@@ -38,8 +38,10 @@ class SecuritySettings:
     uid_domain: str
     trust_domain: str
     fs_directory: str
+    fs_remote_directory: str
     root_is_condor: bool
     token_maximum_age_seconds: int
+    ssl_needs_mapping: bool
     listening: ListenPlan
 
     def authorization(self) -> Authorization:
@@ -59,8 +61,10 @@ def read_security(config: Config) -> SecuritySettings:
         uid_domain=uid_domain(config),
         trust_domain=config.get("TRUST_DOMAIN") or "",
         fs_directory=config.get("FS_LOCAL_DIR") or "/tmp",  # noqa: S108 - both sides know it
+        fs_remote_directory=config.get("FS_REMOTE_DIR") or "",
         root_is_condor=root_is_condor(config),
         token_maximum_age_seconds=config.integer("SEC_TOKEN_MAX_AGE") or 0,
+        ssl_needs_mapping=config.boolean("AUTH_SSL_REQUIRE_CLIENT_MAPPING") is True,
         listening=plan_listening(config, None),
     )
 

@@ -215,7 +215,18 @@ def test_no_common_method_fails_when_authentication_is_required(tmp_path: Path) 
     server = make_server(tmp_path, Policy(methods=("FS",)))
     ours, theirs = negotiate(client, server)
     assert isinstance(theirs.error, AuthenticationFailed)
-    assert isinstance(ours.error, ConnectionLost)
+    with pytest.raises(AuthenticationFailed, match="no method in common"):
+        ours.result()
+
+
+def test_what_failed_is_told_in_the_servers_order_with_its_reasons(tmp_path: Path) -> None:
+    policy = Policy(methods=("PASSWORD", "TOKEN"), authentication=Wish.REQUIRED)
+    server = make_server(tmp_path, Policy(methods=("TOKEN", "PASSWORD")))
+    ours, theirs = negotiate(make_client(policy), server)
+    assert isinstance(ours.error, AuthenticationFailed)
+    assert ours.error.tried == ("TOKEN", "PASSWORD")
+    assert "IDTOKENS, PASSWORD" in str(ours.error)
+    assert isinstance(theirs.error, AuthenticationFailed)
 
 
 def test_optional_authentication_that_fails_leaves_the_peer_unauthenticated(tmp_path: Path) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import random
 import ssl
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
+from certificates import Authority
 from kettle.errors import AuthenticationFailed
 from kettle.testing.dialogs import Outcome, converse
 from kettle.wire.security.identity import map_identity
@@ -21,58 +17,13 @@ from kettle.wire.security.methods import tls
 from kettle.wire.security.methods.context import (
     ClientContext,
     ClientProof,
+    MethodFailed,
     ServerContext,
     ServerProof,
 )
 from kettle.wire.sinful import Sinful
 
 ADDRESS = Sinful.parse("<127.0.0.1:9618?alias=submit.example>")
-NOW = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-
-
-class Authority:
-    """A throw-away certificate authority with two certificates."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.key = ec.generate_private_key(ec.SECP256R1())
-        self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test CA")])
-        own = self._sign(self.name, self.key, authority=True)
-        (folder / "ca.pem").write_bytes(own.public_bytes(serialization.Encoding.PEM))
-
-    def _sign(
-        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, *, authority: bool, dns: str = ""
-    ) -> x509.Certificate:
-        builder = (
-            x509.CertificateBuilder()
-            .subject_name(subject)
-            .issuer_name(self.name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(NOW - datetime.timedelta(days=1000))
-            .not_valid_after(NOW + datetime.timedelta(days=10000))
-            .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
-        )
-        if dns:
-            names = x509.SubjectAlternativeName([x509.DNSName(dns)])
-            builder = builder.add_extension(names, critical=False)
-        return builder.sign(self.key, hashes.SHA256())
-
-    def make(self, name: str, subject: str, dns: str = "") -> tuple[str, str]:
-        key = ec.generate_private_key(ec.SECP256R1())
-        certificate = self._sign(
-            x509.Name.from_rfc4514_string(subject), key, authority=False, dns=dns
-        )
-        paths = self.folder / f"{name}.pem", self.folder / f"{name}.key"
-        paths[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        paths[1].write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-        return str(paths[0]), str(paths[1])
 
 
 class Credentials:
@@ -136,6 +87,10 @@ def test_both_sides_get_the_same_wrap_key_and_no_subject_without_a_certificate(
     assert proof.wrap_key == seen.wrap_key
     assert len(seen.wrap_key or b"") == 256
     assert seen.name == "unauthenticated@unmapped"
+    everybody = parse_mapfile("SSL (.*) somebody@pool\n")
+    assert map_identity("SSL", seen.name, seen.principal, uid_domain="x", mapfile=everybody) == (
+        "unauthenticated@unmapped"
+    )
 
 
 def test_the_clients_subject_is_mapped(authority: Authority) -> None:
@@ -186,3 +141,22 @@ def test_wildcards_stand_for_one_label() -> None:
     assert tls.host_matches("a.example.org", ["*.example.org"])
     assert not tls.host_matches("a.b.example.org", ["*.example.org"])
     assert not tls.host_matches("example.org", ["*.example.org"])
+
+
+def test_a_handshake_that_fails_leaves_both_sides_ready_for_the_next_method(
+    authority: Authority, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    stranger = Authority(tmp_path / "other")
+    good = server_tls(authority, authority.make("server", "CN=submit.example"))
+    bad = server_tls(stranger, stranger.make("server", "CN=submit.example"))
+    elsewhere = Sinful.parse("<127.0.0.1:1?alias=other.example>")
+    strange_user = client_tls(authority, stranger.make("user", "CN=mallory"))
+    for client, server, address in (
+        (client_tls(authority), bad, ADDRESS),
+        (client_tls(authority), good, elsewhere),
+        (strange_user, good, ADDRESS),
+    ):
+        ours, theirs = handshake(Credentials(client), Credentials(server), address)
+        assert isinstance(ours.error, MethodFailed)
+        assert isinstance(theirs.error, MethodFailed)

@@ -49,7 +49,10 @@ class NetworkKnobs:
         unset="0",
         doc="The highest port that daemons use; with LOWPORT.",
     )
-    HOST_ALIAS = string("$(FULL_HOSTNAME)", doc="Known text; no part of Kettle acts on it yet.")
+    HOST_ALIAS = string(
+        "$(FULL_HOSTNAME)",
+        doc="The name that daemons give in their addresses, to which certificates are compared.",
+    )
     IGNORE_DNS_PROTOCOL_PREFERENCE = boolean(
         "$(PREFER_IPV4)",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

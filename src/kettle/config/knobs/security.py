@@ -34,11 +34,11 @@ class SecurityKnobs:
     )
     AUTH_SSL_REQUIRE_CLIENT_CERTIFICATE = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether SSL asks clients for a certificate, or only takes one.",
     )
     AUTH_SSL_REQUIRE_CLIENT_MAPPING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a client by SSL must be named by the map file.",
     )
     AUTH_SSL_SERVER_CADIR = string("", doc="Folder of the authorities that daemons trust.")
     AUTH_SSL_SERVER_CAFILE = string("", doc="File of the authorities that daemons trust.")
@@ -52,7 +52,7 @@ class SecurityKnobs:
     )
     AUTH_SSL_SERVER_USE_DEFAULT_CAS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether daemons trust the system's authorities too.",
     )
     AUTH_SSL_USE_CLIENT_PROXY_ENV_VAR = boolean(
         "false",
@@ -110,7 +110,9 @@ class SecurityKnobs:
     FS_LOCAL_DIR = path(
         "", doc="The folder in which FS authentication makes its folders; the system's by default."
     )
-    FS_REMOTE_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
+    FS_REMOTE_DIR = path(
+        "", doc="The folder, shared by client and server, for authentication by FS_REMOTE."
+    )
     FS_ROOT_TO_CONDOR = boolean(
         "true",
         doc="Whether root counts as the condor account when it authenticates by FS.",

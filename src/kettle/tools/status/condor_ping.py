@@ -8,11 +8,19 @@ from dataclasses import dataclass, field
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.client.daemon import Ping, ping
 from kettle.client.pool import KINDS, SCHEDD
-from kettle.errors import KettleError, UsageError
+from kettle.errors import (
+    AuthenticationFailed,
+    AuthorizationDenied,
+    ConnectionLost,
+    KettleError,
+    NotConnected,
+    UsageError,
+)
 from kettle.tools.options import Given, Option, read_options, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
+from kettle.wire.security.negotiation import display_method
 
 OPTIONS = (
     Option("help", qualified=True),
@@ -92,7 +100,7 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     tokens = [(token, choose_command(token)) for token in wish.tokens]
     if wish.config:
         environment = {**environment, "CONDOR_CONFIG": wish.config}
-    if wish.form == "table" and not wish.kind:
+    if wish.form == "table" and not wish.kind and "address" not in wish.reach:
         streams.stderr.write("WARNING: Missing daemon argument, defaulting to SCHEDD.\n")
     asked = wish.reach.get("name") or wish.reach.get("address")
     try:
@@ -105,6 +113,8 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             streams.stderr.write(f"ERROR: couldn't locate {whom}! ({error})\n")
         return 1
     whom = found.name if asked else f"local {kind.title}"
+    if wish.reach.get("address"):
+        whom = f"daemon at <{found.address.endpoint}>"
     if wish.form == "table":
         streams.stdout.write(render_row(TITLES))
     good = True
@@ -112,7 +122,16 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         try:
             answer = ping(reach.connector, found.address, command)
             good = good and answer.allowed
-            text = render(wish.form, token, command, whom, answer)
+            text = (
+                render_failure(wish.form, token, answer.denied)
+                if answer.denied is not None
+                else render(wish.form, token, command, whom, answer)
+            )
+        except NotConnected:
+            streams.stdout.write(
+                f"ERROR: failed to make connection to <{found.address.endpoint}>\n"
+            )
+            return 1
         except KettleError as error:
             good = False
             text = render_failure(wish.form, token, error)
@@ -167,7 +186,7 @@ def render_row(cells: Sequence[str]) -> str:
 
 def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
     """Return what is printed about one token."""
-    method = answer.method or "none"
+    method = display_method(answer.method) or "none"
     cipher = "AES" if answer.encrypted else "none"
     if form == "table":
         decision = "ALLOW" if answer.allowed else "DENY"
@@ -182,7 +201,8 @@ def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
             ("Command", str(command)),
             ("Encryption", cipher),
             ("Integrity", cipher),
-            ("Authentication", method),
+            ("Authenticated using", method),
+            ("All authentication methods", ",".join(answer.common_methods)),
             ("Remote Mapping", answer.user),
             ("Authorized", "TRUE" if answer.allowed else "FALSE"),
         )
@@ -202,7 +222,29 @@ def render_failure(form: str, token: str, error: KettleError) -> str:
     if form == "table":
         failed = "FAIL  (use -verbose for more info)"
         return render_row((token, "FAIL", "FAIL", "FAIL", "FAIL", failed))
-    return f"{token} failed!\n{error}\n"
+    if form == "verbose":
+        return "".join(f"{line}\n" for line in (f"{token} failed!", *explain(error), ""))
+    return f"{token} failed!  Use -verbose for more information.\n"
+
+
+def explain(error: KettleError) -> list[str]:
+    """Return what the reference says about a failure, the outermost reason first."""
+    match error:
+        case AuthorizationDenied():
+            said = f'Received "{error.code}" from server for user {error.user}'
+            return [f"SECMAN:2010:{said} using method {display_method(error.method)}."]
+        case AuthenticationFailed(tried=()):
+            return ["SECMAN:2005:Protocol Error: No auth methods.", str(error)]
+        case AuthenticationFailed():
+            tried = [display_method(name) for name in reversed(error.tried)]
+            return [
+                "AUTHENTICATE:1003:Failed to authenticate with any method",
+                *(f"AUTHENTICATE:1004:Failed to authenticate using {name}" for name in tried),
+            ]
+        case ConnectionLost():
+            said = "Connection closed during command authorization."
+            return [f"SECMAN:2011:{said} Probably due to an unknown command."]
+    return [str(error)]
 
 
 def describe_protection(method: str, cipher: str) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterable, Sequence
 from types import ModuleType
+from typing import TypeVar
 
 from kettle.errors import AuthenticationFailed, RemoteProtocolError
 from kettle.wire.codec import Reader
@@ -22,13 +23,22 @@ from kettle.wire.security.keys import AES_KEY_SIZE, unwrap, wrap
 from kettle.wire.security.methods.context import (
     ClientContext,
     ClientProof,
+    MethodFailed,
     ServerContext,
     ServerProof,
 )
-from kettle.wire.security.negotiation import METHOD_BITS, METHOD_NAMES, canonical_method
+from kettle.wire.security.negotiation import (
+    METHOD_BITS,
+    METHOD_NAMES,
+    canonical_method,
+    display_method,
+)
+
+Proof = TypeVar("Proof")
 
 _MODULES = {
     "FS": "fs",
+    "FS_REMOTE": "fs_remote",
     "TOKEN": "token",
     "PASSWORD": "password",
     "CLAIMTOBE": "claimtobe",
@@ -51,14 +61,19 @@ def _module(method: str) -> ModuleType:
 
 
 def authenticate_client(
-    methods: Iterable[str], context: ClientContext, *, first_words: tuple[int, ...] = ()
+    methods: Iterable[str],
+    context: ClientContext,
+    *,
+    first_words: tuple[int, ...] = (),
+    reasons: list[str] | None = None,
 ) -> Dialog[tuple[str, ClientProof] | None]:
     """Try methods until one succeeds; returns its name and proof, None if none does.
 
-    `first_words` go in front of the first mask: a bare command that authenticates in line. Raises
-    AuthenticationFailed where a method found a peer that is not what it says.
+    `first_words` go in front of the first mask: a bare command that authenticates in line. Why
+    methods failed is added to `reasons`.
     """
     left = [name for name in map(canonical_method, methods) if name in IMPLEMENTED]
+    reasons = [] if reasons is None else reasons
     words = first_words
     for _ in range(MAXIMUM_TRIES):
         yield Send(Words(*words, sum(METHOD_BITS[name] for name in left)))
@@ -71,11 +86,20 @@ def authenticate_client(
         chosen = METHOD_NAMES.get(bit)
         if chosen is None or chosen not in left:
             raise RemoteProtocolError(f"the server chose method {bit}, which was not offered")
-        proof = yield from _module(chosen).client(context)
+        proof = yield from _attempt(_module(chosen).client(context), chosen, reasons)
         if proof is not None:
             return chosen, proof
         left.remove(chosen)
     return None
+
+
+def _attempt(method: Dialog[Proof | None], name: str, reasons: list[str]) -> Dialog[Proof | None]:
+    """Run one method; None if it failed so that another may follow, its reason is kept."""
+    try:
+        return (yield from method)
+    except MethodFailed as error:
+        reasons.append(f"{display_method(name)}: {error}")
+        return None
 
 
 def authenticate_server(
@@ -87,6 +111,7 @@ def authenticate_server(
     is the first mask. Raises AuthenticationFailed for a proof that does not hold.
     """
     ours = [name for name in map(canonical_method, methods) if name in IMPLEMENTED]
+    reasons: list[str] = []
     for _ in range(MAXIMUM_TRIES):
         message = first_mask if first_mask is not None else (yield Receive())
         first_mask = None
@@ -95,8 +120,10 @@ def authenticate_server(
         chosen = next((name for name in ours if METHOD_BITS[name] & mask), None)
         yield Send(Words(METHOD_BITS[chosen] if chosen else 0))
         if chosen is None:
+            if reasons:
+                raise AuthenticationFailed("; ".join(reasons))
             return None
-        proof = yield from _module(chosen).server(context)
+        proof = yield from _attempt(_module(chosen).server(context), chosen, reasons)
         if proof is not None:
             return chosen, proof
     raise AuthenticationFailed("the client tried too many methods")

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from kettle.errors import RemoteProtocolError
 from kettle.wire.levels import Level
-from kettle.wire.security.keys import session_key
+from kettle.wire.security.keys import DATAGRAM_CIPHER, session_key
 from kettle.wire.security.session import Session
 
 # Limit: a claim id is an address, three numbers, a short ad and 64 digits.
@@ -139,6 +139,7 @@ class ClaimId:
             limits=frozenset(limits) if limits is not None else None,
             peer_version=policy.get("shortversion", ""),
             peer_address=self.address,
+            seals_datagrams=DATAGRAM_CIPHER in ciphers.split(","),
         )
 
 

@@ -23,9 +23,9 @@ from kettle.wire.codec import Writer
 from kettle.wire.commands import Command, command_name
 from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption, Words
 from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_client, receive_key
-from kettle.wire.security.keys import KeyPair, make_key_pair
+from kettle.wire.security.keys import DATAGRAM_CIPHER, KeyPair, make_key_pair
 from kettle.wire.security.methods.context import ClientContext, ClientCredentials
-from kettle.wire.security.negotiation import Policy, Wish
+from kettle.wire.security.negotiation import Policy, Wish, canonical_method, display_method
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.session import UNAUTHENTICATED, Session
 from kettle.wire.sinful import Sinful
@@ -85,6 +85,8 @@ def client_handshake(
         yield from _resume(setup, address, command, session, authorized_command, now)
         return session
     policy = setup.policy.forced() if force_authentication else setup.policy
+    if policy.authentication is Wish.REQUIRED and IMPLEMENTED.isdisjoint(policy.methods):
+        raise AuthenticationFailed(f"no method is left with which {address} could know us")
     keys = setup.make_keys() if policy.crypto else None
     ours = _first_ad(setup, policy, address, command, authorized_command, keys)
     yield Send(FirstMessage(ours))
@@ -106,11 +108,17 @@ def client_handshake(
         )
         offered = theirs.words("AuthMethodsList") or theirs.words("AuthMethods")
         usable = [name for name in policy.methods if name in {one.upper() for one in offered}]
-        proven = yield from authenticate_client(usable, context)
+        if not offered and theirs.flag("AuthRequired", default=True):
+            raise AuthenticationFailed(f"{address} has no method in common with us")
+        reasons: list[str] = []
+        proven = yield from authenticate_client(usable, context, reasons=reasons)
         if proven is None:
             if theirs.flag("AuthRequired", default=True) or policy.authentication is Wish.REQUIRED:
-                tried = ", ".join(usable) or "none that both sides have"
-                raise AuthenticationFailed(f"{address} accepted no method (tried: {tried})")
+                ordered = tuple(canonical_method(name) for name in offered)
+                tried = tuple(name for name in ordered if name in usable)
+                named = ", ".join(map(display_method, tried)) or "none that both sides have"
+                message = "; ".join([f"{address} accepted no method (tried: {named})", *reasons])
+                raise AuthenticationFailed(message, tried=tried)
         else:
             method, proof = proven
             key = yield from receive_key(method, proof, key)
@@ -133,12 +141,15 @@ def _first_ad(
 ) -> PolicyAd:
     """Compose the client's ad."""
     methods = [name for name in policy.methods if name in IMPLEMENTED]
+    # A session that nothing else is done in is one for datagrams.
+    for_datagrams = command == Command.DC_AUTHENTICATE and bool(policy.crypto)
+    crypto = (*policy.crypto, DATAGRAM_CIPHER) if for_datagrams else policy.crypto
     with_tokens = "TOKEN" in methods
     credentials = setup.credentials
     return PolicyAd(
         {
             "AuthMethods": ",".join(methods),
-            "CryptoMethods": ",".join(policy.crypto) or None,
+            "CryptoMethods": ",".join(crypto) or None,
             "OutgoingNegotiation": policy.negotiation.name,
             "Authentication": policy.strictest.name,
             "AuthenticationNew": policy.authentication.name,
@@ -192,7 +203,12 @@ def _finish(
     user = ad.text("User") or UNAUTHENTICATED
     if code and code != "AUTHORIZED":
         meant = command_name(command if authorized_command is None else authorized_command)
-        raise AuthorizationDenied(f"{address} does not let {user} run {meant} ({code})")
+        raise AuthorizationDenied(
+            f"{address} does not let {user} run {meant} ({code})",
+            code=code,
+            user=user,
+            method=method,
+        )
     session_id = ad.text("Sid")
     if not session_id:
         raise RemoteProtocolError("the server's last ad has no session id")
@@ -207,6 +223,8 @@ def _finish(
         valid_commands=frozenset(int(word) for word in ad.words("ValidCommands") if word.isdigit()),
         peer_version=theirs.text("RemoteVersion"),
         peer_address=str(address),
+        seals_datagrams=DATAGRAM_CIPHER in theirs.words("CryptoMethodsList"),
+        common_methods=theirs.words("AuthMethodsList"),
     )
     session.renew(now)
     return session

@@ -20,7 +20,7 @@ from kettle.wire.dialog import Message
 from kettle.wire.levels import implied_levels
 from kettle.wire.safesock import Protected, decode_payload, encode_payload
 from kettle.wire.security.client_side import NONCE_SIZE, ClientSetup
-from kettle.wire.security.keys import cfb64
+from kettle.wire.security.keys import DATAGRAM_CIPHER, cfb64
 from kettle.wire.security.negotiation import Wish
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.server_side import Accepted, Registered, ServerSetup
@@ -81,7 +81,7 @@ def seal(
             "AuthCommand": int(command),
             "Command": int(command),
             "ConnectSinful": str(address),
-            "CryptoMethods": "BLOWFISH",
+            "CryptoMethods": DATAGRAM_CIPHER,
             "Nonce": nonce,
             "RemoteVersion": setup.version,
             "ServerCommandSock": setup.own_address or None,

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SALT = b"htcondor"
 KEYGEN = b"keygen"
 AES_KEY_SIZE = 32
+# AES cannot seal a datagram here; a session's key does it under this cipher, if both name it.
+DATAGRAM_CIPHER = "BLOWFISH"
 
 
 def hkdf(secret: bytes, *, salt: bytes, info: bytes, size: int = AES_KEY_SIZE) -> bytes:

@@ -97,6 +97,11 @@ def canonical_method(name: str) -> str:
     return _METHOD_ALIASES.get(upper, upper)
 
 
+def display_method(name: str) -> str:
+    """Return a method's name as configuration and tools have it."""
+    return "IDTOKENS" if name.upper() == "TOKEN" else name
+
+
 class Policy(NamedTuple):
     """One side's wishes for one command level, or for all it does as a client.
 
@@ -179,10 +184,15 @@ def read_policy(
     )
 
 
+NO_METHOD = "the method of authentication"
+"""What the sides fail to agree on where both want to authenticate and know no common way."""
+
+
 class Agreement(NamedTuple):
     """What a negotiation came to.
 
-    `failed` names the feature on which the sides cannot agree (the server closes in silence);
+    `failed` names the feature on which the sides cannot agree (the server closes in silence, but
+    for NO_METHOD, which it tells);
     `authentication_required` is false where both sides would go on without.
     """
 
@@ -217,7 +227,7 @@ def agree(client: PolicyAd, server: Policy) -> Agreement:
     required = Wish.REQUIRED in wishes["Authentication"]
     if authenticate and not methods:
         if required:
-            failed = failed or "Authentication"
+            failed = failed or NO_METHOD
         authenticate = False
     secure = Verdict.YES in (verdicts["Encryption"], verdicts["Integrity"])
     keyed = bool(crypto) and (authenticate or bool(client.text("ECDHPublicKey")))

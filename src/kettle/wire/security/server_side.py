@@ -21,10 +21,10 @@ from kettle.wire.levels import Level, implied_levels
 from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_server, send_key
 from kettle.wire.security.authorization import Authorization
 from kettle.wire.security.identity import map_identity
-from kettle.wire.security.keys import AES_KEY_SIZE, KeyPair, make_key_pair
+from kettle.wire.security.keys import AES_KEY_SIZE, DATAGRAM_CIPHER, KeyPair, make_key_pair
 from kettle.wire.security.mapfile import MapFile
 from kettle.wire.security.methods.context import ServerContext, ServerCredentials, ServerProof
-from kettle.wire.security.negotiation import Agreement, Policy, Wish, agree
+from kettle.wire.security.negotiation import NO_METHOD, Agreement, Policy, Wish, agree
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.security.session import (
     SERVER_SLOP_SECONDS,
@@ -66,9 +66,11 @@ class ServerSetup:
     trust_domain: str = ""
     mapfile: MapFile | None = None
     fs_directory: str = "/tmp"  # noqa: S108 - the place both sides know
+    fs_remote_directory: str = ""
     root_is_condor: bool = True
     anonymous_user: str = "CONDOR_ANONYMOUS_USER"
     token_maximum_age_seconds: int = 0
+    ssl_needs_mapping: bool = False
     version: str = CONDOR_VERSION
     make_keys: Callable[[], KeyPair] = field(default=make_key_pair)
     sessions_made: int = 0
@@ -218,6 +220,7 @@ def _method_context(setup: ServerSetup, ad: PolicyAd, now: float) -> ServerConte
         trust_domain=setup.trust_domain,
         client_version=parse_version(ad.text("RemoteVersion")) or (0, 0, 0),
         fs_directory=setup.fs_directory,
+        fs_remote_directory=setup.fs_remote_directory,
         root_is_condor=setup.root_is_condor,
         anonymous_user=setup.anonymous_user,
         token_maximum_age_seconds=setup.token_maximum_age_seconds,
@@ -225,10 +228,13 @@ def _method_context(setup: ServerSetup, ad: PolicyAd, now: float) -> ServerConte
 
 
 def _identity(setup: ServerSetup, method: str, proof: ServerProof) -> str:
-    """Give a proof its name."""
-    return map_identity(
+    """Give a proof its name; AuthenticationFailed for a certificate that has none and needs it."""
+    identity = map_identity(
         method, proof.name, proof.principal, uid_domain=setup.uid_domain, mapfile=setup.mapfile
     )
+    if setup.ssl_needs_mapping and method == "SSL" and identity.endswith("@unmapped"):
+        raise AuthenticationFailed(f"no line of the map file is for {proof.principal or 'nobody'}")
+    return identity
 
 
 def _negotiate(request: _Request) -> Dialog[Accepted]:
@@ -239,6 +245,9 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
         policy = policy.forced()
     agreement = agree(ad, policy)
     agreement = _drop_unimplemented(agreement)
+    if agreement.failed == NO_METHOD:
+        # The client hears that there is none, and says so to its user.
+        yield Send(_reply_ad(setup, agreement._replace(authenticate=True), None))
     if agreement.failed:
         raise AuthenticationFailed(
             f"{request.peer_address} and this daemon disagree about {agreement.failed}"
@@ -247,8 +256,9 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
     if client_public and not ad.text("CryptoMethods"):
         raise RemoteProtocolError("a client sent an ECDH key without any cipher")
     keys = setup.make_keys() if client_public and agreement.crypto else None
+    offered = ad.text("CryptoMethods").upper().replace(",", " ").split()
     if ad.text("Enact").upper() == "NO":
-        yield Send(_reply_ad(setup, agreement, keys))
+        yield Send(_reply_ad(setup, agreement, keys, datagrams=DATAGRAM_CIPHER in offered))
     key = keys.shared_key(client_public) if keys is not None else None
     method, proof = "", None
     if agreement.authenticate:
@@ -275,7 +285,7 @@ def _drop_unimplemented(agreement: Agreement) -> Agreement:
         return agreement
     failed = agreement.failed
     if not methods and agreement.authentication_required:
-        failed = failed or "Authentication"
+        failed = failed or NO_METHOD
     return Agreement(
         agreement.authenticate and bool(methods),
         agreement.encrypt,
@@ -289,8 +299,13 @@ def _drop_unimplemented(agreement: Agreement) -> Agreement:
     )
 
 
-def _reply_ad(setup: ServerSetup, agreement: Agreement, keys: KeyPair | None) -> PolicyAd:
-    """Compose the server's answer."""
+def _reply_ad(
+    setup: ServerSetup, agreement: Agreement, keys: KeyPair | None, *, datagrams: bool = False
+) -> PolicyAd:
+    """Compose the server's answer; `datagrams` if the session's may be sealed, too."""
+    crypto = agreement.crypto
+    if datagrams and crypto:
+        crypto = (*crypto, DATAGRAM_CIPHER)
     token_keys = ", ".join(setup.credentials.issuer_keys())
     optional = agreement.authenticate and not agreement.authentication_required
 
@@ -304,8 +319,8 @@ def _reply_ad(setup: ServerSetup, agreement: Agreement, keys: KeyPair | None) ->
             "Integrity": yes(agreement.integrity),
             "AuthRequired": False if optional else None,
             "AuthMethodsList": ",".join(agreement.methods) or None,
-            "AuthMethods": agreement.methods[0] if agreement.methods else None,
-            "CryptoMethodsList": ",".join(agreement.crypto) or None,
+            "AuthMethods": agreement.methods[0] if agreement.methods else "",
+            "CryptoMethodsList": ",".join(crypto) or None,
             "CryptoMethods": agreement.crypto[0] if agreement.crypto else None,
             "SessionDuration": str(agreement.session_seconds),
             "SessionLease": agreement.lease_seconds,

@@ -42,6 +42,10 @@ class Session:
     peer_version: str = ""
     peer_address: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
+    # Whether the peer opens datagrams of this session: both have named the cipher for them.
+    seals_datagrams: bool = False
+    # The methods that both sides have, in the server's order, as a client heard them.
+    common_methods: tuple[str, ...] = ()
 
     def alive(self, now: float) -> bool:
         """Tell whether the session can still be used."""

@@ -10,11 +10,19 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from kettle.errors import AuthenticationFailed
 from kettle.wire.levels import Level
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     import ssl
+
+
+class MethodFailed(AuthenticationFailed):
+    """A method failed, and both sides know it: they may go on with the next one.
+
+    `str` of it is the reason, which is told where no method is left.
+    """
 
 
 class DirectoryFacts(NamedTuple):
@@ -71,6 +79,9 @@ class ServerCredentials(Protocol):
     def inspect_directory(self, path: str) -> DirectoryFacts | None:
         """Return what lstat says of a path, None if nothing is there."""
 
+    def refresh_folder(self, path: str) -> None:
+        """Make a shared file system look again at what lies in a folder."""
+
     def user_of(self, uid: int) -> str | None:
         """Return the account name of a uid."""
 
@@ -116,6 +127,7 @@ class ServerContext(NamedTuple):
     trust_domain: str = ""
     client_version: tuple[int, int, int] = (0, 0, 0)
     fs_directory: str = "/tmp"  # noqa: S108 - the place both sides know; the name in it is random
+    fs_remote_directory: str = ""
     root_is_condor: bool = True
     anonymous_user: str = "CONDOR_ANONYMOUS_USER"
     token_maximum_age_seconds: int = 0

@@ -93,12 +93,17 @@ def accepted_bindings(addresses: Iterable[Sinful]) -> frozenset[str]:
 
 def server(context: ServerContext) -> Dialog[ServerProof | None]:
     """Learn who the client is from the owner of the directory it makes."""
+    return (yield from serve(context, context.fs_directory, "FS"))
+
+
+def serve(context: ServerContext, folder: str, prefix: str) -> Dialog[ServerProof | None]:
+    """Ask for a directory in a folder that both sides see, and learn who owns it."""
     own = context.addresses[0].endpoint
     letters = "".join(
         _RANDOM_LETTERS[byte % len(_RANDOM_LETTERS)]
         for byte in context.random_bytes(_RANDOM_LENGTH)
     )
-    path = f"{context.fs_directory.rstrip('/')}/FS_{own.host}_{own.port}_{letters}_"
+    path = f"{folder.rstrip('/')}/{prefix}_{own.host}_{own.port}_{letters}_"
     yield Send(Words(path))
     reply = yield Receive()
     made = reply.integer() == 0

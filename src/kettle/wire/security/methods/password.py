@@ -24,6 +24,7 @@ from kettle.wire.security.keys import hmac_sha1
 from kettle.wire.security.methods.context import (
     ClientContext,
     ClientProof,
+    MethodFailed,
     ServerContext,
     ServerProof,
 )
@@ -167,11 +168,12 @@ def exchange_as_client(
 ) -> Generator[Step, Any, bytes | None]:
     """Run the three messages as the client; returns rb, None if the server cannot.
 
-    Raises AuthenticationFailed if the server does not know the secret.
+    Raises MethodFailed if the server does not know the secret.
     """
     yield Send(Hello(OK, a, ra, signed_text))
     challenge = Challenge.read((yield Receive()))
     if challenge.status != OK:
+        yield Send(Response(CANNOT))
         return None
     expected = keys.server_proof(a, challenge.b, ra, challenge.rb)
     if (
@@ -181,7 +183,7 @@ def exchange_as_client(
         or not hmac.compare_digest(expected, challenge.proof)
     ):
         yield Send(Response(CANNOT))
-        raise AuthenticationFailed("the server does not know the shared secret")
+        raise MethodFailed("the server does not know the shared secret")
     yield Send(Response(OK, a, challenge.rb, keys.client_proof(a, challenge.rb)))
     return challenge.rb
 
@@ -189,25 +191,41 @@ def exchange_as_client(
 def exchange_as_server(
     hello: Hello, b: str, keys: SharedKeys, rb: bytes
 ) -> Generator[Step, Any, bool]:
-    """Answer a hello and check the client's proof; returns whether it holds."""
+    """Answer a hello and check the client's proof; returns whether it holds.
+
+    Raises MethodFailed if the client does not go on.
+    """
     proof = keys.server_proof(hello.a, b, hello.ra, rb)
     yield Send(Challenge(OK, hello.a, b, hello.ra, rb, proof))
     response = Response.read((yield Receive()))
+    if response.status != OK:
+        raise MethodFailed("the client does not find our secret its own")
     expected = keys.client_proof(hello.a, rb)
     return (
-        response.status == OK
-        and response.a == hello.a
+        response.a == hello.a
         and response.rb == rb
         and hmac.compare_digest(expected, response.proof)
     )
+
+
+def decline_as_client(signed_text: str | None = None) -> Generator[Step, Any, None]:
+    """Say that this side has no secret; the three messages go all the same."""
+    yield Send(Hello(CANNOT, signed_text=signed_text))
+    yield Receive()
+    yield Send(Response(CANNOT))
+
+
+def decline_as_server() -> Generator[Step, Any, None]:
+    """Answer a hello that leads nowhere, and take the client's last word."""
+    yield Send(Challenge(CANNOT))
+    yield Receive()
 
 
 def client(context: ClientContext) -> Dialog[ClientProof | None]:
     """Prove knowledge of the pool password."""
     password = yield Do(context.credentials.pool_password)
     if not password:
-        yield Send(Hello(CANNOT))
-        yield Receive()
+        yield from decline_as_client()
         return None
     keys = password_keys(password)
     a = pool_user(context.server_version, context.uid_domain)
@@ -220,9 +238,7 @@ def server(context: ServerContext) -> Dialog[ServerProof | None]:
     hello = Hello.read((yield Receive()), with_text=False)
     password = yield Do(context.credentials.pool_password)
     if hello.status != OK or len(hello.ra) != NONCE_SIZE or not password:
-        yield Send(Challenge(CANNOT))
-        if hello.status == OK:
-            yield Receive()
+        yield from decline_as_server()
         return None
     keys = password_keys(password)
     rb = context.random_bytes(NONCE_SIZE)

@@ -7,7 +7,7 @@ the token names. The signature itself never travels. Source: wire reference, TOK
 from __future__ import annotations
 
 from kettle.errors import AuthenticationFailed
-from kettle.wire.dialog import Dialog, Do, Receive, Send
+from kettle.wire.dialog import Dialog, Do, Receive
 from kettle.wire.security.keys import hkdf
 from kettle.wire.security.methods.context import (
     ClientContext,
@@ -16,12 +16,12 @@ from kettle.wire.security.methods.context import (
     ServerProof,
 )
 from kettle.wire.security.methods.password import (
-    CANNOT,
     NONCE_SIZE,
     OK,
-    Challenge,
     Hello,
     SharedKeys,
+    decline_as_client,
+    decline_as_server,
     exchange_as_client,
     exchange_as_server,
     pool_user,
@@ -49,8 +49,7 @@ def client(context: ClientContext) -> Dialog[ClientProof | None]:
         )
     )
     if token is None:
-        yield Send(Hello(CANNOT, signed_text=""))
-        yield Receive()
+        yield from decline_as_client(signed_text="")
         return None
     keys = token_keys(token.signature, token.signed_text)
     nonce = context.random_bytes(NONCE_SIZE)
@@ -66,13 +65,12 @@ def server(context: ServerContext) -> Dialog[ServerProof | None]:
     """
     hello = Hello.read((yield Receive()), with_text=True)
     if hello.status != OK or len(hello.ra) != NONCE_SIZE:
-        yield Send(Challenge(CANNOT))
+        yield from decline_as_server()
         return None
     token = parse_token(hello.signed_text or "")
     key = yield Do(lambda: context.credentials.signing_key(token.key_id))
     if key is None:
-        yield Send(Challenge(CANNOT))
-        yield Receive()
+        yield from decline_as_server()
         return None
     keys = token_keys(sign(token.signed_text, key), token.signed_text)
     b = pool_user(context.client_version, context.uid_domain)
