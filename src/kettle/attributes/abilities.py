@@ -18,6 +18,7 @@ STARTER_ABILITIES: Mapping[str, object] = {
     "HasPerFileEncryption": True,
     "HasSelfCheckpointTransfers": True,
     "HasTransferInputRemaps": True,
-    "HasFileTransferPluginMethods": "file",
+    "HasFileTransferPluginMethods": "file,http,https",
+    "HasJobTransferPlugins": True,
 }
 """What our starter can do, as jobs' Requirements ask for it."""

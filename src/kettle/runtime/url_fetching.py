@@ -76,7 +76,8 @@ class UrlFetcher:
             known = []
             for methods, program in parse_job_plugins(self._of_the_job):
                 path = os.path.join(self._scratch, os.path.basename(program))
-                known.append(Plugin((path,), methods))
+                asked = await self._ask(path)
+                known.append(Plugin((path,), methods, asked is None or asked.many))
             for program in split_list(self._configured):
                 plugin = await self._ask(program)
                 if plugin is not None:

@@ -15,6 +15,8 @@ from kettle.policy.attribute_protection import Protection, Standing, standing
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
+# Limit: protocols that are told apart in a transfer's statistics.
+MAX_PROTOCOLS = 50
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 _MEASURED = frozenset(
     name.lower()
@@ -82,15 +84,27 @@ def may_set(name: str, lists: Protection) -> bool:
     return standing(name, lists) is Standing.FREE
 
 
-def transfer_stats(direction: str, before: ClassAd | None, size: int, files: int) -> str:
-    """Return TransferInputStats or TransferOutputStats after one more transfer, as text."""
-    old_size = (before.integer("CedarSizeBytesTotal") or 0) if before is not None else 0
-    old_files = (before.integer("CedarFilesCountTotal") or 0) if before is not None else 0
-    assert direction in ("Input", "Output")
-    return (
-        f"[ CedarSizeBytesTotal = {old_size + size}; CedarFilesCountTotal = {old_files + files}; "
-        f"CedarSizeBytesLastRun = {size}; CedarFilesCountLastRun = {files} ]"
-    )
+def transfer_stats(
+    before: ClassAd | None, size: int, files: int, peer_ack: ClassAd | None = None
+) -> str:
+    """Return TransferInputStats or TransferOutputStats after one more transfer, as text.
+
+    `peer_ack` is what the other side said at the end: what its plug-ins moved is counted too.
+    """
+    last = {"CedarSizeBytes": size, "CedarFilesCount": files} if files else {}
+    stats = peer_ack.evaluate("TransferStats") if peer_ack is not None else None
+    if isinstance(stats, ClassAd):
+        for name in stats.own_names()[:MAX_PROTOCOLS]:
+            count = stats.integer(name)
+            if name.endswith("FilesCount") and name != "CedarFilesCount" and count:
+                last[name] = count
+    totals = {f"{name}Total": count for name, count in last.items()}
+    for name in before.own_names() if before is not None else ():
+        if name.endswith("Total"):
+            totals[name] = totals.get(name, 0) + (before.integer(name) or 0) if before else 0
+    parts = [f"{name} = {count}" for name, count in totals.items()]
+    parts += [f"{name}LastRun = {count}" for name, count in last.items()]
+    return f"[ {'; '.join(parts)} ]"
 
 
 def texts(values: Mapping[str, object]) -> dict[str, str]:

@@ -13,6 +13,16 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+from kettle.errors import RefusedError
+from kettle.transfer.checkpoints import (
+    MAX_MANIFEST,
+    manifest_name,
+    number_of,
+    parse_manifest,
+    place_of,
+    plan_restore,
+)
+from kettle.transfer.items import Item
 from kettle.transfer.plan import spool_directory
 
 if TYPE_CHECKING:
@@ -24,6 +34,7 @@ class IntermediateStore:
 
     def __init__(self, shadow: RunningShadow) -> None:
         self._runtime = shadow.host.runtime
+        self._job = shadow.job
         spool = self._runtime.config.get("SPOOL") or ""
         self._path = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
         self._begun = False
@@ -35,6 +46,25 @@ class IntermediateStore:
         if not self._path or self._is_input or not os.path.isdir(self._path):
             return ""
         return self._path
+
+    def restored(self) -> list[Item]:
+        """Return what brings back a checkpoint that lies at a URL: the newest whole one."""
+        destination = self._job.string("CheckpointDestination")
+        folder = self.existing()
+        if not destination or not folder:
+            return []
+        numbers = (number_of(name) for name in os.listdir(folder))
+        for number in sorted((one for one in numbers if one is not None), reverse=True):
+            path = os.path.join(folder, manifest_name(number))
+            try:
+                with open(path, encoding="utf-8") as file:
+                    entries = parse_manifest(file.read(MAX_MANIFEST))
+            except (OSError, ValueError, RefusedError):
+                # An older one may be whole.
+                continue
+            place = place_of(destination, self._job.string("GlobalJobId") or "", number)
+            return plan_restore(place, path, entries)
+        return []
 
     def begin(self) -> str:
         """Make an empty directory for the files that come now; OSError if it cannot be."""
@@ -57,6 +87,8 @@ class IntermediateStore:
         if not self._begun:
             return
         temporary, old = f"{self._path}.tmp", f"{self._path}.swap"
+        if keep:
+            self._keep_older(temporary)
         with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
             if not keep:
                 shutil.rmtree(temporary, ignore_errors=True)
@@ -66,3 +98,16 @@ class IntermediateStore:
                 os.rename(self._path, old)
             os.rename(temporary, self._path)
             shutil.rmtree(old, ignore_errors=True)
+
+    def _keep_older(self, temporary: str) -> None:
+        """Take over what an earlier run left and this one did not change: only changes travel.
+
+        Done with the owner's rights, whose directories these are.
+        """
+        for folder, _, names in os.walk(self._path):
+            into = os.path.join(temporary, os.path.relpath(folder, self._path))
+            with contextlib.suppress(OSError):
+                os.makedirs(into, exist_ok=True)
+                for name in names:
+                    with contextlib.suppress(FileExistsError):
+                        os.link(os.path.join(folder, name), os.path.join(into, name))

@@ -193,6 +193,14 @@ class RunningShadow(JobRecord):
         self.max_output_bytes = size_limit(
             self.job, slot, "MaxTransferOutputMB", host.max_output_mb
         )
+        announced = self.job.integer("TransferInputSizeMB")
+        if announced is not None and 0 <= self.max_input_bytes < announced << 20:
+            text = (
+                f"TransferInputSizeMB ({announced}) is greater than MAX_TRANSFER_INPUT_MB "
+                f"({self.max_input_bytes >> 20}) at submit time"
+            )
+            self._hold_at_once(text, HoldReasonCode.MaxTransferInputSizeExceeded)
+            return False
         expansion = expand_match(self.job, slot)
         if expansion.unresolved is not None:
             text = f"Cannot expand $$ expression ({expansion.unresolved})."

@@ -20,7 +20,7 @@ from kettle.shadow.service_checkpoints import IntermediateStore
 from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
-from kettle.transfer.plan import Landing, plan_input, plan_landing
+from kettle.transfer.plan import Landing, Plan, count_by_protocol, plan_input, plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 
@@ -39,7 +39,7 @@ async def send_input(shadow: RunningShadow, stream: Stream) -> None:
     """Send the job's input files over a connection that named its transfer key."""
     files = LocalFiles()
     try:
-        plan = plan_input(shadow.job, files, IntermediateStore(shadow).existing())
+        plan = plan_for(shadow, files)
     except RefusedError as error:
         _fail(shadow, "Input", error.message, here_failed=True)
         return
@@ -50,7 +50,8 @@ async def send_input(shadow: RunningShadow, stream: Stream) -> None:
         _fail(shadow, "Input", text, here_failed=True, code=code)
         return
     size = -(-plan.sandbox_bytes // (1024 * 1024))
-    shadow.update(texts({"TransferInputSizeMB": size}))
+    counts = count_by_protocol(plan.items)
+    shadow.update(texts({"TransferInputSizeMB": size, "TransferInputFileCounts": ClassAd(counts)}))
     dialog = upload(
         plan.items, files, _terms(shadow, stream, "Input", limit), sandbox_bytes=plan.sandbox_bytes
     )
@@ -131,10 +132,17 @@ async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
 def has_input(shadow: RunningShadow) -> bool:
     """Whether the job has input to be fetched; what cannot be sent is something, too."""
     try:
-        plan = plan_input(shadow.job, LocalFiles(), IntermediateStore(shadow).existing())
+        return bool(plan_for(shadow, LocalFiles()).items)
     except RefusedError:
         return True
-    return bool(plan.items)
+
+
+def plan_for(shadow: RunningShadow, files: LocalFiles) -> Plan:
+    """Return what the job is sent: its input, and what an earlier run left, here or at a URL."""
+    store = IntermediateStore(shadow)
+    if shadow.job.string("CheckpointDestination"):
+        return plan_input(shadow.job, files, restored=store.restored())
+    return plan_input(shadow.job, files, store.existing())
 
 
 def note_nothing(shadow: RunningShadow, direction: str) -> None:
@@ -187,10 +195,10 @@ def _note_end(shadow: RunningShadow, direction: str, outcome: Outcome) -> None:
     word = "In" if direction == "Input" else "Out"
     before = shadow.job.evaluate(f"Transfer{direction}Stats")
     stats = transfer_stats(
-        direction,
         before if isinstance(before, ClassAd) else None,
         outcome.bytes,
         outcome.files,
+        outcome.peer_ack,
     )
     changes = texts(
         {

@@ -55,6 +55,39 @@ def is_checkpoint(job: ClassAd, status: int) -> bool:
     return job.integer("SuccessCheckpointExitCode") == os.WEXITSTATUS(status)
 
 
+@dataclass(frozen=True)
+class Sending:
+    """What is sent when a job's processes are gone: which list of the job, and as what.
+
+    `final` output goes where the user wants it; what is not final waits for the next run.
+    """
+
+    attribute: str
+    final: bool
+
+
+def choose_sending(job: ClassAd, status: int | None, vacate: Vacate | None) -> Sending | None:
+    """Decide what becomes of a job's files at its end (R056); None if nothing is sent."""
+    when = (job.string("WhenToTransferOutput") or "ON_EXIT").upper()
+    if status is None:
+        return None
+    if vacate is not None:
+        if is_checkpoint(job, status):
+            return Sending("TransferCheckpoint", final=False)
+        return Sending("TransferOutput", final=False) if when == "ON_EXIT_OR_EVICT" else None
+    if when == "ON_SUCCESS" and not is_success(job, status):
+        # The streams say what went wrong; beside them only what is listed for that.
+        return Sending("FailureFiles", final=True)
+    return Sending("TransferOutput", final=True)
+
+
+def is_success(job: ClassAd, status: int) -> bool:
+    """Whether a job ended well: by itself, with its success_exit_code or 0."""
+    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == (
+        job.integer("JobSuccessExitCode") or 0
+    )
+
+
 def vacate_attributes(vacate: Vacate | None) -> dict[str, object]:
     """Return why the job was evicted; empty if it was not."""
     if vacate is None:

@@ -408,7 +408,7 @@ class Starter:
         event = ClassAd({"EventType": "SuccessfulCheckpoint", "CheckpointNumber": number})
         try:
             if self.transfers:
-                await self.transfer.send_output(final=False, attribute="TransferCheckpoint")
+                await self.transfer.send_checkpoint(number)
         except TransferFailed as error:
             self.log(f"the checkpoint could not be sent: {error}")
             event["EventType"] = "FailedCheckpoint"
@@ -614,17 +614,12 @@ class Starter:
         final["_condor_JOBINFO_MAXINTERVAL"] = _NO_UPDATE
         if started:
             await self.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
-        when = (self.job.string("WhenToTransferOutput") or "ON_EXIT").upper()
-        left_checkpoint = self.vacate is not None and outcome.is_checkpoint(
-            self.job, self._status or 0
-        )
-        evicted_with_nothing = self.vacate and when != "ON_EXIT_OR_EVICT" and not left_checkpoint
-        if not self.transfers or not started or evicted_with_nothing:
+        sending = outcome.choose_sending(self.job, self._status, self.vacate)
+        if not self.transfers or sending is None:
             return True
-        attribute = "TransferCheckpoint" if left_checkpoint else "TransferOutput"
         returns = self.shadow.returns
         try:
-            await self.transfer.send_output(final=self.vacate is None, attribute=attribute)
+            await self.transfer.send_output(final=sending.final, attribute=sending.attribute)
         except TransferFailed as error:
             if error.try_again:
                 # Whether it broke because the shadow went away shows when it is next called.

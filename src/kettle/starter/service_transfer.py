@@ -6,6 +6,7 @@ its session and what a failure means for the job (hold 12 and 13, or another try
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -13,8 +14,17 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
+from kettle.transfer.checkpoints import (
+    MAX_MANIFEST,
+    SANDBOX_MANIFEST,
+    Entry,
+    manifest_name,
+    parse_manifest,
+    place_of,
+    render_manifest,
+)
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.items import ReportUrl
+from kettle.transfer.items import ReportUrl, SendFile
 from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import (
     Catalogue,
@@ -135,6 +145,7 @@ class SandboxTransfer:
             raise TransferFailed(f"input transfer broke: {error}", code, try_again=True) from error
         self.bytes_received += outcome.bytes
         self._check(outcome, code)
+        self.check_restored()
         if starter.job.string("TransferOutput") is None:
             with starter.world.privileges.as_account(starter.keeper.account):
                 self._before = make_catalogue(files, scratch)
@@ -154,22 +165,102 @@ class SandboxTransfer:
         return bool(plan.items)
 
     async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
-        """Send the job's output to the shadow; TransferFailed says what to do with the job."""
+        """Send the job's output to the shadow; TransferFailed says what to do with the job.
+
+        Only what is final goes to the job's URLs; what is not waits in the access point's spool.
+        """
+        plan = self._plan(attribute)
+        reports: list[ReportUrl] = []
+        if final:
+            plan, to_urls = split_url_outputs(self._starter.job, plan)
+            reports = await self._put_to_urls(to_urls)
+        await self._send(plan, reports, final=final)
+
+    async def send_checkpoint(self, number: int) -> None:
+        """Send a checkpoint to the shadow's spool, or to its destination and only its list there.
+
+        TransferFailed if some of it did not arrive.
+        """
+        job = self._starter.job
+        plan = self._plan("TransferCheckpoint")
+        destination = job.string("CheckpointDestination")
+        if not destination:
+            await self._send(plan, [], final=False)
+            return
+        files = [item for item in plan.items if isinstance(item, SendFile)]
+        place = place_of(destination, job.string("GlobalJobId") or "", number)
+        try:
+            manifest = self._write_manifest(number, files)
+        except OSError as error:
+            raise TransferFailed(
+                f"the checkpoint cannot be read: {error}", 0, try_again=True
+            ) from error
+        to_urls = [(item.name, f"{place}/{item.name}", item.path) for item in files]
+        reports = await self._put_to_urls(to_urls)
+        failed = next((report for report in reports if not report.success), None)
+        if failed is not None:
+            text = f"uploading {failed.name} to {failed.destination}: {failed.error}"
+            raise TransferFailed(text, HoldReasonCode.FailedToCheckpoint, try_again=False)
+        await self._send(Plan((manifest,), 0), reports, final=False)
+
+    def _write_manifest(self, number: int, files: Sequence[SendFile]) -> SendFile:
+        """Write the list of a checkpoint's files beside the sandbox."""
+        starter = self._starter
+        with starter.world.privileges.as_account(starter.keeper.account):
+            entries = [Entry(_digest(item.path), item.name) for item in files]
+        path = os.path.join(starter.sandbox.htcondor, manifest_name(number))
+        starter.keeper.write(path, render_manifest(number, entries), 0o644)
+        return SendFile(path, manifest_name(number))
+
+    def check_restored(self) -> None:
+        """Compare a checkpoint that was fetched with its manifest; TransferFailed if it is another.
+
+        Nothing is done for a job that has none.
+        """
+        starter = self._starter
+        path = os.path.join(starter.sandbox.scratch, SANDBOX_MANIFEST)
+        if not starter.job.string("CheckpointDestination"):
+            return
+        with starter.world.privileges.as_account(starter.keeper.account):
+            if not os.path.lexists(path):
+                return
+            try:
+                with open(path, encoding="utf-8") as file:
+                    entries = parse_manifest(file.read(MAX_MANIFEST))
+                _compare(starter.sandbox.scratch, entries)
+                os.unlink(path)
+            except (RefusedError, OSError) as error:
+                text = f"the checkpoint could not be restored: {error}"
+                raise TransferFailed(
+                    text, HoldReasonCode.TransferInputError, try_again=True
+                ) from error
+
+    def _plan(self, attribute: str) -> Plan:
+        starter = self._starter
+        try:
+            return plan_output(
+                starter.job,
+                starter.keeper.files,
+                starter.sandbox.scratch,
+                self._before,
+                attribute=attribute,
+            )
+        except RefusedError as error:
+            code = HoldReasonCode.TransferOutputError
+            raise TransferFailed(error.message, code, 1, try_again=False) from error
+
+    async def _send(self, plan: Plan, reports: Sequence[ReportUrl], *, final: bool) -> None:
+        """Send files, and what became of others, over one connection."""
         starter = self._starter
         code = HoldReasonCode.TransferOutputError
-        files = starter.keeper.files
         try:
-            plan = plan_output(
-                starter.job, files, starter.sandbox.scratch, self._before, attribute=attribute
-            )
-            plan, reports = await self._put_to_urls(plan)
             stream = await self._connect(Command.FILETRANS_DOWNLOAD)
             try:
                 limit = size_limit(starter.job, starter.slot, "MaxTransferOutputMB", -1)
                 outcome = await stream.run(
                     upload(
                         (*plan.items, *reports),
-                        files,
+                        starter.keeper.files,
                         self._terms(stream, code, limit),
                         final=final,
                         sandbox_bytes=plan.sandbox_bytes,
@@ -177,8 +268,6 @@ class SandboxTransfer:
                 )
             finally:
                 stream.close()
-        except RefusedError as error:
-            raise TransferFailed(error.message, code, 1, try_again=False) from error
         except WireError as error:
             raise TransferFailed(f"output transfer broke: {error}", code, try_again=True) from error
         self.bytes_sent += outcome.bytes
@@ -222,18 +311,17 @@ class SandboxTransfer:
             run_built_in=run_built_in,
         )
 
-    async def _put_to_urls(self, plan: Plan) -> tuple[Plan, list[ReportUrl]]:
-        """Send to their URLs what goes there; return the rest, and a report for each of them."""
-        rest, to_urls = split_url_outputs(self._starter.job, plan)
+    async def _put_to_urls(self, to_urls: Sequence[tuple[str, str, str]]) -> list[ReportUrl]:
+        """Send files, (name, URL, path) each, to their URLs; return a report for each of them."""
         if not to_urls:
-            return plan, []
+            return []
         results = await self._plugins().put([(url, path) for _, url, path in to_urls])
         errors = {(result.url, result.path): result.error for result in results}
         reports = []
         for name, url, path in to_urls:
             error = errors.get((url, path), "the plug-in said nothing of it")
             reports.append(ReportUrl(name, url, success=not error, error=error))
-        return rest, reports
+        return reports
 
     def _check(self, outcome: Outcome, code: int) -> None:
         failure = outcome.failure
@@ -244,6 +332,20 @@ class SandboxTransfer:
                 failure.subcode,
                 try_again=failure.try_again,
             )
+
+
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with open(os.open(path, flags), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _compare(folder: str, entries: Sequence[Entry]) -> None:
+    """Raise RefusedError if a file is not what the manifest says."""
+    for entry in entries:
+        if _digest(os.path.join(folder, entry.name)) != entry.digest:
+            raise RefusedError(f"{entry.name} is not what the checkpoint had")
 
 
 def _session_of(parts: list[str]) -> ClaimId:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -58,6 +58,12 @@ def split_list(text: str | None) -> list[str]:
     if not text:
         return []
     return [entry for entry in (part.strip() for part in text.split(",")) if entry]
+
+
+def plugin_programs(text: str | None) -> list[str]:
+    """Return the programs in TransferPlugins, "method,method=program;…"."""
+    halves = (part.partition("=") for part in (text or "").split(";"))
+    return [program.strip() for _, equals, program in halves if equals and program.strip()]
 
 
 def check_name(name: str, *, code: int) -> str:
@@ -201,16 +207,21 @@ def spool_directory(spool: str, cluster: int, proc: int) -> str:
     return posixpath.join(spool, str(cluster % 10_000), str(proc % 10_000), name)
 
 
-def plan_input(job: ClassAd, view: FileView, checkpoint: str = "") -> Plan:
+def plan_input(
+    job: ClassAd, view: FileView, checkpoint: str = "", restored: Iterable[Item] = ()
+) -> Plan:
     """Return what the access point sends before the job starts (R057).
 
-    Order: the entries of TransferInput, the standard input, the executable, and last what an
-    earlier run left in the directory `checkpoint`, so that it replaces the original. Raises
-    RefusedError with hold code 13 for names that cannot be allowed.
+    Order: the job's own URL plug-ins, the entries of TransferInput, the standard input, the
+    executable, and last what an earlier run left in the directory `checkpoint`, or at a URL
+    (`restored`), so that it replaces the original. Raises RefusedError with hold code 13 for names
+    that cannot be allowed.
     """
     build = _Builder(view, _Encryption.of(job, "Input"))
     base = job.string("Iwd") or "/"
     keep_path = job.boolean("PreserveRelativePaths") is True
+    for program in plugin_programs(job.string("TransferPlugins")):
+        build.add_entry(program, base, keep_path=False)
     entries = split_list(job.string("TransferInput"))
     proxy = job.string("X509UserProxy")
     if proxy and proxy not in entries:
@@ -224,6 +235,8 @@ def plan_input(job: ClassAd, view: FileView, checkpoint: str = "") -> Plan:
         build.add_entry(command, base, keep_path=False)
     if checkpoint:
         build.add_tree(checkpoint, "", checkpoint)
+    for item in restored:
+        build.add(item)
     return Plan(tuple(build.items.values()), build.bytes())
 
 
@@ -280,8 +293,9 @@ def plan_output(
 ) -> Plan:
     """Return what the execution point sends back, standard streams last (R056, R057).
 
-    `attribute` is TransferOutput at the job's end and TransferCheckpoint at a checkpoint, where
-    a missing list means that there is nothing but the changed files too. `only_streams` is for a
+    `attribute` is TransferOutput at the job's end, TransferCheckpoint at a checkpoint, where a
+    missing list means that there is nothing but the changed files too, and FailureFiles for a job
+    that failed and was to bring its output on success only. `only_streams` is for a
     job that could not run: its streams say why. Raises RefusedError with hold code 12 for
     entries outside of the sandbox.
     """
@@ -289,6 +303,8 @@ def plan_output(
     streams = stream_file_names(job)
     listed = job.string(attribute)
     keep_path = job.boolean("PreserveRelativePaths") is True
+    if attribute == "FailureFiles" and listed is None:
+        only_streams = True
     if not only_streams:
         if listed is None:
             skip = frozenset({executable_name(job), *streams.values()})
@@ -409,6 +425,20 @@ def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Land
     return Landing(directory, streams, tuple(parse_remaps(job.string("TransferOutputRemaps"))))
 
 
+def count_by_protocol(items: Iterable[Item]) -> dict[str, int]:
+    """Return how many files a plan moves by which protocol, as TransferInputFileCounts has it."""
+    counts: dict[str, int] = {}
+    for item in items:
+        if isinstance(item, SendUrl):
+            name = scheme_of(item.url).upper()
+        elif isinstance(item, SendFile):
+            name = "CEDAR"
+        else:
+            continue
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))
+
+
 def size_limit(job: ClassAd, slot: ClassAd | None, attribute: str, default_mb: int) -> int:
     """Return the most bytes a transfer may carry, -1 for no limit.
 
@@ -417,10 +447,3 @@ def size_limit(job: ClassAd, slot: ClassAd | None, attribute: str, default_mb: i
     value = job.evaluate(attribute, slot)
     megabytes = value if isinstance(value, (int, float)) else default_mb
     return -1 if megabytes < 0 else int(megabytes * 1024 * 1024)
-
-
-def directories_of(items: Iterable[Item]) -> Iterator[str]:
-    """Return the directories a plan makes."""
-    for item in items:
-        if isinstance(item, SendDirectory):
-            yield item.name

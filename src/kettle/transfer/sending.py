@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 
 from kettle.classad import ClassAd
@@ -44,6 +45,19 @@ from kettle.wire.messages.filetransfer import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Limit:
+    """How many bytes may be sent, and whose limit that is."""
+
+    bytes: int
+    whose: str
+
+    def exceeded_by(self, size: int) -> str:
+        """Return the reference's words for a file that is too much."""
+        sizes = f"max={self.bytes >> 20} MB, this file={size >> 20} MB"
+        return f"max total {self.whose} bytes exceeded ({sizes})"
+
+
 def upload(
     items: Iterable[Item],
     storage: Storage,
@@ -57,7 +71,7 @@ def upload(
     outcome = Outcome(final=final)
     troubles = Troubles(terms.code)
     yield Send(Words(int(final), ClassAd({"SandboxSize": sandbox_bytes})))
-    limit = terms.max_bytes
+    limit = _Limit(terms.max_bytes, "upload")
     first = True
     for item in items:
         yield Send(Words(int(_command(item))))
@@ -67,7 +81,8 @@ def upload(
             if refused is not None:
                 outcome.failure, outcome.detail = refused, refused.reason
                 return outcome
-            limit = smaller_limit(limit, peer_limit)
+            if smaller_limit(limit.bytes, peer_limit) == peer_limit:
+                limit = _Limit(peer_limit, "download")
             first = False
         if isinstance(item, SendFile):
             yield from _send_file(item, storage, encrypted, limit, outcome, troubles)
@@ -138,7 +153,7 @@ def _send_file(
     item: SendFile,
     storage: Storage,
     encrypted: bool,
-    limit: int,
+    limit: _Limit,
     outcome: Outcome,
     troubles: Troubles,
 ) -> Dialog[None]:
@@ -157,9 +172,9 @@ def _send_file(
     try:
         yield Send(Words(source.mode & 0o7777))
         size = source.size
-        if 0 <= limit < outcome.bytes + size:
+        if 0 <= limit.bytes < outcome.bytes + size:
             code = 32 if troubles.code == 13 else 33
-            troubles.note(f"the files are larger than the limit of {limit} bytes", code=code)
+            troubles.note(f"sending file {item.path}: {limit.exceeded_by(size)}", code=code)
             size = 0
         yield from _send_size(size, encrypted)
         left = size

@@ -145,13 +145,19 @@ def test_a_job_may_not_rename_its_owner() -> None:
 
 
 def test_transfer_statistics_add_up_over_the_runs() -> None:
-    first = transfer_stats("Input", None, 10, 2)
+    first = transfer_stats(None, 10, 2)
+    assert first == (
+        "[ CedarSizeBytesTotal = 10; CedarFilesCountTotal = 2; "
+        "CedarSizeBytesLastRun = 10; CedarFilesCountLastRun = 2 ]"
+    )
     before = job(Stats=first).evaluate("Stats")
     assert isinstance(before, ClassAd)
-    assert transfer_stats("Input", before, 5, 1) == (
-        "[ CedarSizeBytesTotal = 15; CedarFilesCountTotal = 3; CedarSizeBytesLastRun = 5; "
-        "CedarFilesCountLastRun = 1 ]"
+    ack = job(TransferStats="[ CedarFilesCount = 9; HttpFilesCount = 3; Protocols = 1 ]")
+    assert transfer_stats(before, 5, 1, ack) == (
+        "[ CedarSizeBytesTotal = 15; CedarFilesCountTotal = 3; HttpFilesCountTotal = 3; "
+        "CedarSizeBytesLastRun = 5; CedarFilesCountLastRun = 1; HttpFilesCountLastRun = 3 ]"
     )
+    assert transfer_stats(None, 0, 0) == "[  ]"
 
 
 def test_values_become_the_texts_that_the_queue_stores() -> None:

@@ -1,0 +1,78 @@
+"""Checkpoints that lie at a URL (checkpoint_destination): their place, their manifest.
+
+Pure: names and texts. The starter puts a checkpoint's files under
+`DESTINATION/GLOBAL_JOB_ID/NUMBER/NAME` and sends only the manifest to the access point, where it
+waits in the job's spool; before the job's next run the newest whole manifest says what the starter
+has to fetch again. A manifest has a line `SHA256 *NAME` for each file and a last one for itself.
+Source: wire reference, Names and lists.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from kettle.errors import RefusedError
+from kettle.transfer.items import Item, SendFile, SendUrl
+from kettle.transfer.plan import check_name
+
+# Under this name the manifest lies in the sandbox while what was fetched is compared with it.
+SANDBOX_MANIFEST = ".MANIFEST"
+# Limit: a manifest longer than this is none.
+MAX_MANIFEST = 64 * 1024 * 1024
+_NAME = re.compile(r"_condor_checkpoint_MANIFEST\.(\d{4,})")
+_LINE = re.compile(r"([0-9a-f]{64}) \*(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of a checkpoint."""
+
+    digest: str
+    name: str
+
+
+def manifest_name(number: int) -> str:
+    """Return the name of a checkpoint's manifest."""
+    return f"_condor_checkpoint_MANIFEST.{number:04d}"
+
+
+def number_of(name: str) -> int | None:
+    """Return which checkpoint a manifest is of; None for any other file."""
+    match = _NAME.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def place_of(destination: str, global_id: str, number: int) -> str:
+    """Return the URL below which a checkpoint's files are."""
+    return f"{destination.rstrip('/')}/{global_id.replace('#', '_')}/{number:04d}"
+
+
+def render_manifest(number: int, entries: Iterable[Entry]) -> str:
+    """Return the text of a manifest."""
+    body = "".join(f"{entry.digest} *{entry.name}\n" for entry in entries)
+    own = hashlib.sha256(body.encode()).hexdigest()
+    return f"{body}{own} *{manifest_name(number)}\n"
+
+
+def parse_manifest(text: str) -> list[Entry]:
+    """Return a manifest's files; RefusedError if it is damaged or names what it must not."""
+    lines = text.splitlines(keepends=True)
+    matches = [_LINE.fullmatch(line.rstrip("\n")) for line in lines]
+    if not lines or None in matches or not text.endswith("\n"):
+        raise RefusedError("the manifest of a checkpoint is no manifest")
+    entries = [Entry(match[1], match[2]) for match in matches if match is not None]
+    body = "".join(lines[:-1])
+    if entries.pop().digest != hashlib.sha256(body.encode()).hexdigest():
+        raise RefusedError("the manifest of a checkpoint is damaged")
+    for entry in entries:
+        check_name(entry.name, code=13)
+    return entries
+
+
+def plan_restore(place: str, manifest: str, entries: Sequence[Entry]) -> list[Item]:
+    """Return what is sent to restore a checkpoint: its manifest's file, and a URL for each file."""
+    urls = (SendUrl(f"{place}/{entry.name}", entry.name) for entry in entries)
+    return [SendFile(manifest, SANDBOX_MANIFEST), *urls]

@@ -1,0 +1,325 @@
+"""What a submit file can say about files, each said to a real pool."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+
+pytestmark = pytest.mark.timeout(120)
+
+SMALL = "request_cpus = 1\nrequest_memory = 10MB\nrequest_disk = 1MB\nshould_transfer_files = yes\n"
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("breadth"), "PERIODIC_EXPR_INTERVAL = 1\n") as pool:
+        yield pool
+
+
+def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
+    """Queue a shell script as a job whose output is `out` and `err`."""
+    path = work / "job.sh"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return submit(
+        pool, work, f"executable = {path}\noutput = out\nerror = err\n{SMALL}{lines}\nqueue\n"
+    )
+
+
+def held(jobs: Jobs) -> tuple[str, int, int]:
+    """Wait for a hold and return its reason, code and subcode."""
+    jobs.wait_for(12, 20)
+    text = jobs.log.read_text()
+    found = re.search(r"Job was held\.\n\t(.*)\n\tCode (\d+) Subcode (\d+)", text)
+    assert found is not None, text
+    run_tool(jobs.pool, "condor_rm", str(jobs.cluster))
+    return found[1], int(found[2]), int(found[3])
+
+
+def test_a_folder_with_a_slash_is_its_contents_and_without_it_itself(
+    pool: PersonalPool, work: Path
+) -> None:
+    for name in ("one", "two"):
+        (work / name / "sub").mkdir(parents=True)
+        (work / name / "sub" / name).write_text(name)
+    jobs = shell(pool, work, "find . -name '[ot]*' | sort", "transfer_input_files = one, two/")
+    jobs.wait_for(5, 20)
+    found = (work / "out").read_text().split()
+    assert "./one/sub/one" in found
+    assert "./sub/two" in found
+    assert "./two" not in found
+
+
+def test_relative_paths_are_kept_on_both_ways_if_the_job_wants_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "in").mkdir()
+    (work / "in/x").write_text("x\n")
+    (work / "tree/sub").mkdir(parents=True)
+    (work / "tree/sub/y").write_text("y\n")
+    # As a real 25.14.1 does it: the folder keeps its name, slash or not.
+    script = "mkdir -p a/b; cat in/x tree/sub/y > a/b/c"
+    lines = (
+        "transfer_input_files = in/x, tree/\npreserve_relative_paths = true\n"
+        "transfer_output_files = a/b/c\n"
+    )
+    shell(pool, work, script, lines).wait_for(5, 20)
+    assert (work / "a/b/c").read_text() == "x\ny\n"
+
+
+def test_remaps_rename_files_take_folders_along_and_go_to_urls(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "put").mkdir()
+    (work / "put").chmod(0o777)
+    (work / "there").mkdir()
+    script = "mkdir d; echo 1 > d/one; echo 2 > two; echo 3 > 'th;ree'"
+    lines = (
+        "transfer_output_files = d, two, th;ree\n"
+        f'transfer_output_remaps = "d=there/e; two = file://{work}/put/two ;th\\;ree=three"\n'
+    )
+    (work / "there/e").mkdir()
+    shell(pool, work, script, lines).wait_for(5, 20)
+    assert (work / "there/e/one").read_text() == "1\n"
+    assert (work / "put/two").read_text() == "2\n"
+    assert (work / "three").read_text() == "3\n"
+
+
+def test_all_output_but_the_streams_goes_to_the_output_destination(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "put").mkdir()
+    (work / "put").chmod(0o777)
+    jobs = shell(
+        pool,
+        work,
+        "echo said; echo 1 > one; mkdir d; echo 2 > d/two",
+        f"transfer_output_files = one, d\noutput_destination = file://{work}/put\n",
+    )
+    jobs.wait_for(5, 20)
+    assert (work / "put/one").read_text() == "1\n"
+    assert (work / "put/d/two").read_text() == "2\n"
+    assert (work / "out").read_text() == "said\n"
+    assert not (work / "one").exists()
+
+
+def test_too_much_input_holds_the_job_before_it_runs(pool: PersonalPool, work: Path) -> None:
+    (work / "big").write_bytes(bytes(3 << 20))
+    jobs = shell(pool, work, "true", "transfer_input_files = big\nmax_transfer_input_mb = 1\n")
+    reason, code, subcode = held(jobs)
+    # The words of a real 25.14.1; its sizes count the program too.
+    assert reason == (
+        "TransferInputSizeMB (4) is greater than MAX_TRANSFER_INPUT_MB (1) at submit time"
+    )
+    assert (code, subcode) == (32, 0)
+    assert jobs.count_events(1) == {}
+
+
+def test_too_much_output_holds_the_job_and_says_which_file(pool: PersonalPool, work: Path) -> None:
+    script = "dd if=/dev/zero of=large bs=1M count=3 2>/dev/null; echo s > small"
+    jobs = shell(
+        pool, work, script, "transfer_output_files = small, large\nmax_transfer_output_mb = 1\n"
+    )
+    reason, code, subcode = held(jobs)
+    assert (code, subcode) == (33, 0)
+    assert "large: max total download bytes exceeded (max=1 MB, this file=3 MB)" in reason
+
+
+PLUGIN = """\
+#!/bin/sh
+if [ "$1" = -classad ]; then
+    echo 'PluginType = "FileTransfer"'; echo 'SupportedMethods = "{methods}"'
+    echo 'MultipleFileSupport = {many}'; exit 0
+fi
+{body}
+"""
+MANY = """\
+upload=no; [ "$5" = -upload ] && upload=yes
+tr -d '\\n' < "$2" | sed 's/\\]/]\\n/g' | while read -r ad; do
+    url=$(echo "$ad" | sed 's/.*Url = "\\([^"]*\\)".*/\\1/')
+    file=$(echo "$ad" | sed 's/.*LocalFileName = "\\([^"]*\\)".*/\\1/')
+    if [ $upload = yes ]; then cp "$file" "${url#mine://}"; else cp "${url#mine://}" "$file"; fi
+    echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileBytes = 3 ]"
+done > "$4"
+echo "$0 $*" >> RUNS
+"""
+
+
+def test_a_job_brings_its_own_plug_in_and_it_moves_many_files_at_once(
+    pool: PersonalPool, work: Path
+) -> None:
+    plugin = work / "mine.sh"
+    plugin.write_text(
+        PLUGIN.format(methods="mine", many="true", body=MANY.replace("RUNS", f"{work}/runs"))
+    )
+    plugin.chmod(0o755)
+    (work / "runs").touch()
+    (work / "runs").chmod(0o666)
+    for name in ("a", "b"):
+        (work / name).write_text(f"{name}\n")
+    (work / "put").mkdir()
+    (work / "put").chmod(0o777)
+    jobs = shell(
+        pool,
+        work,
+        "cat a b > both",
+        f"transfer_plugins = mine={plugin}\n"
+        f"transfer_input_files = mine://{work}/a, mine://{work}/b\n"
+        "transfer_output_files = both\n"
+        f'transfer_output_remaps = "both=mine://{work}/put/both"\n',
+    )
+    jobs.wait_for(5, 20)
+    assert (work / "put/both").read_text() == "a\nb\n"
+    # Once for both inputs, once for the output.
+    assert len((work / "runs").read_text().splitlines()) == 2
+
+
+def test_a_plug_in_that_fails_holds_the_job_with_its_words(pool: PersonalPool, work: Path) -> None:
+    plugin = work / "bad.sh"
+    plugin.write_text(
+        PLUGIN.format(methods="bad", many="false", body="echo 'the shelf is empty' >&2; exit 3")
+    )
+    plugin.chmod(0o755)
+    jobs = shell(
+        pool, work, "true", f"transfer_plugins = bad={plugin}\ntransfer_input_files = bad://x/y\n"
+    )
+    reason, code, _ = held(jobs)
+    assert code == 13
+    assert "the shelf is empty" in reason
+
+
+def test_files_that_must_be_encrypted_arrive_where_connections_are(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "secret").write_text("s\n")
+    jobs = shell(
+        pool,
+        work,
+        "cp secret back",
+        "transfer_input_files = secret\nencrypt_input_files = *\nencrypt_output_files = back\n"
+        "transfer_output_files = back\n",
+    )
+    jobs.wait_for(5, 20)
+    assert (work / "back").read_text() == "s\n"
+
+
+def test_output_on_success_only_leaves_a_failed_job_s_streams(
+    pool: PersonalPool, work: Path
+) -> None:
+    lines = (
+        "when_to_transfer_output = ON_SUCCESS\nsuccess_exit_code = 0\nmax_retries = 0\n"
+        "transfer_output_files = made\n"
+    )
+    jobs = shell(pool, work, "echo said; echo 1 > made; exit 4", lines)
+    jobs.wait_for(5, 20)
+    assert (work / "out").read_text() == "said\n"
+    assert not (work / "made").exists()
+    good = work / "good"
+    good.mkdir()
+    jobs = shell(pool, good, "echo 1 > made", lines)
+    jobs.wait_for(5, 20)
+    assert (good / "made").read_text() == "1\n"
+
+
+def test_a_failed_job_may_have_a_list_of_its_own(pool: PersonalPool, work: Path) -> None:
+    lines = (
+        "when_to_transfer_output = ON_SUCCESS\nsuccess_exit_code = 0\nmax_retries = 0\n"
+        'transfer_output_files = made\n+FailureFiles = "core.txt"\n'
+    )
+    jobs = shell(pool, work, "echo 1 > made; echo why > core.txt; exit 4", lines)
+    jobs.wait_for(5, 20)
+    assert (work / "core.txt").read_text() == "why\n"
+    assert not (work / "made").exists()
+
+
+def test_what_an_evicted_job_left_waits_in_the_spool_and_comes_back_with_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    """Only changes travel: what the first run left is still there in the third one."""
+    script = (
+        "trap 'exit 1' TERM\n"
+        "runs=$(ls state.* 2>/dev/null | wc -l); echo run $runs > state.$runs\n"
+        f"[ $runs = 2 ] && {{ cat state.*; exit 0; }}\ntouch {work}/began.$runs\n"
+        "while :; do sleep 0.1; done"
+    )
+    (work / "began").mkdir()
+    lines = "when_to_transfer_output = ON_EXIT_OR_EVICT\n+JobMaxVacateTime = 5\n"
+    jobs = shell(pool, work, script, lines)
+    for run in (0, 1):
+        jobs.wait_for(1, 20, each=run + 1)
+        wait_until((work / f"began.{run}").exists, 20)
+        assert run_tool(pool, "condor_vacate_job", str(jobs.cluster))[0] == 0
+    jobs.wait_for(5, 30)
+    assert (work / "out").read_text() == "run 0\nrun 1\nrun 2\n"
+    spool = Path(pool.folder, "spool")
+    wait_until(lambda: not list(spool.glob(f"{jobs.cluster}/0/*subproc0*")), 10)
+
+
+def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    """checkpoint_destination: files at the URL, the manifest in the spool, both checked."""
+    (work / "ck").mkdir()
+    (work / "ck").chmod(0o777)
+    script = (
+        "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state\n"
+        "[ $n -ge 3 ] && { echo done $n; exit 0; }\n"
+        f"if [ $n = 2 ] && [ ! -e {work}/stopped ]; then touch {work}/stopped; sleep 60; fi\n"
+        "exit 85"
+    )
+    lines = (
+        "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state\n"
+        f"checkpoint_destination = file://{work}/ck\ntransfer_output_files =\n"
+        "+JobMaxVacateTime = 1\n"
+    )
+    jobs = shell(pool, work, script, lines)
+    wait_until((work / "stopped").exists, 20)
+    (row,) = ask_queue(pool, str(jobs.cluster), "GlobalJobId")
+    place = work / "ck" / row[0].replace("#", "_") / "0001"
+    assert (place / "state").read_text() == "1\n"
+    assert run_tool(pool, "condor_vacate_job", "-fast", str(jobs.cluster))[0] == 0
+    jobs.wait_for(5, 30)
+    assert (work / "out").read_text() == "done 3\n"
+    assert jobs.record().integer("NumJobStarts") == 2
+
+
+def statistics(ad: ClassAd, name: str) -> dict[str, int | None]:
+    found = ad.evaluate(name)
+    assert isinstance(found, ClassAd)
+    return {each: found.integer(each) for each in found.own_names()}
+
+
+def test_what_travelled_is_counted_in_the_job_s_ad(pool: PersonalPool, work: Path) -> None:
+    (work / "in").write_text("12345")
+    (work / "web").write_text("123")
+    jobs = shell(
+        pool,
+        work,
+        "cat in > res",
+        f"transfer_input_files = in, file://{work}/web\ntransfer_output_files = res\n",
+    )
+    jobs.wait_for(5, 20)
+    ad = jobs.record()
+    counts = ad.evaluate("TransferInputFileCounts")
+    assert isinstance(counts, ClassAd)
+    assert (counts.integer("CEDAR"), counts.integer("FILE")) == (2, 1)
+    size = 5 + os.path.getsize(work / "job.sh")
+    expected = {"CedarSizeBytes": size, "CedarFilesCount": 2, "FileFilesCount": 1}
+    assert statistics(ad, "TransferInputStats") == {
+        f"{name}{when}": count for name, count in expected.items() for when in ("Total", "LastRun")
+    }
+    expected = {"CedarSizeBytes": 5, "CedarFilesCount": 3}
+    assert statistics(ad, "TransferOutputStats") == {
+        f"{name}{when}": count for name, count in expected.items() for when in ("Total", "LastRun")
+    }
+    for name in ("TransferInStarted", "TransferInFinished", "TransferOutStarted"):
+        assert ad.integer(name)

@@ -1,0 +1,47 @@
+"""What is sent when a job's processes are gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.starter.outcome import Sending, Vacate, choose_sending, is_success
+
+FINAL = Sending("TransferOutput", final=True)
+KEPT = Sending("TransferOutput", final=False)
+FAILURE = Sending("FailureFiles", final=True)
+CHECKPOINT = Sending("TransferCheckpoint", final=False)
+LEAVE = Vacate("no more")
+EXIT_1, KILLED = 1 << 8, 9
+
+
+@pytest.mark.parametrize(
+    ("when", "status", "vacate", "expected"),
+    [
+        ("ON_EXIT", 0, None, FINAL),
+        ("ON_EXIT", EXIT_1, None, FINAL),
+        ("ON_EXIT", KILLED, None, FINAL),
+        ("ON_EXIT", None, None, None),
+        ("ON_EXIT", KILLED, LEAVE, None),
+        ("ON_EXIT", 85 << 8, LEAVE, CHECKPOINT),
+        ("ON_EXIT_OR_EVICT", 0, None, FINAL),
+        ("ON_EXIT_OR_EVICT", KILLED, LEAVE, KEPT),
+        ("ON_EXIT_OR_EVICT", None, LEAVE, None),
+        ("ON_SUCCESS", 0, None, FINAL),
+        ("ON_SUCCESS", EXIT_1, None, FAILURE),
+        ("ON_SUCCESS", KILLED, None, FAILURE),
+        ("ON_SUCCESS", KILLED, LEAVE, None),
+    ],
+)
+def test_files_are_sent_as_the_job_wants_it_for_this_end(
+    when: str, status: int | None, vacate: Vacate | None, expected: Sending | None
+) -> None:
+    job = ClassAd({"WhenToTransferOutput": when, "SuccessCheckpointExitCode": 85})
+    assert choose_sending(job, status, vacate) == expected
+
+
+def test_success_is_what_the_job_says() -> None:
+    job = ClassAd({"JobSuccessExitCode": 1})
+    assert is_success(job, EXIT_1)
+    assert not is_success(job, 0)
+    assert not is_success(job, KILLED)
