@@ -9,10 +9,16 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
-from collections.abc import Callable, Container, Coroutine
+    tasks = [
+        task
+        for task in scope.get(_everything)
+        if task is not mine and task not in except_for
+    ]
 from typing import Any
 
-_running: set[asyncio.Task[Any]] = set()
+# The tasks of this process. A simulation, whose daemons share one process, gives each its own.
+scope: ContextVar[set[asyncio.Task[Any]]] = ContextVar("scope")
+_everything: set[asyncio.Task[Any]] = set()
 _reporter: Callable[[str], None] | None = None
 
 
@@ -28,20 +34,25 @@ def spawn(coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
     The task's exception is also given to whoever awaits the returned task.
     """
     task = asyncio.get_running_loop().create_task(coroutine, name=name)
-    _running.add(task)
+    scope.get(_everything).add(task)
     task.add_done_callback(_on_done)
     return task
 
 
 def running() -> frozenset[asyncio.Task[Any]]:
     """Return the tasks that have not ended, for shutdown and for tests."""
-    return frozenset(_running)
+    return frozenset(scope.get(_everything))
 
 
 async def cancel_all(*, except_for: Container[asyncio.Task[Any]] = ()) -> None:
     """Cancel every task started here, except the caller, and wait until they have ended."""
     mine = asyncio.current_task()
+<<<<<<< HEAD
     tasks = [task for task in _running if task is not mine and task not in except_for]
+=======
+    running = scope.get(_everything)
+    tasks = [task for task in running if task is not mine and task is not except_for]
+>>>>>>> a9bfdf4 (A seeded simulation of a whole pool: real services, killed and cut in virtual time)
     for task in tasks:
         task.cancel()
     if tasks:
@@ -57,7 +68,7 @@ def report(problem: str) -> None:
 
 
 def _on_done(task: asyncio.Task[Any]) -> None:
-    _running.discard(task)
+    scope.get(_everything).discard(task)
     if task.cancelled():
         return
     error = task.exception()

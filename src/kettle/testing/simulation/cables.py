@@ -1,0 +1,226 @@
+"""The simulated network: every connection is a cable that may be slow, held up, or cut.
+
+A cable carries bytes between two socket pairs and belongs to nobody, so it outlives a process that
+hands its end to another. Bytes of one cable stay in order, as TCP keeps them; those of different
+cables overtake each other. A machine that lost its power answers nothing; once it is back, what
+is sent to connections of its earlier life is answered with a reset.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import socket
+from collections import deque
+from dataclasses import dataclass, field
+
+from kettle.errors import ConnectionLost
+from kettle.runtime import tasks
+from kettle.runtime.transport import SocketTransport, Transport
+from kettle.testing.network import Hub, MemoryNetwork
+from kettle.testing.simulation.processes import SimulatedProcess, current_process, outside
+from kettle.wire.sinful import Endpoint
+
+_PIECE = 64 * 1024
+# Limit: bytes on their way in one direction; TCP has its window.
+_WINDOW = 1024 * 1024
+# What a connection attempt to a machine that is not there takes at least.
+_ATTEMPT_SECONDS = 3.0
+
+
+@dataclass
+class Weather:
+    """How the network is now. Machines are known by their addresses."""
+
+    random: random.Random
+    latency: tuple[float, float] = (0.0002, 0.003)
+    # Pairs of machines whose packets are lost, and machines without power.
+    parted: set[frozenset[str]] = field(default_factory=set)
+    dark: set[str] = field(default_factory=set)
+
+    def passes(self, one: str, other: str) -> bool:
+        """Whether packets between two machines arrive."""
+        if one in self.dark or other in self.dark:
+            return False
+        return one == other or frozenset((one, other)) not in self.parted
+
+    def delay(self, one: str, other: str) -> float:
+        """Return how long the next packet takes."""
+        low, high = self.latency
+        return self.random.uniform(low, high) if one != other else low
+
+
+class _Direction:
+    """One direction of a cable: a queue with the moment at which each piece is due."""
+
+    def __init__(self, cable: Cable, source: socket.socket, sink: socket.socket) -> None:
+        self.cable = cable
+        self.source = source
+        self.sink = sink
+        self.pieces: deque[tuple[float, bytes]] = deque()
+        self.size = 0
+        self.due = 0.0
+        self.reading = False
+        self.read()
+
+    def read(self) -> None:
+        """Take what the sender wrote from here on."""
+        if not self.reading and not self.cable.closed:
+            self.reading = True
+            self.cable.loop.add_reader(self.source.fileno(), self._on_readable)
+
+    def _on_readable(self) -> None:
+        try:
+            data = self.source.recv(_PIECE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        cable = self.cable
+        if not data or self.size > _WINDOW:
+            cable.loop.remove_reader(self.source.fileno())
+            self.reading = False
+        if not data and cable.broken:
+            return
+        delay = cable.hub.weather.delay(*cable.ends)
+        self.due = max(self.due, cable.loop.time() + delay)
+        # An empty piece is the end.
+        self.pieces.append((self.due, data))
+        self.size += len(data)
+        cable.loop.call_at(self.due, self.deliver)
+
+    def deliver(self) -> None:
+        """Hand over what is due, if packets pass."""
+        cable = self.cable
+        if cable.closed or not cable.hub.weather.passes(*cable.ends):
+            return
+        if cable.broken:
+            if self.pieces:
+                cable.reset()
+            return
+        now = cable.loop.time()
+        while self.pieces and self.pieces[0][0] <= now:
+            due, data = self.pieces.popleft()
+            if not data:
+                cable.end(self)
+                return
+            try:
+                sent = self.sink.send(data)
+            except (BlockingIOError, InterruptedError):
+                sent = 0
+            except OSError:
+                cable.reset()
+                return
+            self.size -= sent
+            if sent < len(data):
+                self.pieces.appendleft((due, data[sent:]))
+                cable.loop.call_later(0.01, self.deliver)
+                return
+            self.read()
+
+
+class Cable:
+    """One connection between two machines."""
+
+    def __init__(self, hub: SimulatedHub, ends: tuple[str, str]) -> None:
+        self.hub = hub
+        self.number = hub.connections_made
+        self.ends = ends
+        self.loop = asyncio.get_running_loop()
+        self.closed = False
+        # The far machine has lost its power since: what arrives there is answered with a reset.
+        self.broken = False
+        near, self._near = socket.socketpair()
+        far, self._far = socket.socketpair()
+        for sock in (self._near, self._far):
+            sock.setblocking(False)
+        self.near, self.far = near, far
+        self._directions = (
+            _Direction(self, self._near, self._far),
+            _Direction(self, self._far, self._near),
+        )
+
+    def wake(self) -> None:
+        """Packets pass again."""
+        for direction in self._directions:
+            direction.deliver()
+
+    def end(self, direction: _Direction) -> None:
+        """A sender closed its end: the other end reads to the end of the connection."""
+        with contextlib.suppress(OSError):
+            direction.sink.shutdown(socket.SHUT_WR)
+        if all(not each.reading and not each.pieces for each in self._directions):
+            self.reset()
+
+    def lose_an_end(self) -> None:
+        """One machine is gone without a word: what is on its way is lost, and so is what comes."""
+        self.broken = True
+        for direction in self._directions:
+            direction.pieces.clear()
+
+    def reset(self) -> None:
+        """Both ends lose the connection now."""
+        if self.closed:
+            return
+        self.closed = True
+        self.hub.cables.discard(self)
+        for sock in (self._near, self._far):
+            self.loop.remove_reader(sock.fileno())
+            sock.close()
+
+
+class SimulatedHub(Hub):
+    """All addresses and cables of a simulation."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.weather = Weather(self.random)
+        self.cables: set[Cable] = set()
+        self._owners: dict[str, SimulatedProcess | None] = {}
+
+    def claim_port(self, network: MemoryNetwork, host: str, port: int) -> Endpoint:
+        """Let a process listen until it ends."""
+        endpoint = super().claim_port(network, host, port)
+        process = current_process()
+        self._owners[str(endpoint)] = process
+        if process is not None:
+            process.at_death.append(lambda: self.release(endpoint))
+        return endpoint
+
+    async def open(self, caller: str, target: Endpoint, seconds: float) -> Transport:
+        """Connect over a new cable; ConnectionLost if nobody listens or no packet passes."""
+        here, there = caller.rpartition(":")[0], target.host
+        place = str(target)
+        if not self.weather.passes(here, there):
+            await asyncio.sleep(max(seconds, _ATTEMPT_SECONDS))
+            raise ConnectionLost(f"no connection to {place} in {seconds:g} seconds")
+        await asyncio.sleep(self.weather.delay(here, there))
+        network = self._listening.get(place)
+        if network is None or not network.accepting:
+            raise ConnectionLost(f"no connection to {place}: Connection refused")
+        self.connections_made += 1
+        cable: Cable = outside(Cable, self, (here, there))
+        self.cables.add(cable)
+        owner = self._owners[place]
+        serve = network, cable.far, (place, caller)
+        if owner is None:
+            _serve(*serve)
+        else:
+            owner.context.run(_serve, *serve)
+        return SocketTransport(cable.near, names=(caller, place))
+
+    def touched(self, *machines: str) -> list[Cable]:
+        """Return the cables that end at every one of these machines."""
+        return [cable for cable in self.cables if set(machines) <= set(cable.ends)]
+
+    def mend(self, pair: frozenset[str]) -> None:
+        """Let packets between two machines pass again; what was held up arrives."""
+        self.weather.parted.discard(pair)
+        for cable in sorted(self.touched(*pair), key=lambda cable: cable.number):
+            cable.wake()
+
+
+def _serve(network: MemoryNetwork, sock: socket.socket, names: tuple[str, str]) -> None:
+    transport = SocketTransport(sock, names=names)
+    tasks.spawn(network.serve(transport), f"connection at {names[0]}")

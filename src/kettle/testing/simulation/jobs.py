@@ -1,0 +1,142 @@
+"""Simulated jobs, and the witness who sees every one of them run.
+
+A job is `/bin/job SECONDS CODE NAME`: it lives in virtual time on its machine, whatever becomes of
+its starter, until somebody kills it. The witness is not part of the pool: what it saw is the truth
+that logs, history and queue are held against.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.processes import Child
+from kettle.starter.launch import LaunchPlan
+from kettle.starter.service_job import JobProcesses
+from kettle.starter.usage import Sample
+from kettle.testing.simulation.processes import SimulatedProcess, SimulatedProcesses
+
+
+@dataclass
+class Execution:
+    """One run of a job's program."""
+
+    job: str
+    machine: str
+    began: float
+    ended: float | None = None
+    code: int | None = None
+
+
+@dataclass
+class Witness:
+    """What really ran, when and where."""
+
+    executions: list[Execution] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+
+    def begin(self, job: str, machine: str, now: float) -> Execution:
+        """See a program start; a second live one of the same job is what must never happen."""
+        for other in self.executions:
+            if other.job == job and other.ended is None:
+                self.violations.append(
+                    f"job {job} starts on {machine} at {now:.3f} while it runs on {other.machine} "
+                    f"since {other.began:.3f}"
+                )
+        execution = Execution(job, machine, now)
+        self.executions.append(execution)
+        return execution
+
+    def runs_of(self, job: str) -> list[Execution]:
+        """Return every run of one job, in order."""
+        return [execution for execution in self.executions if execution.job == job]
+
+
+class SimulatedJobProcesses(JobProcesses):
+    """What a starter runs for its job; the programs live in the simulation's process table."""
+
+    def __init__(
+        self,
+        processes: SimulatedProcesses,
+        privileges: Privileges,
+        account: Account,
+        owner: SimulatedProcess,
+        witness: Witness,
+    ) -> None:
+        super().__init__(processes, privileges, account)  # type: ignore[arg-type]
+        self._owner = owner
+        self._witness = witness
+
+    def launch(
+        self,
+        plan: LaunchPlan,
+        streams: Mapping[int, int] | None = None,
+        *,
+        beside: bool = False,
+    ) -> Child:
+        """Start the program."""
+        del streams
+        seconds, code, name = float(plan.argv[1]), int(plan.argv[2]), plan.argv[3]
+        table = self._owner.table
+
+        async def live(process: SimulatedProcess) -> int:
+            execution = self._witness.begin(name, process.machine, table.loop.time())
+
+            def note() -> None:
+                execution.ended = table.loop.time()
+
+            process.at_death.append(note)
+            await asyncio.sleep(seconds)
+            execution.code = code
+            return code
+
+        process = table.start(f"job {name}", self._owner.machine, live, self._owner)
+        if not beside:
+            self.child = process.child
+        return process.child
+
+    def _mine(self) -> list[SimulatedProcess]:
+        return [each for each in self._owner.table.living() if each.parent is self._owner]
+
+    def living(self) -> list[int]:
+        """Return the pids of the job's programs that run."""
+        return [process.pid for process in self._mine()]
+
+    def signal_job(self, number: int) -> bool:
+        """Signal the job; every signal that asks it to leave kills it."""
+        del number
+        if self.child is None or not self.child.running:
+            return False
+        self._owner.table.all[self.child.pid].kill()
+        return True
+
+    def suspend(self) -> int:
+        """Note that the job is suspended; its time goes on."""
+        self.suspended = True
+        return len(self._mine())
+
+    def resume(self) -> int:
+        """Let it go on."""
+        self.suspended = False
+        return len(self._mine())
+
+    def kill_all(self) -> bool:
+        """Kill every program of the job; whether none was left."""
+        mine = self._mine()
+        for process in mine:
+            process.kill()
+        return not mine
+
+    def sample(self) -> Sample:
+        """Return what an idle program uses."""
+        return Sample(pids=len(self._mine()))
+
+    def first_sample(self) -> Sample:
+        """Return what a program uses when it has just begun."""
+        return Sample(pids=1)
+
+    def final_sample(self) -> Sample:
+        """Return what an ended program used."""
+        return Sample()

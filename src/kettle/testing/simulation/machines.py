@@ -1,0 +1,342 @@
+"""Simulated machines and the daemons on them: the real services, started, killed and restarted.
+
+A machine keeps its daemons as a master does: one that died is started again after a while. What
+a zygote would fork, shadow hosts and starters, are the real ones too; only the program that a
+starter runs is simulated (`jobs.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from kettle.collector.service import CollectorService
+from kettle.config import Config
+from kettle.errors import KettleError
+from kettle.negotiator.service import NegotiatorService
+from kettle.runtime.context import Runtime
+from kettle.runtime.daemon import Service
+from kettle.runtime.generic_commands import GenericCommands
+from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.logs import Log, parse_verbosity
+from kettle.runtime.privileges import Account, Privileges, account_of
+from kettle.runtime.stream import Stream
+from kettle.schedd.service import ScheddService
+from kettle.shadow.service import ShadowHost
+from kettle.startd.service import StartdService
+from kettle.starter.service import Starter
+from kettle.starter.service_control import StartdControl
+from kettle.starter.service_job import JobProcesses
+from kettle.starter.service_world import StarterWorld
+from kettle.starter.settings import read_settings
+from kettle.testing.network import MemoryNetwork
+from kettle.testing.simulation.cables import SimulatedHub
+from kettle.testing.simulation.disk import SimulatedDisk, SimulatedFiles
+from kettle.testing.simulation.jobs import SimulatedJobProcesses, Witness
+from kettle.testing.simulation.processes import (
+    Life,
+    ProcessTable,
+    SimulatedProcess,
+    SimulatedProcesses,
+    outside,
+)
+from kettle.testing.virtual_loop import VirtualClock
+from kettle.testing.world import WorldDaemon
+from kettle.wire.codec import Reader
+from kettle.wire.messages.starter_control import StarterActivation
+from kettle.wire.security.claim_id import ClaimId
+
+SHADOW_HOST = "kettle.shadow.service_host:main"
+STARTER = "kettle.starter.service_entry:run"
+COLLECTOR_PORT = 9618
+# How long a dead daemon is left alone before it is started again.
+_RESTART_SECONDS = (0.5, 15.0)
+
+_CONFIGURATION = """\
+LOCAL_DIR = {folder}
+LOG = $(LOCAL_DIR)/log
+SPOOL = $(LOCAL_DIR)/spool
+EXECUTE = $(LOCAL_DIR)/execute
+LOCK = $(LOCAL_DIR)/lock
+FULL_HOSTNAME = {name}
+CONDOR_HOST = {central}
+COLLECTOR_HOST = {central}:9618
+USE_SHARED_PORT = false
+UID_DOMAIN = here
+FILESYSTEM_DOMAIN = here
+TRUST_DOMAIN = here
+TRUST_UID_DOMAIN = true
+SEC_DEFAULT_AUTHENTICATION_METHODS = CLAIMTOBE
+SEC_DEFAULT_AUTHENTICATION = REQUIRED
+SEC_DEFAULT_ENCRYPTION = OPTIONAL
+SEC_DEFAULT_INTEGRITY = OPTIONAL
+ALLOW_DEFAULT = *
+ALLOW_READ = *
+ALLOW_WRITE = *
+ALLOW_DAEMON = *
+ALLOW_NEGOTIATOR = *
+ALLOW_ADMINISTRATOR = *
+ALLOW_CLIENT = *
+ENABLE_CHIRP = false
+MAX_JOBS_RUNNING = 1000
+NUM_CPUS = 2
+MEMORY = 4096
+UPDATE_INTERVAL = 60
+SCHEDD_INTERVAL = 60
+NEGOTIATOR_INTERVAL = 20
+NEGOTIATOR_MIN_INTERVAL = 0
+NEGOTIATOR_CYCLE_DELAY = 0
+"""
+
+
+@dataclass(frozen=True)
+class DaemonKind:
+    """A daemon a machine may run."""
+
+    subsystem: str
+    service: Callable[[Runtime], Service]
+    port: int = 0
+
+
+COLLECTOR = DaemonKind("COLLECTOR", CollectorService, COLLECTOR_PORT)
+NEGOTIATOR = DaemonKind("NEGOTIATOR", NegotiatorService)
+SCHEDD = DaemonKind("SCHEDD", ScheddService)
+STARTD = DaemonKind("STARTD", StartdService)
+
+
+@dataclass
+class Surroundings:
+    """What all machines of a simulation share."""
+
+    table: ProcessTable
+    hub: SimulatedHub
+    clock: VirtualClock
+    witness: Witness
+    random: random.Random
+    central: str
+    log: list[str]
+
+
+class Machine:
+    """One machine with its disk and daemons."""
+
+    def __init__(
+        self, around: Surroundings, folder: Path, name: str, address: str, text: str = ""
+    ) -> None:
+        self.around = around
+        self.name = name
+        self.address = address
+        self.disk = SimulatedDisk(around.random)
+        self.up = True
+        self.daemons: dict[str, SimulatedProcess] = {}
+        self.services: dict[str, Any] = {}
+        self._kinds: list[DaemonKind] = []
+        for part in ("log", "spool", "execute", "lock"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self._text = (
+            _CONFIGURATION.format(folder=folder, name=name, central=around.central) + text
+        )
+        self._lives: dict[str, Life] = {
+            SHADOW_HOST: self._live_shadow_host,
+            STARTER: self._live_starter,
+        }
+
+    # ---- power and daemons --------------------------------------------------------------------
+
+    def add(self, *kinds: DaemonKind) -> None:
+        """Run these daemons from here on, as long as there is power."""
+        for kind in kinds:
+            self._kinds.append(kind)
+            self.start(kind)
+
+    def start(self, kind: DaemonKind) -> None:
+        """Start a daemon; when it dies it will be started again."""
+        process = self.around.table.start(kind.subsystem, self.name, partial(self._live, kind))
+        self.daemons[kind.subsystem] = process
+        process.at_death.append(partial(self._on_death, kind, process))
+
+    def _on_death(self, kind: DaemonKind, process: SimulatedProcess) -> None:
+        self.note(f"{kind.subsystem} (pid {process.pid}) ends")
+        if self.up:
+            pause = self.around.random.uniform(*_RESTART_SECONDS)
+            outside(self.around.table.loop.call_later, pause, self._restart, kind, process)
+
+    def _restart(self, kind: DaemonKind, dead: SimulatedProcess) -> None:
+        if self.up and self.daemons[kind.subsystem] is dead:
+            self.note(f"{kind.subsystem} is started again")
+            self.start(kind)
+
+    def lose_power(self) -> None:
+        """Stop everything at once, and let the disk forget what it had not promised to keep."""
+        self.up = False
+        self.around.hub.weather.dark.add(self.address)
+        for process in self.around.table.living(self.name):
+            process.kill()
+        for cable in self.around.hub.touched(self.address):
+            cable.lose_an_end()
+        for lost in self.disk.lose_power():
+            self.note(f"lost with the power: {lost}")
+
+    def regain_power(self) -> None:
+        """Start the machine's daemons."""
+        if self.up:
+            return
+        self.up = True
+        self.around.hub.weather.dark.discard(self.address)
+        for kind in self._kinds:
+            self.start(kind)
+
+    def note(self, text: str) -> None:
+        """Write a line into the simulation's log."""
+        self.around.log.append(f"{self.around.clock.monotonic():10.3f} {self.name}: {text}")
+
+    # ---- runtimes -----------------------------------------------------------------------------
+
+    def runtime(self, subsystem: str, process: SimulatedProcess, text: str = "") -> Runtime:
+        """Make the surroundings of a daemon, a shadow host or a tool."""
+        config = Config.from_text(self._text + text, subsystem=subsystem)
+        clock = self.around.clock
+        identity = DaemonIdentity(subsystem, self.name, self.name, clock.now())
+        identity.pid = process.pid
+        return Runtime(
+            config=config,
+            clock=clock,
+            network=self.network(config, identity, subsystem),
+            processes=SimulatedProcesses(process, self._lives),
+            files=SimulatedFiles(self.disk),
+            log=self._log(subsystem, process),
+            privileges=Privileges(account_of(0), can_switch=False),
+            identity=identity,
+            random=self.around.random,
+        )
+
+    def network(self, config: Config, identity: DaemonIdentity, label: str) -> MemoryNetwork:
+        """Make a network at this machine's address."""
+        log = Log(now=self.around.clock.now, sink=lambda line: self.note(f"{label} {line}"))
+        return MemoryNetwork(
+            self.around.hub, config, identity, self.around.clock, log, host=self.address
+        )
+
+    def _log(self, label: str, process: SimulatedProcess) -> Log:
+        return Log(
+            now=self.around.clock.now,
+            verbosity=parse_verbosity(""),
+            sink=lambda line: self.note(f"{label}[{process.pid}] {line.rstrip()}"),
+        )
+
+    # ---- lives --------------------------------------------------------------------------------
+
+    async def _live(self, kind: DaemonKind, process: SimulatedProcess) -> int:
+        runtime = self.runtime(kind.subsystem, process)
+        network = runtime.network
+        assert isinstance(network, MemoryNetwork)
+        await network.listen(kind.port)
+        service = kind.service(runtime)
+        self.services[kind.subsystem] = service
+        if isinstance(service, ScheddService):
+            # The kernel closes what a process had open, and locks go with it.
+            process.at_death.append(service.journal.close)
+        daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
+        ended = asyncio.Event()
+        runtime.stop = lambda how: ended.set()
+        GenericCommands(daemon).register()
+        try:
+            await service.start()
+        except KettleError as error:
+            runtime.log.problem(f"does not start: {error}")
+            return 1
+        network.begin_accepting()
+        await ended.wait()
+        return 1
+
+    async def _live_shadow_host(
+        self, process: SimulatedProcess, arguments: bytes, descriptors: list[int]
+    ) -> int:
+        del arguments
+        runtime = self.runtime("SHADOW", process)
+        network = runtime.network
+        assert isinstance(network, MemoryNetwork)
+        await network.listen()
+        schedd: ScheddService = self.services["SCHEDD"]
+        address = str(schedd.runtime.network.address)
+        host = ShadowHost(runtime, Stream.over(descriptors[0]), schedd_address=address)
+        await host.start()
+        network.begin_accepting()
+        await host.serve()
+        return 0
+
+    async def _live_starter(
+        self, process: SimulatedProcess, arguments: bytes, descriptors: list[int]
+    ) -> int:
+        """Run one activation after the other, as `starter.service_entry` does."""
+        activation = StarterActivation.read(Reader(arguments))
+        connection = descriptors[0]
+        connections = socket.socket(fileno=descriptors[2])
+        process.at_death.append(connections.close)
+        control = StartdControl(Stream.over(descriptors[1]), connections)
+        process.run(control.serve(), "control")
+        while True:
+            if not await self._run_activation(process, activation, connection, control):
+                return 0
+            following = await control.next_activation()
+            if following is None:
+                return 0
+            activation = StarterActivation.read(Reader(following[0]))
+            connection = following[1]
+
+    async def _run_activation(
+        self,
+        process: SimulatedProcess,
+        activation: StarterActivation,
+        connection: int,
+        control: StartdControl,
+    ) -> bool:
+        config = Config.from_text(self._text, subsystem="STARTER")
+        identity = DaemonIdentity(
+            "STARTER", activation.slot_name, activation.host, self.around.clock.now()
+        )
+        network = self.network(config, identity, f"STARTER[{process.pid}]")
+        await network.listen()
+        settings = read_settings(config, version=identity.version, platform=identity.platform)
+        around = _SimulatedStarterWorld(
+            settings,
+            self.around.clock,
+            SimulatedProcesses(process, {}),  # type: ignore[arg-type]
+            Privileges(account_of(0), can_switch=False),
+            network,  # type: ignore[arg-type]
+            self._log("STARTER", process),
+            Stream.attach(connection, activation.channel),
+            process.pid,
+        )
+        around.process, around.witness = process, self.around.witness
+        around.accept_session(ClaimId(activation.claim_id))
+        starter = Starter(activation, around, control)
+        starter.may_stay = True
+        try:
+            await starter.run()
+        finally:
+            await network.close()
+        return starter.stays
+
+
+class _SimulatedStarterWorld(StarterWorld):
+    """A starter's surroundings, in which programs are simulated."""
+
+    process: SimulatedProcess
+    witness: Witness
+
+    def job_processes(self, account: Account) -> JobProcesses:
+        """Return what runs simulated programs."""
+        processes: Any = self.processes
+        return SimulatedJobProcesses(
+            processes, self.privileges, account, self.process, self.witness
+        )
+
+

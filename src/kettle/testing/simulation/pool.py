@@ -1,0 +1,81 @@
+"""The simulated pool: a central manager, an access point, execution points, one user."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from kettle.classad import Context
+from kettle.classad.context import set_ambient
+from kettle.runtime import tasks
+from kettle.testing.simulation.cables import SimulatedHub
+from kettle.testing.simulation.jobs import Witness
+from kettle.testing.simulation.machines import (
+    COLLECTOR,
+    NEGOTIATOR,
+    SCHEDD,
+    STARTD,
+    Machine,
+    Surroundings,
+)
+from kettle.testing.simulation.processes import MortalLoop, ProcessTable, outside
+from kettle.testing.simulation.users import User
+from kettle.testing.virtual_loop import VirtualClock
+
+_CENTRAL = "10.0.0.1"
+
+
+class SimulatedPool:
+    """Everything that exists in one simulation."""
+
+    def __init__(self, loop: MortalLoop, folder: Path, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311 - trouble that can be repeated
+        self.table = ProcessTable(loop)
+        self.hub = SimulatedHub(seed)
+        self.clock = VirtualClock()
+        self.witness = Witness()
+        self.log: list[str] = []
+        self.failures: list[str] = []
+        set_ambient(Context(self.clock.now, self.random))
+        tasks.set_reporter(self._on_failure)
+        around = Surroundings(
+            self.table,
+            self.hub,
+            self.clock,
+            self.witness,
+            self.random,
+            _CENTRAL,
+            self.log,
+        )
+        self.central = Machine(around, folder / "cm", "cm", _CENTRAL)
+        self.access_point = Machine(around, folder / "ap", "ap", "10.0.0.2")
+        self.execution_points = [
+            Machine(around, folder / f"ep{number}", f"ep{number}", f"10.0.0.{number + 2}")
+            for number in range(1, self.random.randint(1, 3) + 1)
+        ]
+        self.user = User(self.access_point)
+
+    @property
+    def machines(self) -> list[Machine]:
+        """Return all machines, in a fixed order."""
+        return [self.central, self.access_point, *self.execution_points]
+
+    def start(self) -> None:
+        """Start all daemons; the collector has to be there first, as for any pool."""
+        self.central.add(COLLECTOR, NEGOTIATOR)
+        self.access_point.add(SCHEDD)
+        for machine in self.execution_points:
+            machine.add(STARTD)
+
+    def later(self, seconds: float, call: Callable[[], None]) -> None:
+        """Call something after a while, whoever has died by then."""
+        outside(self.table.loop.call_later, seconds, call)
+
+    def note(self, text: str) -> None:
+        """Write a line into the log that tells the story of this seed."""
+        self.log.append(f"{self.clock.monotonic():10.3f} ---- {text}")
+
+    def _on_failure(self, problem: str) -> None:
+        self.failures.append(problem)
+        self.note(problem)

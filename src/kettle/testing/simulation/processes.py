@@ -1,0 +1,262 @@
+"""Simulated processes: what runs for one of them stops dead when it is killed.
+
+All of them share one event loop. Whatever is started on behalf of a process inherits it through
+the context, so the loop knows whose every callback is. A killed process is not cancelled, which
+would run its `finally` blocks as no SIGKILL does: it is never called again, and its connections
+are closed under it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextvars import Context, ContextVar, copy_context
+from typing import Any
+
+from kettle.errors import KettleError
+from kettle.runtime import tasks
+from kettle.runtime.processes import Child
+from kettle.runtime.transport import SocketTransport
+from kettle.testing.virtual_loop import VirtualLoop
+
+_current: ContextVar[SimulatedProcess | None] = ContextVar("process", default=None)
+
+Life = Callable[["SimulatedProcess", bytes, list[int]], Awaitable[int]]
+# Beyond any pid that the kernel hands out: nothing here may ever reach a process outside.
+FIRST_PID = 5_000_000
+
+
+def current_process() -> SimulatedProcess | None:
+    """Return the process on whose behalf this runs; None for the simulation itself."""
+    return _current.get()
+
+
+def outside(call: Callable[..., Any], *arguments: object) -> Any:
+    """Run something that belongs to no process, and so survives all of them."""
+    return Context().run(call, *arguments)
+
+
+def _is_dead(context: Context) -> bool:
+    process = context.get(_current)
+    return process is not None and not process.alive
+
+
+class MortalLoop(VirtualLoop):
+    """A virtual loop that drops what the dead would still do."""
+
+    def call_soon(
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Schedule a callback, unless it belongs to the dead."""
+        context = context or copy_context()
+        handle = super().call_soon(callback, *args, context=context)
+        if _is_dead(context):
+            handle.cancel()
+        return handle
+
+    def call_at(
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Schedule a callback for a moment, unless it belongs to the dead."""
+        context = context or copy_context()
+        handle = super().call_at(when, callback, *args, context=context)
+        if _is_dead(context):
+            handle.cancel()
+        return handle
+
+    def bury(self) -> None:
+        """Drop everything that is scheduled for the dead."""
+        waiting: list[asyncio.Handle] = [*self._ready, *self._scheduled]  # type: ignore[attr-defined]
+        for handle in waiting:
+            context: Context | None = getattr(handle, "_context", None)
+            if context is not None and _is_dead(context):
+                handle.cancel()
+
+
+class SimulatedChild(Child):
+    """A process as its parent sees it."""
+
+    __slots__ = ("process",)
+
+    def __init__(self, process: SimulatedProcess) -> None:
+        super().__init__(process.pid, process.name)
+        self.process = process
+
+    def signal(self, number: int) -> bool:
+        """SIGKILL kills; the others are for programs, which ours are not."""
+        if not self.running:
+            return False
+        if number == signal.SIGKILL:
+            self.process.kill()
+        return True
+
+
+class ProcessTable:
+    """Every process that was ever started, on all machines."""
+
+    def __init__(self, loop: MortalLoop) -> None:
+        self.loop = loop
+        self.all: dict[int, SimulatedProcess] = {}
+        self._next = FIRST_PID
+
+    def start(
+        self,
+        name: str,
+        machine: str,
+        life: Callable[[SimulatedProcess], Awaitable[int]],
+        parent: SimulatedProcess | None = None,
+    ) -> SimulatedProcess:
+        """Start a process; what `life` returns is its exit code."""
+        process = SimulatedProcess(self, self._next, name, machine, parent)
+        self._next += 1
+        self.all[process.pid] = process
+        process.begin(life)
+        return process
+
+    def living(self, machine: str = "") -> list[SimulatedProcess]:
+        """Return the processes that run, on one machine or on all."""
+        return [
+            process
+            for process in self.all.values()
+            if process.alive and machine in ("", process.machine)
+        ]
+
+
+class SimulatedProcess:
+    """One process. It ends when its life ends, or is killed at any moment between two steps."""
+
+    def __init__(
+        self,
+        table: ProcessTable,
+        pid: int,
+        name: str,
+        machine: str,
+        parent: SimulatedProcess | None,
+    ) -> None:
+        self.table = table
+        self.pid = pid
+        self.name = name
+        self.machine = machine
+        self.parent = parent
+        self.alive = True
+        self.child = SimulatedChild(self)
+        # What has to vanish with the process: connections, and listening ends.
+        self.connections: weakref.WeakSet[SocketTransport] = weakref.WeakSet()
+        self.descriptors: list[int] = []
+        self.at_death: list[Callable[[], None]] = []
+        self.context = Context()
+        self.context.run(_current.set, self)
+        self.context.run(tasks.scope.set, set())
+
+    def begin(self, life: Callable[[SimulatedProcess], Awaitable[int]]) -> None:
+        """Start the process's first task."""
+        self.context.run(tasks.spawn, self._live(life), f"{self.machine} {self.name}")
+
+    async def _live(self, life: Callable[[SimulatedProcess], Awaitable[int]]) -> None:
+        code = 1
+        try:
+            code = await life(self)
+        finally:
+            self._end(code << 8)
+
+    def run(self, coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
+        """Start a further task of this process."""
+        task: asyncio.Task[Any] = self.context.run(tasks.spawn, coroutine, name)
+        return task
+
+    def kill(self) -> None:
+        """End as by SIGKILL: nothing of it runs any more, not even its clean-up."""
+        if self.alive:
+            self._end(signal.SIGKILL)
+
+    def _end(self, status: int) -> None:
+        self.alive = False
+        self.table.loop.bury()
+        for transport in list(self.connections):
+            _close_under(transport, self.table.loop)
+        for descriptor in self.descriptors:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        for last in self.at_death:
+            last()
+        parent = self.parent
+        if parent is not None and parent.alive:
+            self.table.loop.call_soon(self.child.finish, status, None, context=parent.context)
+        else:
+            self.child.finish(status, None)
+
+
+def _close_under(transport: SocketTransport, loop: MortalLoop) -> None:
+    """Close a dead process's connection, as the kernel does."""
+    sock = transport._socket
+    if sock is None:
+        return
+    loop.remove_reader(sock.fileno())
+    loop.remove_writer(sock.fileno())
+    transport._socket = None
+    sock.close()
+
+
+def watch_connections() -> None:
+    """Let every connection made from here on be known to the process that made it."""
+    original = SocketTransport.__init__
+
+    def watched(self: SocketTransport, *arguments: Any, **names: Any) -> None:
+        original(self, *arguments, **names)
+        process = _current.get()
+        if process is not None:
+            process.connections.add(self)
+
+    SocketTransport.__init__ = watched  # type: ignore[method-assign]
+
+
+class SimulatedZygote:
+    """Forks what a table of lives says instead of the real entry."""
+
+    def __init__(self, owner: SimulatedProcess, lives: Mapping[str, Life]) -> None:
+        self._owner = owner
+        self._lives = lives
+
+    async def fork(
+        self,
+        entry: str,
+        arguments: bytes = b"",
+        *,
+        fds: Sequence[int] = (),
+        title: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> Child:
+        """Start the life known by this entry as a child of the zygote's owner."""
+        del environment
+        life = self._lives.get(entry)
+        if life is None:
+            raise KettleError(f"cannot fork {title or entry}: nobody said what it does")
+        await asyncio.sleep(0.001)
+        handed = [os.dup(fd) for fd in fds]
+
+        async def begin(process: SimulatedProcess) -> int:
+            return await life(process, arguments, handed)
+
+        owner = self._owner
+        return owner.table.start(title or entry, owner.machine, begin, owner).child
+
+
+class SimulatedProcesses:
+    """The `processes` of a simulated daemon's runtime."""
+
+    def __init__(self, owner: SimulatedProcess, lives: Mapping[str, Life]) -> None:
+        self.zygote = SimulatedZygote(owner, lives)
+        self._owner = owner
+
+    def spawn(self, argv: Sequence[str], **_: object) -> Child:
+        """No programs here: what a starter runs is `jobs.py`'s."""
+        raise FileNotFoundError(2, "No such file or directory", argv[0])
+
+    def children(self) -> list[Child]:
+        """Return the children that run."""
+        table = self._owner.table
+        return [process.child for process in table.living() if process.parent is self._owner]

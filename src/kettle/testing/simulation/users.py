@@ -1,0 +1,147 @@
+"""The people of a simulation: they submit, hold, release and remove, and remember what was said.
+
+A job counts as acknowledged when the schedd has answered the commit. If the connection breaks
+before, it may be there or not; but if it is, it is there whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.runtime.context import Runtime
+from kettle.runtime.stream import Stream
+from kettle.testing.simulation.machines import Machine
+from kettle.testing.simulation.processes import SimulatedProcess
+from kettle.wire.commands import Command
+from kettle.wire.messages import qmgmt as calls
+from kettle.wire.messages.queue_queries import ActOnJobs
+from kettle.wire.messages.rpc import Call, Reply
+
+REMOVE, HOLD, RELEASE = 3, 1, 2
+
+
+@dataclass
+class Wish:
+    """A job as its user wants it."""
+
+    name: str
+    seconds: float
+    code: int
+    lease: int = 2400
+    cluster: int = 0
+    acknowledged: bool = False
+    removed: bool = False
+
+
+@dataclass
+class User:
+    """Somebody with an access point."""
+
+    machine: Machine
+    wishes: list[Wish] = field(default_factory=list)
+
+    def submit(self, wish: Wish) -> None:
+        """Begin to submit a job, as a program of its own."""
+        self.wishes.append(wish)
+
+        async def life(process: SimulatedProcess) -> int:
+            try:
+                await _submit(self.machine, process, wish)
+            except KettleError as error:
+                self.machine.note(f"condor_submit of {wish.name}: {error}")
+                return 1
+            self.machine.note(f"{wish.name} is job {wish.cluster}.0")
+            return 0
+
+        self.machine.around.table.start("condor_submit", self.machine.name, life)
+
+    def act(self, action: int, wish: Wish) -> None:
+        """Begin to act on a job; who removes it and is told so may rely on it."""
+
+        async def life(process: SimulatedProcess) -> int:
+            try:
+                done = await _act(self.machine, process, action, f"{wish.cluster}.0")
+            except KettleError as error:
+                self.machine.note(f"action {action} on {wish.name}: {error}")
+                return 1
+            self.machine.note(f"action {action} on {wish.name}: {done}")
+            if done and action == REMOVE:
+                wish.removed = True
+            return 0
+
+        if wish.acknowledged:
+            self.machine.around.table.start("condor_act", self.machine.name, life)
+
+
+def _tool(machine: Machine, process: SimulatedProcess) -> Runtime:
+    return machine.runtime("TOOL", process, "SEC_CLAIMTOBE_USER = alice@here\n")
+
+
+async def _connect(machine: Machine, process: SimulatedProcess, command: Command) -> Stream:
+    runtime = _tool(machine, process)
+    schedd = machine.services.get("SCHEDD")
+    if schedd is None:
+        raise KettleError("there is no schedd")
+    return await runtime.network.connect(
+        schedd.runtime.network.address, command, force_authentication=True
+    )
+
+
+async def _submit(machine: Machine, process: SimulatedProcess, wish: Wish) -> None:
+    stream = await _connect(machine, process, Command.QMGMT_WRITE_CMD)
+
+    async def call(request: Call) -> Reply:
+        await stream.send(request)
+        return request.read_answer(await stream.receive())
+
+    cluster = (await call(calls.NewCluster())).value
+    for name, text in _attributes(machine, wish).items():
+        stream.post(calls.SetAttribute2(cluster, -1, text, name, 2))
+    await call(calls.NewProc(cluster))
+    wish.cluster = cluster
+    answer = await call(calls.CommitTransactionNoFlags())
+    stream.close()
+    if answer.value != 0:
+        wish.cluster = 0
+        raise KettleError(f"the commit was refused: {answer.value}")
+    wish.acknowledged = True
+
+
+def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
+    return {
+        "Owner": "undefined",
+        "JobUniverse": "5",
+        "Cmd": '"/bin/job"',
+        "Arguments": f'"{wish.seconds:.3f} {wish.code} {wish.name}"',
+        "Iwd": f'"{machine.folder}"',
+        "In": '"/dev/null"',
+        "Out": '"/dev/null"',
+        "Err": '"/dev/null"',
+        "UserLog": f'"{machine.folder}/{wish.name}.log"',
+        "ShouldTransferFiles": '"NO"',
+        "JobLeaseDuration": str(wish.lease),
+        "RequestCpus": "1",
+        "RequestMemory": "100",
+        "RequestDisk": "1",
+        "Requirements": "TARGET.Memory >= RequestMemory",
+        "OnExitRemove": "true",
+        "OnExitHold": "false",
+        "PeriodicHold": "false",
+        "PeriodicRemove": "false",
+        "PeriodicRelease": "false",
+    }
+
+
+async def _act(machine: Machine, process: SimulatedProcess, action: int, ids: str) -> bool:
+    stream = await _connect(machine, process, Command.ACT_ON_JOBS)
+    request = {"JobAction": action, "ActionResultType": 1, "ActionIds": ids}
+    await stream.send(ActOnJobs(ClassAd(request)))
+    answer = (await stream.receive()).ad()
+    done = bool(answer.integer("ActionResult"))
+    if done:
+        await stream.send(stream.writer().integer(1))
+        done = (await stream.receive()).integer() == 1
+    stream.close()
+    return done
