@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from kettle.runtime.stream import Stream
 from kettle.schedd.service import ScheddService
 from kettle.shadow.service import ShadowHost
 from kettle.startd.service import StartdService
+from kettle.startd.service_starters import Starters
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_job import JobProcesses
@@ -243,6 +245,8 @@ class Machine:
         if isinstance(service, ScheddService):
             # The kernel closes what a process had open, and locks go with it.
             process.at_death.append(service.journal.close)
+        if isinstance(service, StartdService):
+            service.starters.__class__ = _SimulatedStarters
         daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
         ended = asyncio.Event()
         runtime.stop = lambda how: ended.set()
@@ -324,6 +328,25 @@ class Machine:
         finally:
             await network.close()
         return starter.stays
+
+
+class _SimulatedStarters(Starters):
+    """A startd's starters, whose programs are in the simulation's process table."""
+
+    def _left_behind(self, starter_pid: int) -> list[int]:
+        processes: Any = self._runtime.processes
+        table: ProcessTable = processes.table
+        for process in table.living():
+            if process.parent is not None and process.parent.pid == starter_pid:
+                process.kill()
+        return []
+
+    def kill_tree(self, number: int) -> None:
+        """Kill a starter and its program."""
+        starter = self._running.get(number)
+        if starter is not None and starter.child is not None:
+            starter.child.signal(signal.SIGKILL)
+            self._left_behind(starter.pid)
 
 
 class _SimulatedStarterWorld(StarterWorld):

@@ -250,6 +250,7 @@ class SimulatedProcesses:
 
     def __init__(self, owner: SimulatedProcess, lives: Mapping[str, Life]) -> None:
         self.zygote = SimulatedZygote(owner, lives)
+        self.table = owner.table
         self._owner = owner
 
     def spawn(self, argv: Sequence[str], **_: object) -> Child:
