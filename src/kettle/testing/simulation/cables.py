@@ -25,6 +25,9 @@ from kettle.wire.sinful import Endpoint
 _PIECE = 64 * 1024
 # Limit: bytes on their way in one direction; TCP has its window.
 _WINDOW = 1024 * 1024
+# A connection over which nothing has passed for so long is given up by both ends, as the kernel does
+# for sockets that ask for it (TCP_KEEPALIVE_INTERVAL).
+_KEPT_SECONDS = 385.0
 # What a connection attempt to a machine that is not there takes at least.
 _ATTEMPT_SECONDS = 3.0
 
@@ -140,6 +143,20 @@ class Cable:
             _Direction(self, self._near, self._far),
             _Direction(self, self._far, self._near),
         )
+        self._heard = self.loop.time()
+        self.loop.call_later(_KEPT_SECONDS / 5, self._probe)
+
+    def _probe(self) -> None:
+        """Look whether the other end is still there, as keep-alive packets do."""
+        if self.closed:
+            return
+        now = self.loop.time()
+        if self.hub.weather.passes(*self.ends) and not self.broken:
+            self._heard = now
+        elif now - self._heard > _KEPT_SECONDS:
+            self.reset()
+            return
+        self.loop.call_later(_KEPT_SECONDS / 5, self._probe)
 
     def wake(self) -> None:
         """Packets pass again."""

@@ -250,6 +250,7 @@ class Machine:
         daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
         ended = asyncio.Event()
         runtime.stop = lambda how: ended.set()
+        runtime.abort = partial(outside, self.around.table.loop.call_soon, process.kill)
         GenericCommands(daemon).register()
         try:
             await service.start()
