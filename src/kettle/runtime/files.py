@@ -8,6 +8,7 @@ asyncio with it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -134,7 +135,7 @@ class Files:
         try:
             fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode)
             try:
-                os.write(fd, data)
+                _write_whole(fd, data)
             finally:
                 os.close(fd)
         except OSError as error:
@@ -266,3 +267,11 @@ class Files:
             yield
         finally:
             worker.hold(-1)
+
+
+def _write_whole(fd: int, data: bytes) -> None:
+    """Append all of it or nothing: a disk that has room for a part only is full."""
+    written = os.write(fd, data)
+    if written < len(data):
+        os.ftruncate(fd, max(0, os.fstat(fd).st_size - written))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.network import NetworkKnobs
 from kettle.runtime import tasks
 from kettle.runtime.admission import Admission
 from kettle.runtime.datagrams import DatagramPort, send_datagrams
@@ -29,7 +30,7 @@ from kettle.runtime.shared_port import (
     make_id,
     read_public_address,
 )
-from kettle.runtime.transport import SocketTransport, Transport, connect_socket
+from kettle.runtime.transport import SocketTransport, Transport, connect_socket, keep_alive
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -110,7 +111,11 @@ class SystemNetwork(CommandNetwork):
 
     def serve_socket(self, sock: socket.socket) -> None:
         """Answer a connection that was accepted elsewhere."""
-        self._begin(SocketTransport(sock))
+        self._begin(self._transport(sock))
+
+    def _transport(self, sock: socket.socket) -> SocketTransport:
+        keep_alive(sock, self.config[NetworkKnobs.TCP_KEEPALIVE_INTERVAL])
+        return SocketTransport(sock)
 
     def begin_accepting(self) -> None:
         """Answer commands from here on."""
@@ -150,7 +155,7 @@ class SystemNetwork(CommandNetwork):
             if self.intercept is not None:
                 self.intercept(sock)
             else:
-                self._begin(SocketTransport(sock))
+                self._begin(self._transport(sock))
 
     def _begin(self, transport: Transport) -> None:
         self._served += 1
@@ -172,7 +177,9 @@ class SystemNetwork(CommandNetwork):
 
     async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
         """Make a TCP connection."""
-        return await connect_socket(sinful.host, sinful.port, seconds)
+        transport = await connect_socket(sinful.host, sinful.port, seconds)
+        transport.keep_alive(self.config[NetworkKnobs.TCP_KEEPALIVE_INTERVAL])
+        return transport
 
     def send_message(self, target: Place, payload: bytes) -> None:
         """Send a message in UDP packets."""

@@ -16,6 +16,9 @@ from typing import Protocol
 from kettle.errors import ConnectionLost, LocalProtocolError
 
 _PIECE = 256 * 1024
+# How often, and at what intervals, a silent machine is asked whether it is still there.
+_PROBES = 5
+_PROBE_SECONDS = 5
 # Limit: unsent bytes kept for a peer that does not read; a sender waits in `drain` beyond it.
 HIGH_WATER = 1024 * 1024
 # Limit: a closed connection still delivers what was written before, for so long.
@@ -146,6 +149,11 @@ class SocketTransport:
             waiter.set_exception(
                 ConnectionLost(f"{self._remote_name} said nothing for {seconds:g} seconds")
             )
+
+    def keep_alive(self, seconds: int) -> None:
+        """Have the kernel notice a vanished peer; see the function of this name."""
+        if self._socket is not None:
+            keep_alive(self._socket, seconds)
 
     def at_end(self) -> bool:
         """Whether the other end has closed and everything it sent has been read."""
@@ -285,6 +293,25 @@ def _name(sock: socket.socket, *, remote: bool) -> str:
     if sock.family == socket.AF_INET6:
         return f"[{address[0].partition('%')[0]}]:{address[1]}"
     return "local"
+
+
+def keep_alive(sock: socket.socket, seconds: int) -> None:
+    """Have the kernel notice, in about `seconds`, that the machine at the other end is gone.
+
+    Whoever only listens would wait for ever for a machine that lost its power, and who has sent
+    something for a quarter of an hour. 0 leaves the system's own rules, less does not ask at all
+    (TCP_KEEPALIVE_INTERVAL).
+    """
+    if seconds < 0 or sock.family not in {socket.AF_INET, socket.AF_INET6}:
+        return
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if seconds == 0:
+        return
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, _PROBE_SECONDS)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, _PROBES)
+    unanswered = (seconds + _PROBE_SECONDS * _PROBES) * 1000
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, unanswered)
 
 
 async def connect_socket(host: str, port: int, timeout: float) -> SocketTransport:  # noqa: ASYNC109

@@ -85,8 +85,12 @@ class Hands(Protocol):
     def record_run(self, job: Job) -> None:
         """Append a run of a job that has ended to the epoch history."""
 
-    def record_history(self, job: Job) -> None:
-        """Append a finished job to the history files."""
+    def depart(self, job: Job) -> None:
+        """Have `Scheduler.depart` called for a job, once its last status is on disk."""
+
+    def record_history(self, job: Job) -> bool:
+        """Append a finished job to the history files; False if they cannot take it now."""
+        ...
 
     def was_recorded(self, job: Job) -> bool:
         """Tell whether the history has a job that a crash left in the queue."""
@@ -332,24 +336,19 @@ class Scheduler:
         """Take the end of a run: the job's next status, and the claim's next job."""
         claim = self.claims.by_job.get(job_id)
         job = self.queue.jobs.get(job_id)
-        tail: Transaction | None = None
         if job is not None:
-            tail = self._end_run(job, reason, attributes)
+            self._end_run(job, reason, attributes)
         if claim is None:
-            if tail is not None:
-                self.queue.commit(tail)
             return
         self.claims.assign(claim, None)
         event = claim_states.ShadowEnded if reusable else claim_states.ShadowEndedForGood
         if claim.phase in {Phase.RUNNING, Phase.LOST}:
-            self._apply(claim, event, transaction=tail)
-        elif tail is not None:
-            self.queue.commit(tail)
+            self._apply(claim, event)
         if not reusable and len(self.idle):
             self.hands.want_matches()
 
-    def _end_run(self, job: Job, reason: int, attributes: ClassAd) -> Transaction:
-        """Commit the end of a run; returns what is still to be committed with the next start."""
+    def _end_run(self, job: Job, reason: int, attributes: ClassAd) -> None:
+        """Commit the end of a run."""
         now = self.now()
         changes = _texts(attributes)
         changes.pop("JobStatus", None)
@@ -364,9 +363,7 @@ class Scheduler:
         self.queue.update(job.id, changes)
         self.statistics.on_ended(job, reason, now)
         self.hands.record_run(job)
-        tail = self.queue.transaction()
-        self.plan_departure(job, tail)
-        return tail
+        self._let_go(job)
 
     def on_host_lost(self, jobs: Iterable[JobId]) -> None:
         """Have new shadows take over the jobs of a shadow host that died."""
@@ -394,31 +391,39 @@ class Scheduler:
 
     # -- leaving ----------------------------------------------------------------------------
 
-    def plan_departure(self, job: Job, transaction: Transaction) -> bool:
-        """Let a finished job leave with `transaction`, unless it is to stay; True if it goes."""
-        if not departures.may_leave(job):
-            return False
-        if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged"):
-            self.hands.log_aborted(job, job.ad.string("RemoveReason") or "")
-        self.hands.record_history(job)
-        self.hands.clean_up(job)
-        departures.plan_departure(transaction, self.queue, job)
-        return True
+    def _let_go(self, job: Job) -> None:
+        """Let a finished job leave, unless it is to stay."""
+        if departures.may_leave(job):
+            self.hands.depart(job)
+
+    def depart(self, jobs: Iterable[Job]) -> None:
+        """Take finished jobs out, whose last status is on disk.
+
+        One that the history cannot take stays, and is tried again by `apply_policy`.
+        """
+        leaving = self.queue.transaction()
+        for job in jobs:
+            if self.queue.jobs.get(job.id) is not job or not departures.may_leave(job):
+                continue
+            if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged"):
+                self.hands.log_aborted(job, job.ad.string("RemoveReason") or "")
+            if self.hands.record_history(job):
+                self.hands.clean_up(job)
+                departures.plan_departure(leaving, self.queue, job)
+        if leaving:
+            self.queue.commit(leaving)
 
     # -- users' actions ---------------------------------------------------------------------
 
     def on_action(self, plan: Plan) -> None:
         """Carry out what an action that was just committed means for running and idle jobs."""
-        leaving = self.queue.transaction()
         for done in plan.done:
             if done.job.id in self.queue.jobs:
-                self._on_done(done, plan, leaving)
-        if leaving:
-            self.queue.commit(leaving)
+                self._on_done(done, plan)
         if plan.request.action is JobAction.RELEASE:
             self.hands.want_matches()
 
-    def _on_done(self, done: Done, plan: Plan, leaving: Transaction) -> None:
+    def _on_done(self, done: Done, plan: Plan) -> None:
         job, action = done.job, done.action
         runs = self._has_shadow(job.id) or self.hands.runs_beside(job)
         match action:
@@ -430,13 +435,13 @@ class Scheduler:
                     self.hands.log_held(job, done.reason, code, subcode)
             case JobAction.RELEASE:
                 self.hands.log_released(job, done.reason)
-                self.plan_departure(job, leaving)
+                self._let_go(job)
             case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
                 code = int(VacateReasonCode.JobRemoved)
                 self.hands.signal_shadow(job, "Remove", done.reason, code, 0)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 self._forget_run(job)
-                self.plan_departure(job, leaving)
+                self._let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:
                 # The reference names neither the user nor code 1004 in the event.
                 code = int(VacateReasonCode.ScheddVacate)
@@ -462,13 +467,12 @@ class Scheduler:
     def apply_policy(self, jobs: Iterable[Job]) -> None:
         """Do what periodic expressions want of jobs that do not run."""
         now = self.now()
-        transaction = self.queue.transaction()
         for job in jobs:
             if job.status in ON_A_MACHINE or job.id not in self.queue.jobs:
                 continue
             if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED}:
                 if job.id not in self.claims.by_job:
-                    self.plan_departure(job, transaction)
+                    self._let_go(job)
                 continue
             decision = decide_periodic(job.ad, float(now), self.system_policy)
             if decision.verdict is Verdict.HOLD:
@@ -481,9 +485,7 @@ class Scheduler:
             elif decision.verdict is Verdict.REMOVE:
                 removed = job_machine.Removed(decision.reason)
                 self.queue.update(job.id, job_machine.step(job.ad, removed, now))
-                self.plan_departure(job, transaction)
-        if transaction:
-            self.queue.commit(transaction)
+                self._let_go(job)
 
     def hold(self, job: Job, reason: str, code: int, subcode: int = 0) -> None:
         """Put a job that does not run on hold."""
@@ -527,7 +529,7 @@ class Scheduler:
             self.hands.clean_up(job)
             departures.plan_departure(leaving, self.queue, job)
         else:
-            self.plan_departure(job, leaving)
+            self._let_go(job)
 
     def _recover_run(self, job: Job) -> None:
         ad, now = job.ad, self.now()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
@@ -20,6 +21,7 @@ from kettle.runtime import tasks
 from kettle.schedd.actions import Plan
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Changes, Job, JobQueue
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.service_ads import ScheddAds
@@ -32,6 +34,7 @@ from kettle.schedd.service_factories import Factories
 from kettle.schedd.service_history import HistoryFiles
 from kettle.schedd.service_journal import QueueJournal
 from kettle.schedd.service_mail import Mailer
+from kettle.schedd.service_on_disk import OnDisk
 from kettle.schedd.service_queue import QueueCommands
 from kettle.schedd.service_shadows import ShadowHosts
 from kettle.schedd.service_spool import SpoolFolder
@@ -81,6 +84,8 @@ class ScheddService:
         self.beside = BesideJobs(self)
         self.connecting = ConnectCommands(self)
         self.mailer = Mailer(self)
+        self.on_disk = OnDisk(self.journal)
+        self._departing: dict[JobId, Job] = {}
 
     @property
     def name(self) -> str:
@@ -144,6 +149,7 @@ class ScheddService:
         """Stop the shadows and withdraw the ads; the queue is on disk as it is."""
         await self.beside.stop(how)
         await self.shadows.stop(how)
+        await self.on_disk.settle()
         await self.ads.stop()
         await self.journal.flush()
         self.journal.close()
@@ -241,12 +247,21 @@ class ScheddService:
     def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
         """Give a job to its user's shadow host."""
         self.claims.know(claim.id)
+        self.on_disk.then(partial(self._start_shadow, job, claim, reconnect=reconnect))
+
+    def _start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
         self.shadows.start_shadow(job, claim, reconnect=reconnect)
         if not reconnect:
             self.history.append_epoch("SPAWN", job, self.now())
 
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
-        """Tell a running job's shadow."""
+        """Tell a running job's shadow, which may only be about to be started."""
+        if self.on_disk.pending:
+            self.on_disk.then(partial(self._signal, job, signal, reason, code, subcode))
+        else:
+            self._signal(job, signal, reason, code, subcode)
+
+    def _signal(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         if not self.beside.signal(job, signal, reason, code, subcode):
             self.shadows.signal_shadow(job, signal, reason, code, subcode)
 
@@ -279,9 +294,19 @@ class ScheddService:
         """Append an ended run to the epoch history."""
         self.history.append_epoch("EPOCH", job, self.now())
 
-    def record_history(self, job: Job) -> None:
+    def depart(self, job: Job) -> None:
+        """Take a finished job out, with those that end at the same time."""
+        if not self._departing:
+            self.on_disk.then(self._depart)
+        self._departing[job.id] = job
+
+    def _depart(self) -> None:
+        departing, self._departing = self._departing, {}
+        self.scheduler.depart(departing.values())
+
+    def record_history(self, job: Job) -> bool:
         """Append a finished job to the history."""
-        self.history.append(job, self.now())
+        return self.history.append(job, self.now())
 
     def was_recorded(self, job: Job) -> bool:
         """Tell whether the history has a job that a crash left in the queue."""

@@ -35,16 +35,18 @@ class HistoryFiles:
         self._jobs = RecordFile(self._runtime.files, settings.history, most, rotations)
         self._epochs = RecordFile(self._runtime.files, settings.epoch_history, most, rotations)
 
-    def append(self, job: Job, now: int) -> None:
-        """Write a finished job; a disk that is full costs the record, not the schedd."""
+    def append(self, job: Job, now: int) -> bool:
+        """Write a finished job; False if the disk does not take it, and it has to stay."""
         if not self.settings.history:
-            return
+            return True
         try:
-            self._jobs.append(lambda offset: history_record(job, offset, now), now)
             if self.settings.per_job_history:
                 self._write_per_job(job)
+            self._jobs.append(lambda offset: history_record(job, offset, now), now)
         except (StorageError, OSError) as error:
-            self._runtime.log.problem(f"The history lacks job {job.id}: {error}")
+            self._runtime.log.problem(f"Job {job.id} stays, the history does not take it: {error}")
+            return False
+        return True
 
     def append_epoch(self, kind: str, job: Job, now: int) -> None:
         """Write that a run of a job began (SPAWN) or ended (EPOCH)."""

@@ -10,7 +10,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.errors import ClassAdSyntaxError, RefusedError, StorageError
 from kettle.records import history_query
 from kettle.records.history import render_banner, render_record
 from kettle.runtime.record_files import RecordFile, send_history
@@ -245,7 +245,10 @@ class OtherCommands:
             completed=int(now),
             now=int(now),
         )
-        files.append(path, render_record(ad.lines(), banner))
+        try:
+            files.append(path, render_record(ad.lines(), banner))
+        except StorageError as error:
+            self._service.runtime.log.problem(f"The history lacks a run: {error}")
 
 
 def _satisfies(query: ClassAd, ad: ClassAd) -> bool:

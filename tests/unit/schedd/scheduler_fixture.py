@@ -27,6 +27,9 @@ class Hands:
         self.runs: list[str] = []
         # Jobs that the history has from before a crash.
         self.known: set[str] = set()
+        self.scheduler: Scheduler | None = None
+        # Whether the disk of the history is full.
+        self.full = False
 
     def take(self) -> list[tuple[str, ...]]:
         """Return what was done since the last call."""
@@ -67,9 +70,17 @@ class Hands:
     def record_run(self, job: Job) -> None:
         self.runs.append(str(job.id))
 
-    def record_history(self, job: Job) -> None:
+    def depart(self, job: Job) -> None:
+        """Everything is on disk at once."""
+        assert self.scheduler is not None
+        self.scheduler.depart([job])
+
+    def record_history(self, job: Job) -> bool:
+        if self.full:
+            return False
         self.recorded.append(list(job.ad.lines()))
         self.done.append(("history", str(job.id), str(job.status)))
+        return True
 
     def was_recorded(self, job: Job) -> bool:
         return str(job.id) in self.known
@@ -91,7 +102,7 @@ class World(Schedd):
         self.scheduler = self.make_scheduler(self.queue, self.idle)
 
     def make_scheduler(self, queue: JobQueue, idle: IdleJobs) -> Scheduler:
-        return Scheduler(
+        made = self.hands.scheduler = Scheduler(
             queue,
             idle,
             self.hands,
@@ -100,6 +111,7 @@ class World(Schedd):
             statistics=Statistics(NOW),
             system_policy=SystemPolicy(),
         )
+        return made
 
     def match(self, job: Job, claim_id: str = "<c>#1#1#key", **slot: object) -> Claim:
         """Have the negotiator offer a slot for a job, and return the claim that is requested."""

@@ -55,13 +55,13 @@ def test_the_start_of_a_job_is_one_transaction() -> None:
     assert bytes(world.journal.data[len(before) :]).count(b"105 \n") == 1
 
 
-def test_an_end_and_the_next_start_are_two_transactions() -> None:
+def test_an_end_a_departure_and_the_next_start_are_a_transaction_each() -> None:
     world = World()
     first, _ = world.submit(2)
     world.run(first)
     before = bytes(world.journal.data)
     world.exit(first, ExitCode=0)
-    assert bytes(world.journal.data[len(before) :]).count(b"105 \n") == 2
+    assert bytes(world.journal.data[len(before) :]).count(b"105 \n") == 3
     assert world.hands.take() == [("history", "1.0", "4"), ("start", "<c>#1#1#key", "1.1")]
 
 
@@ -380,3 +380,17 @@ def test_a_claim_that_the_startd_gives_up_is_not_used_again() -> None:
     assert world.hands.take() == []
     assert status_of(first) is JobStatus.IDLE
     assert len(world.scheduler.claims) == 0
+
+
+def test_a_finished_job_that_the_history_cannot_take_stays_and_is_tried_again() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    world.hands.full = True
+    world.exit(job, ExitCode=0)
+    assert world.queue.jobs.get(job.id) is job
+    assert status_of(job) is JobStatus.COMPLETED
+    world.hands.full = False
+    world.scheduler.apply_policy([job])
+    assert world.queue.jobs.get(job.id) is None
+    assert ("history", "1.0", "4") in world.hands.take()

@@ -152,7 +152,9 @@ class NetworkKnobs:
     TCP_FORWARDING_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
     TCP_KEEPALIVE_INTERVAL = seconds(
         "360",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="After so many seconds without a sign of life the kernel asks whether the machine at "
+        "the other end of a connection is still there; 0 leaves that to the system's own rules, "
+        "less than 0 never asks.",
     )
     TCP_UPDATE_COLLECTORS = listing(
         "",

@@ -10,13 +10,14 @@ import time
 
 from kettle.testing.simulation.run import Verdict, isolated
 
-# How much of a failed seed's log is shown unless all is asked for.
-_TAIL = 0
+_SHOWN = 2000
 
 
 def main(argv: list[str]) -> int:
     """Run the seeds of the command line; 1 if any of them failed."""
-    parser = argparse.ArgumentParser(prog="python -m kettle.testing.simulation", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m kettle.testing.simulation", description=__doc__
+    )
     parser.add_argument("--seeds", type=int, default=100, metavar="N", help="how many (100)")
     parser.add_argument("--first", type=int, default=1, metavar="SEED", help="the first one (1)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, metavar="N")
@@ -25,25 +26,39 @@ def main(argv: list[str]) -> int:
     if os.environ.get("PYTHONHASHSEED") != "0":
         # Sets of names must be walked in the same order each time.
         os.environ["PYTHONHASHSEED"] = "0"
-        os.execv(sys.executable, [sys.executable, "-m", "kettle.testing.simulation", *argv])
+        again = [sys.executable, "-m", "kettle.testing.simulation", *argv]
+        os.execv(sys.executable, again)  # noqa: S606 - ourselves
     seeds = range(chosen.first, chosen.first + chosen.seeds)
+    failed, executions = _run(seeds, chosen.workers, with_log=chosen.log)
+    _say(f"\n{executions} executions; failed seeds: {failed or 'none'}\n")
+    return 1 if failed else 0
+
+
+def _run(seeds: range, workers: int, *, with_log: bool) -> tuple[list[int], int]:
     began = time.monotonic()
-    failed: list[Verdict] = []
-    done = executions = 0
-    with concurrent.futures.ProcessPoolExecutor(chosen.workers) as pool:
-        for verdict in pool.map(isolated, seeds, chunksize=1):
-            done += 1
+    failed: list[int] = []
+    executions = 0
+    with concurrent.futures.ProcessPoolExecutor(workers) as pool:
+        for done, verdict in enumerate(pool.map(isolated, seeds), 1):
             executions += verdict.executions
             if verdict.violations:
-                failed.append(verdict)
-                print(f"\rseed {verdict.seed}: {'; '.join(verdict.violations)[:2000]}")
-                if chosen.log:
-                    print("\n".join(verdict.log))
+                failed.append(verdict.seed)
+                _tell(verdict, with_log=with_log)
             if done % 10 == 0 or done == len(seeds):
                 rate = done / (time.monotonic() - began)
-                print(f"\r{done} seeds, {len(failed)} failed, {rate:.1f}/s", end="", flush=True)
-    print(f"\n{executions} executions; failed seeds: {[each.seed for each in failed] or 'none'}")
-    return 1 if failed else 0
+                _say(f"\r{done} seeds, {len(failed)} failed, {rate:.1f}/s")
+    return failed, executions
+
+
+def _tell(verdict: Verdict, *, with_log: bool) -> None:
+    _say(f"\rseed {verdict.seed}: {'; '.join(verdict.violations)[:_SHOWN]}\n")
+    if with_log:
+        _say("\n".join([*verdict.log, ""]))
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -25,8 +25,8 @@ from kettle.wire.sinful import Endpoint
 _PIECE = 64 * 1024
 # Limit: bytes on their way in one direction; TCP has its window.
 _WINDOW = 1024 * 1024
-# A connection over which nothing has passed for so long is given up by both ends, as the kernel does
-# for sockets that ask for it (TCP_KEEPALIVE_INTERVAL).
+# A connection over which nothing has passed for so long is given up by both ends, as the kernel
+# does for sockets that ask for it (TCP_KEEPALIVE_INTERVAL).
 _KEPT_SECONDS = 385.0
 # What a connection attempt to a machine that is not there takes at least.
 _ATTEMPT_SECONDS = 3.0

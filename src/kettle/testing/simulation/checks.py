@@ -40,9 +40,7 @@ def is_finished(pool: SimulatedPool) -> bool:
     if schedd is None or not pool.access_point.daemons["SCHEDD"].alive:
         return False
     return all(
-        schedd.queue.job(wish.cluster, 0) is None
-        for wish in pool.user.wishes
-        if wish.acknowledged
+        schedd.queue.job(wish.cluster, 0) is None for wish in pool.user.wishes if wish.acknowledged
     )
 
 

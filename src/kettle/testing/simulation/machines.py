@@ -142,9 +142,7 @@ class Machine:
         for part in ("log", "spool", "execute", "lock"):
             (folder / part).mkdir(parents=True, exist_ok=True)
         self.folder = folder
-        self._text = (
-            _CONFIGURATION.format(folder=folder, name=name, central=around.central) + text
-        )
+        self._text = _CONFIGURATION.format(folder=folder, name=name, central=around.central) + text
         self._lives: dict[str, Life] = {
             SHADOW_HOST: self._live_shadow_host,
             STARTER: self._live_starter,
@@ -249,7 +247,7 @@ class Machine:
             service.starters.__class__ = _SimulatedStarters
         daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
         ended = asyncio.Event()
-        runtime.stop = lambda how: ended.set()
+        runtime.stop = lambda how: ended.set()  # noqa: ARG005 - there is one way to end
         runtime.abort = partial(outside, self.around.table.loop.call_soon, process.kill)
         GenericCommands(daemon).register()
         try:
@@ -362,5 +360,3 @@ class _SimulatedStarterWorld(StarterWorld):
         return SimulatedJobProcesses(
             processes, self.privileges, account, self.process, self.witness
         )
-
-

@@ -192,12 +192,12 @@ class SimulatedProcess:
 
 def _close_under(transport: SocketTransport, loop: MortalLoop) -> None:
     """Close a dead process's connection, as the kernel does."""
-    sock = transport._socket
+    sock = transport._socket  # noqa: SLF001 - what the kernel takes away, it does not ask for
     if sock is None:
         return
     loop.remove_reader(sock.fileno())
     loop.remove_writer(sock.fileno())
-    transport._socket = None
+    transport._socket = None  # noqa: SLF001
     sock.close()
 
 

@@ -122,7 +122,7 @@ def isolated(seed: int) -> Verdict:
 def _report(seed: int, folder: Path, writing: int) -> None:
     try:
         verdict = simulate(seed, folder)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the last frame of the child
         verdict = Verdict(seed, [traceback.format_exc()])
     data = json.dumps(asdict(verdict)).encode("utf-8", "surrogateescape")
     view = memoryview(data)

@@ -1,0 +1,61 @@
+"""What may be done only when everything committed before it is on disk.
+
+A job that runs although its queue does not know it would run twice after a power cut, and one that
+is in the history although its queue does not know that it ended would be there twice. Actions wait
+here for one flush together; they are done in the order in which they were asked for.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from kettle.errors import KettleError
+from kettle.runtime import tasks
+
+if TYPE_CHECKING:
+    from kettle.schedd.service_journal import QueueJournal
+
+Action = Callable[[], None]
+
+
+class OnDisk:
+    """Actions that wait for the journal."""
+
+    def __init__(self, journal: QueueJournal) -> None:
+        self._journal = journal
+        self._waiting: list[Action] = []
+        self._serving = False
+
+    @property
+    def pending(self) -> bool:
+        """Whether something waits that was asked for before."""
+        return self._serving
+
+    def then(self, action: Action) -> None:
+        """Do something once what was committed before this call is on disk."""
+        self._waiting.append(action)
+        if not self._serving:
+            self._serving = True
+            tasks.spawn(self.settle(), "what waits for the queue log")
+
+    async def settle(self) -> None:
+        """Return when nothing waits any more; StorageError if the journal failed."""
+        self._serving = True
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting, []
+                await self._journal.flush()
+                for action in batch:
+                    self._do(action)
+        finally:
+            self._serving = False
+
+    @staticmethod
+    def _do(action: Action) -> None:
+        # One job's trouble must not keep the others waiting.
+        try:
+            action()
+        except (KettleError, OSError):
+            tasks.report(traceback.format_exc().rstrip())

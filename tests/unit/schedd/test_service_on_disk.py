@@ -1,0 +1,55 @@
+"""Actions wait for the journal, together and in order."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kettle.errors import StorageError
+from kettle.schedd.service_on_disk import OnDisk
+from kettle.testing.virtual_loop import run_virtually
+
+
+class Journal:
+    """A journal whose flush takes a second."""
+
+    def __init__(self) -> None:
+        self.story: list[str] = []
+
+    async def flush(self) -> None:
+        self.story.append("flush")
+        await asyncio.sleep(1)
+        self.story.append("flushed")
+
+
+def test_actions_of_one_moment_share_a_flush_and_keep_their_order() -> None:
+    journal = Journal()
+    waiting = OnDisk(journal)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        for name in "ab":
+            waiting.then(lambda name=name: journal.story.append(name))
+        await asyncio.sleep(0.5)
+        # The flush on its way may have begun before this was committed.
+        waiting.then(lambda: journal.story.append("c"))
+        assert waiting.pending
+        await asyncio.sleep(3)
+        assert not waiting.pending
+
+    run_virtually(main())
+    assert journal.story == ["flush", "flushed", "a", "b", "flush", "flushed", "c"]
+
+
+def test_an_action_that_fails_does_not_keep_the_next_from_being_done() -> None:
+    journal = Journal()
+    waiting = OnDisk(journal)  # type: ignore[arg-type]
+
+    def fail() -> None:
+        raise StorageError("no room")
+
+    async def main() -> None:
+        waiting.then(fail)
+        waiting.then(lambda: journal.story.append("next"))
+        await waiting.settle()
+
+    run_virtually(main())
+    assert journal.story[-1] == "next"
