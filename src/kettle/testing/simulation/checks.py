@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,29 +63,39 @@ def _check_job(pool: SimulatedPool, wish: Wish, records: list[dict[str, str]]) -
     name = f"job {wish.cluster}.0 ({wish.name})"
     if len(records) != 1:
         return [f"{name} is {len(records)} times in the history"]
-    found = []
-    status = records[0].get("JobStatus")
     runs = pool.witness.runs_of(wish.name)
     finished = [run for run in runs if run.code is not None]
-    log = pool.access_point.folder / f"{wish.name}.log"
+    problems = [
+        *_check_log(pool.access_point.folder / f"{wish.name}.log", ran=bool(runs)),
+        *_check_record(records[0], wish, len(finished)),
+    ]
+    return [f"{name} {problem}" for problem in problems]
+
+
+def _check_log(log: Path, *, ran: bool) -> Iterator[str]:
+    """Yield what is wrong with a finished job's event log."""
     events = [match[1] for match in _EVENT.finditer(log.read_text())] if log.exists() else []
     ends = [number for number in events if number in ("005", "009")]
     if len(ends) != 1:
-        found.append(f"{name} ends {len(ends)} times in its log: {' '.join(events)}")
+        yield f"ends {len(ends)} times in its log: {' '.join(events)}"
     if events.count("000") != 1:
-        found.append(f"{name} is submitted {events.count('000')} times in its log")
-    if runs and "001" not in events:
-        found.append(f"{name} ran, and its log does not say so: {' '.join(events)}")
+        yield f"is submitted {events.count('000')} times in its log"
+    if ran and "001" not in events:
+        yield f"ran, and its log does not say so: {' '.join(events)}"
+
+
+def _check_record(record: dict[str, str], wish: Wish, finished: int) -> Iterator[str]:
+    """Yield what is wrong with a finished job's history record."""
+    status = record.get("JobStatus")
     if status == _COMPLETED:
         if not finished:
-            found.append(f"{name} is completed, and never ran to its end")
-        if records[0].get("ExitCode") != str(wish.code):
-            found.append(f"{name} exited {wish.code}, its record says {records[0].get('ExitCode')}")
+            yield "is completed, and never ran to its end"
+        if record.get("ExitCode") != str(wish.code):
+            yield f"exited {wish.code}, its record says {record.get('ExitCode')}"
         if wish.removed:
-            found.append(f"{name} was removed, as its user was told, and is completed")
+            yield "was removed, as its user was told, and is completed"
     elif status == _REMOVED and not wish.removed:
-        found.append(f"{name} was removed by nobody")
-    starts = int(records[0].get("NumJobStarts", "0"))
-    if starts < len(finished):
-        found.append(f"{name} ran to its end {len(finished)} times and counts {starts} starts")
-    return found
+        yield "was removed by nobody"
+    starts = int(record.get("NumJobStarts", "0"))
+    if starts < finished:
+        yield f"ran to its end {finished} times and counts {starts} starts"

@@ -48,7 +48,7 @@ def _is_dead(context: Context) -> bool:
 class MortalLoop(VirtualLoop):
     """A virtual loop that drops what the dead would still do."""
 
-    def call_soon(
+    def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.Handle:
         """Schedule a callback, unless it belongs to the dead."""
@@ -58,7 +58,7 @@ class MortalLoop(VirtualLoop):
             handle.cancel()
         return handle
 
-    def call_at(
+    def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Schedule a callback for a moment, unless it belongs to the dead."""

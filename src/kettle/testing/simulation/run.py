@@ -13,6 +13,7 @@ import shutil
 import tempfile
 import traceback
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from kettle.testing.simulation import checks, faults
@@ -81,7 +82,7 @@ def _submit(pool: SimulatedPool) -> None:
             code=source.choice((0, 0, 0, 3)),
             lease=source.choice(_LEASES),
         )
-        pool.later(source.choice((0.0, 0.0, 10.0, 200.0)), lambda wish=wish: pool.user.submit(wish))
+        pool.later(source.choice((0.0, 0.0, 10.0, 200.0)), partial(pool.user.submit, wish))
 
 
 async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
