@@ -47,12 +47,9 @@ def running() -> frozenset[asyncio.Task[Any]]:
 async def cancel_all(*, except_for: Container[asyncio.Task[Any]] = ()) -> None:
     """Cancel every task started here, except the caller, and wait until they have ended."""
     mine = asyncio.current_task()
-<<<<<<< HEAD
-    tasks = [task for task in _running if task is not mine and task not in except_for]
-=======
-    running = scope.get(_everything)
-    tasks = [task for task in running if task is not mine and task is not except_for]
->>>>>>> a9bfdf4 (A seeded simulation of a whole pool: real services, killed and cut in virtual time)
+    tasks = [
+        task for task in scope.get(_everything) if task is not mine and task not in except_for
+    ]
     for task in tasks:
         task.cancel()
     if tasks:
