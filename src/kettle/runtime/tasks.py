@@ -9,11 +9,8 @@ from __future__ import annotations
 import asyncio
 import sys
 import traceback
-    tasks = [
-        task
-        for task in scope.get(_everything)
-        if task is not mine and task not in except_for
-    ]
+from collections.abc import Callable, Container, Coroutine
+from contextvars import ContextVar
 from typing import Any
 
 # The tasks of this process. A simulation, whose daemons share one process, gives each its own.
@@ -47,9 +44,7 @@ def running() -> frozenset[asyncio.Task[Any]]:
 async def cancel_all(*, except_for: Container[asyncio.Task[Any]] = ()) -> None:
     """Cancel every task started here, except the caller, and wait until they have ended."""
     mine = asyncio.current_task()
-    tasks = [
-        task for task in scope.get(_everything) if task is not mine and task not in except_for
-    ]
+    tasks = [task for task in scope.get(_everything) if task is not mine and task not in except_for]
     for task in tasks:
         task.cancel()
     if tasks:
