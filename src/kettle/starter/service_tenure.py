@@ -76,8 +76,20 @@ class Tenure:
     async def _run_one(
         self, activation: StarterActivation, shadow: Stream, *, may_stay: bool
     ) -> Starter:
+        world = self.make_world(shadow)
+        world.accept_session(ClaimId(activation.claim_id))
+        starter = Starter(activation, world, self._around.control)
+        starter.may_stay = may_stay
+        try:
+            await starter.run()
+        finally:
+            world.leave()
+        return starter
+
+    def make_world(self, shadow: Stream) -> StarterWorld:
+        """Return the surroundings of one job."""
         around = self._around
-        world = StarterWorld(
+        return StarterWorld(
             around.settings,
             around.clock,
             around.processes,
@@ -87,14 +99,6 @@ class Tenure:
             shadow,
             slot_group=around.slot_group,
         )
-        world.accept_session(ClaimId(activation.claim_id))
-        starter = Starter(activation, world, around.control)
-        starter.may_stay = may_stay
-        try:
-            await starter.run()
-        finally:
-            world.leave()
-        return starter
 
     async def _following(self, line: Stream | None) -> tuple[StarterActivation, Stream] | None:
         """Wait for the next job; None when the startd lets us go."""

@@ -32,9 +32,11 @@ from kettle.schedd.service import ScheddService
 from kettle.shadow.service import ShadowHost
 from kettle.startd.service import StartdService
 from kettle.startd.service_starters import Starters
-from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_job import JobProcesses
+from kettle.starter.service_tenure import Surroundings as StarterSurroundings
+from kettle.starter.service_tenure import Tenure
+from kettle.starter.service_watch import SlotGroup
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import read_settings
 from kettle.testing.network import MemoryNetwork
@@ -52,7 +54,6 @@ from kettle.testing.virtual_loop import VirtualClock
 from kettle.testing.world import WorldDaemon
 from kettle.wire.codec import Reader
 from kettle.wire.messages.starter_control import StarterActivation
-from kettle.wire.security.claim_id import ClaimId
 
 SHADOW_HOST = "kettle.shadow.service_host:main"
 STARTER = "kettle.starter.service_entry:run"
@@ -278,55 +279,35 @@ class Machine:
     async def _live_starter(
         self, process: SimulatedProcess, arguments: bytes, descriptors: list[int]
     ) -> int:
-        """Run one activation after the other, as `starter.service_entry` does."""
         activation = StarterActivation.read(Reader(arguments))
-        connection = descriptors[0]
         connections = socket.socket(fileno=descriptors[2])
         process.at_death.append(connections.close)
         control = StartdControl(Stream.over(descriptors[1]), connections)
         process.run(control.serve(), "control")
-        while True:
-            if not await self._run_activation(process, activation, connection, control):
-                return 0
-            following = await control.next_activation()
-            if following is None:
-                return 0
-            activation = StarterActivation.read(Reader(following[0]))
-            connection = following[1]
-
-    async def _run_activation(
-        self,
-        process: SimulatedProcess,
-        activation: StarterActivation,
-        connection: int,
-        control: StartdControl,
-    ) -> bool:
         config = Config.from_text(self._text, subsystem="STARTER")
         identity = DaemonIdentity(
             "STARTER", activation.slot_name, activation.host, self.around.clock.now()
         )
         network = self.network(config, identity, f"STARTER[{process.pid}]")
         await network.listen()
-        settings = read_settings(config, version=identity.version, platform=identity.platform)
-        around = _SimulatedStarterWorld(
-            settings,
+        network.begin_accepting()
+        processes: Any = SimulatedProcesses(process, {})
+        privileges = Privileges(account_of(0), can_switch=False)
+        simulated_network: Any = network
+        around = StarterSurroundings(
+            read_settings(config, version=identity.version, platform=identity.platform),
             self.around.clock,
-            SimulatedProcesses(process, {}),  # type: ignore[arg-type]
-            Privileges(account_of(0), can_switch=False),
-            network,  # type: ignore[arg-type]
             self._log("STARTER", process),
-            Stream.attach(connection, activation.channel),
-            process.pid,
+            processes,
+            privileges,
+            simulated_network,
+            control,
+            SlotGroup(privileges, None),
         )
-        around.process, around.witness = process, self.around.witness
-        around.accept_session(ClaimId(activation.claim_id))
-        starter = Starter(activation, around, control)
-        starter.may_stay = True
-        try:
-            await starter.run()
-        finally:
-            await network.close()
-        return starter.stays
+        tenure = _SimulatedTenure(around, process, self.around.witness)
+        await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))
+        await network.close()
+        return 0
 
 
 class _SimulatedStarters(Starters):
@@ -346,6 +327,23 @@ class _SimulatedStarters(Starters):
         if starter is not None and starter.child is not None:
             starter.child.signal(signal.SIGKILL)
             self._left_behind(starter.pid)
+
+
+class _SimulatedTenure(Tenure):
+    """A starter's time with its claim, in which programs are simulated."""
+
+    def __init__(
+        self, around: StarterSurroundings, process: SimulatedProcess, witness: Witness
+    ) -> None:
+        super().__init__(around, stays=True)
+        self._process = process
+        self._witness = witness
+
+    def make_world(self, shadow: Stream) -> StarterWorld:
+        """Return the surroundings of one job."""
+        world = _SimulatedStarterWorld(**vars(super().make_world(shadow)))
+        world.pid, world.process, world.witness = self._process.pid, self._process, self._witness
+        return world
 
 
 class _SimulatedStarterWorld(StarterWorld):
