@@ -47,11 +47,6 @@ class Datagram:
         """Raise ConnectionLost: a datagram is one message."""
         raise ConnectionLost(f"{self._remote_name} sent a datagram and nothing more")
 
-    @property
-    def congested(self) -> bool:
-        """Nothing is sent back."""
-        return False
-
     def at_end(self) -> bool:
         """Nothing more will come."""
         return True
