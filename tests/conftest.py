@@ -1,19 +1,23 @@
-"""What all tests share: the second chance of those with real processes, and patience with examples.
+"""What all tests share: second chances, edges of machines, patience with examples.
 
 Properties are judged by what they find, not by how long a slow machine takes to draw an example.
 """
 
+from __future__ import annotations
+
+import pytest
 from hypothesis import HealthCheck, settings
 
-from second_chance import (  # noqa: F401 - pytest finds hooks by their names here
-    pytest_collection_modifyitems,
-    pytest_report_teststatus,
-    pytest_runtest_protocol,
-    pytest_runtestloop,
-    pytest_terminal_summary,
-)
+import edge_coverage
+import second_chance
 
 settings.register_profile(
     "patient", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("patient")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the hooks of the two."""
+    for plugin in (second_chance, edge_coverage):
+        config.pluginmanager.register(plugin)

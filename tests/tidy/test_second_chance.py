@@ -22,7 +22,7 @@ def test_flaky():
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
     """Run pytest on a suite of its own that has the project's second chance."""
-    for name in ("conftest.py", "second_chance.py"):
+    for name in ("conftest.py", "second_chance.py", "edge_coverage.py"):
         shutil.copy(TESTS / name, folder / name)
     (folder / "pytest.ini").write_text("[pytest]\npythonpath = .\naddopts = -p no:cacheprovider\n")
     done = subprocess.run(

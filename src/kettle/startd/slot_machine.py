@@ -428,13 +428,13 @@ def _leave(edge: str, source: Phase, *events: type[Event]) -> tuple[Row, ...]:
     return tuple(rows)
 
 
-def _fast(source: Phase, *events: type[Event]) -> tuple[Row, ...]:
-    """Two rows per event for commands that skip retirement."""
-    rows = []
-    for event in events:
-        soft = Row("H", source, event, at_once_gently, P.PREEMPTING_VACATING, ask_job_to_leave)
-        rows += [soft, Row("H", source, event, at_once, P.PREEMPTING_KILLING, kill_job)]
-    return tuple(rows)
+def _fast(source: Phase) -> tuple[Row, ...]:
+    """Rows for commands that skip retirement; a fast shutdown skips the vacate time as well."""
+    return (
+        Row("H", source, ShutdownStarted, at_once, P.PREEMPTING_KILLING, kill_job),
+        Row("H", source, DrainStarted, at_once_gently, P.PREEMPTING_VACATING, ask_job_to_leave),
+        Row("H", source, DrainStarted, at_once, P.PREEMPTING_KILLING, kill_job),
+    )
 
 
 # fmt: off
@@ -467,7 +467,7 @@ TRANSITIONS: tuple[Row, ...] = (
 
     Row("12", P.CLAIMED_BUSY,           StarterExited,           always,              P.CLAIMED_IDLE,           forget_job),
     *_leave("H", P.CLAIMED_BUSY,        VacateAsked, ClaimReleased, LeaseExpired),
-    *_fast(P.CLAIMED_BUSY,              ShutdownStarted, DrainStarted),
+    *_fast(P.CLAIMED_BUSY),
     Row("13", P.CLAIMED_BUSY,           PreemptBecameTrue,       always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_BUSY,           BetterClaimArrived,      always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_BUSY,           ShutdownStarted,         always,              P.CLAIMED_RETIRING,       await_retirement),
@@ -478,7 +478,7 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("17", P.CLAIMED_SUSPENDED,      StarterExited,           claim_is_broken,     P.PREEMPTING_VACATING,    ask_job_to_leave),
     Row("12", P.CLAIMED_SUSPENDED,      StarterExited,           always,              P.CLAIMED_IDLE,           forget_job),
     *_leave("H", P.CLAIMED_SUSPENDED,   VacateAsked, ClaimReleased, LeaseExpired),
-    *_fast(P.CLAIMED_SUSPENDED,         ShutdownStarted, DrainStarted),
+    *_fast(P.CLAIMED_SUSPENDED),
     Row("16", P.CLAIMED_SUSPENDED,      ContinueBecameTrue,      may_continue_broken, P.CLAIMED_RETIRING,       thaw),
     Row("15", P.CLAIMED_SUSPENDED,      ContinueBecameTrue,      may_continue,        P.CLAIMED_BUSY,           thaw),
     Row("16", P.CLAIMED_SUSPENDED,      ContinueAsked,           claim_is_broken,     P.CLAIMED_RETIRING,       thaw),
@@ -493,7 +493,7 @@ TRANSITIONS: tuple[Row, ...] = (
 
     *_leave("18", P.CLAIMED_RETIRING,   RetirementOver, StarterExited),
     *_leave("H", P.CLAIMED_RETIRING,    VacateAsked, ClaimReleased, LeaseExpired),
-    *_fast(P.CLAIMED_RETIRING,          ShutdownStarted, DrainStarted),
+    *_fast(P.CLAIMED_RETIRING),
     Row("13", P.CLAIMED_RETIRING,       PreemptBecameTrue,       retirement_can_end,  P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_RETIRING,       BetterClaimArrived,      always,              P.CLAIMED_RETIRING,       await_retirement),
     Row("13", P.CLAIMED_RETIRING,       ShutdownStarted,         always,              P.CLAIMED_RETIRING,       await_retirement),
@@ -525,6 +525,7 @@ TRANSITIONS: tuple[Row, ...] = (
     Row("28", P.BACKFILL_BUSY,          DrainStarted,            always,              P.BACKFILL_KILLING,       stop_backfill),
     Row("28", P.BACKFILL_BUSY,          MatchNotified,           always,              P.BACKFILL_KILLING,       stop_backfill),
     Row("28", P.BACKFILL_BUSY,          ClaimAccepted,           always,              P.BACKFILL_KILLING,       stop_backfill),
+    Row("",   P.BACKFILL_KILLING,       DrainStarted,            always,              P.BACKFILL_KILLING,       note_draining),
     Row("29", P.BACKFILL_KILLING,       BackfillExited,          always,              P.BACKFILL_IDLE,          nothing),
     Row("30", P.BACKFILL_IDLE,          EvictBackfillBecameTrue, always,              P.OWNER_IDLE,             nothing),
     Row("30", P.BACKFILL_IDLE,          VacateAsked,             always,              P.OWNER_IDLE,             nothing),

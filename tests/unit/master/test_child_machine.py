@@ -116,6 +116,13 @@ def test_a_restart_starts_once_the_old_process_has_ended() -> None:
     assert effects[-1] == StartDaemon("SCHEDD", 2)
 
 
+def test_a_faster_restart_overrules_a_slower_stop_and_starts_again_afterwards() -> None:
+    state, effects = play(*RUNNING, (1.0, TurnedOff(How.PEACEFUL)), (2.0, RestartAsked(How.FAST)))
+    assert effects[0] == StopDaemon("SCHEDD", 42, How.FAST)
+    state, effects = step(state, Exited(1, 0), 3.0)
+    assert effects[-1] == StartDaemon("SCHEDD", 2)
+
+
 def test_turning_on_a_daemon_that_is_stopping_starts_it_afterwards() -> None:
     state, _ = play(*RUNNING, (1.0, TurnedOff()), (2.0, TurnedOn()), (3.0, Exited(1, 0)))
     assert state.phase is Phase.STARTING

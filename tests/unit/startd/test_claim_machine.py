@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from kettle.attributes.codes import VacateReasonCode
 from kettle.startd import claim_machine as cm
 
@@ -64,3 +66,18 @@ def test_a_claim_that_its_slot_keeps_may_run_further_jobs() -> None:
     kept = cm.end_activation(cm.keep(cm.break_off(active)), 105.0)
     assert kept.phase is cm.ClaimPhase.IDLE
     assert cm.may_run_another(replace(kept, worklife_seconds=-1), 105.0)
+
+
+def test_a_claim_may_be_broken_off_in_any_phase_in_which_somebody_holds_it() -> None:
+    P = cm.ClaimPhase  # noqa: N806
+    closing = cm.break_off(idle_claim())
+    assert closing.phase is P.CLOSING
+    assert cm.break_off(closing).phase is P.CLOSING
+    with pytest.raises(AssertionError, match="break_off"):
+        cm.break_off(cm.Claim("id"))
+
+
+def test_a_starter_that_ends_before_its_claim_knew_of_it_renews_the_lease() -> None:
+    claim = cm.end_activation(idle_claim(), 130.0)
+    assert claim.phase is cm.ClaimPhase.IDLE
+    assert cm.lease_left(claim, 130.0) == 90
