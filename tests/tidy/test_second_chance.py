@@ -54,16 +54,16 @@ def test_one_that_fails_once_passes_and_is_shouted(tmp_path: Path, workers: list
 def test_one_that_fails_twice_is_a_failure_that_shows_both(tmp_path: Path) -> None:
     write(tmp_path, "pool/test_it.py", "def test_bad():\n    assert 1 == 2\n")
     code, said = run(tmp_path)
-    assert code == 1
+    assert code == 1, said
     assert "1 failed" in said
     assert "The first failure" in said
     assert "FLAKED" not in said
 
 
 def test_one_without_processes_has_one_chance(tmp_path: Path) -> None:
-    write(tmp_path, "unit/test_it.py", FAILS_ONCE.format(mark=str(tmp_path / "mark")))
+    write(tmp_path, "property/test_it.py", FAILS_ONCE.format(mark=str(tmp_path / "mark")))
     code, said = run(tmp_path)
-    assert code == 1
+    assert code == 1, said
     assert "1 failed" in said
 
 
@@ -73,7 +73,7 @@ def test_many_at_once_are_no_accident(tmp_path: Path) -> None:
     )
     write(tmp_path, "pool/test_it.py", text)
     code, said = run(tmp_path)
-    assert code == 1
+    assert code == 1, said
     assert "13 failed" in said
 
 
