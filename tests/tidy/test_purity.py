@@ -45,11 +45,6 @@ PURE_OS = re.compile(
 )
 CLOCKS = {"time.time", "time.monotonic", "time.perf_counter", "time.sleep", "time.time_ns"}
 CHANCE = re.compile(r"random\.(?!Random$)\w+$|uuid\.uuid[14]$")
-# What does not hold yet, or knowingly: may only shrink.
-KNOWN = {
-    # A program of its own, started as a child.
-    "transfer/url_plugin.py",
-}
 
 
 def dotted(node: ast.AST) -> str:
@@ -90,8 +85,7 @@ def test_only_shells_touch_the_world() -> None:
     for module in code_shape.modules():
         if not SHELL.match(module.name) and (found := impurities(module.tree)):
             impure[module.name] = found
-    assert {name: found for name, found in impure.items() if name not in KNOWN} == {}
-    assert set(impure) == KNOWN, "pure now, so take off the list"
+    assert impure == {}
 
 
 @pytest.mark.parametrize(
