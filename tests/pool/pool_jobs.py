@@ -42,6 +42,16 @@ echo "end $$" >>"$notes"
 """
 
 
+# Settings of a pool whose execution side is behind a wall: it gives the address of a forwarding
+# host that forwards nothing, and is called through its broker.
+WALLED = "".join(
+    f"{name}.CCB_ADDRESS = $(COLLECTOR_HOST)\n"
+    f"{name}.TCP_FORWARDING_HOST = 127.0.0.9\n"
+    f"{name}.PRIVATE_NETWORK_NAME = behind-the-wall\n"
+    for name in ("STARTD", "STARTER")
+)
+
+
 def run_tool(pool: PersonalPool, name: str, *words: str) -> tuple[int, str, str]:
     """Run a tool against the pool, in this process; return its exit code and what it said."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import run_tool, submit, wait_until
+from pool_jobs import WALLED, run_tool, submit, wait_until
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -53,6 +53,19 @@ def test_a_command_runs_beside_the_job_and_its_code_comes_back(tmp_path: Path) -
         )
         assert code == 5
         assert "/execute/dir_" in said
+        run_tool(pool, "condor_rm", "-all")
+
+
+@pytest.mark.shows("R089")
+def test_a_shell_in_a_job_behind_a_wall_is_reached_through_the_broker(tmp_path: Path) -> None:
+    with personal_pool(tmp_path, WALLED) as pool:
+        text = "executable = /bin/sleep\narguments = 60\ntransfer_executable = false\nqueue\n"
+        jobs = submit(pool, tmp_path / "jobs", text)
+        jobs.wait_for(1, 30)
+        code, _ = run_program(
+            "condor_ssh_to_job", [f"{jobs.cluster}.0", "exit 7"], pool.config_file
+        )
+        assert code == 7
         run_tool(pool, "condor_rm", "-all")
 
 

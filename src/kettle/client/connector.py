@@ -95,9 +95,11 @@ class Connector:
         force_authentication: bool,
         authorized_command: int | None,
     ) -> BlockingStream:
-        stream = open_stream(choose_route(self.config, sinful), timeout)
+        route = choose_route(self.config, sinful)
+        stream = self._reach(route, timeout)
         try:
-            self._pass_shared_port(stream, sinful)
+            if not route.ccb_contacts:
+                self._pass_shared_port(stream, route)
             if session is None and self.setup.policy.negotiation is Wish.NEVER:
                 stream.begin_bare(command)
                 return stream
@@ -118,6 +120,14 @@ class Connector:
         if session is None:
             self._sessions.add(stream.session, address=str(sinful))
         return stream
+
+    def _reach(self, route: Sinful, timeout: float) -> BlockingStream:
+        """Open a connection in whichever direction it goes."""
+        if not route.ccb_contacts:
+            return open_stream(route, timeout)
+        from kettle.client.reversed import open_reversed  # only few daemons are behind a wall
+
+        return open_reversed(self, route, timeout)
 
     def _pass_shared_port(self, stream: BlockingStream, sinful: Sinful) -> None:
         """Say whom we want behind a shared port; this is no part of the conversation."""

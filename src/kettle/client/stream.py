@@ -67,6 +67,11 @@ class BlockingStream:
         """Who the daemon says we are; empty where nothing was negotiated."""
         return self.session.user if self.session is not None else ""
 
+    @property
+    def local_host(self) -> str:
+        """Our address on this connection: that by which the peer's network reaches us."""
+        return str(self._socket.getsockname()[0]).partition("%")[0]
+
     def begin_bare(self, command: int) -> None:
         """Put the command's number in front of the next message: nothing was negotiated."""
         self._bare = command

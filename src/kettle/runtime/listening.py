@@ -43,6 +43,7 @@ class ListenPlan:
     ports: tuple[int, ...]
     alias: str
     private_network: str = ""
+    forwarding_host: str = ""
     with_datagrams: bool = False
 
     def tries(self) -> Iterator[int]:
@@ -69,15 +70,19 @@ def plan_listening(config: Config, port: int | None) -> ListenPlan:
         config.get("HOST_ALIAS") or config.get("FULL_HOSTNAME") or "",
         # By default the network's name is the host's; that need not be told.
         (config.get("PRIVATE_NETWORK_NAME") or "") if _has_private_network(config) else "",
+        forwarding_host=config.get("TCP_FORWARDING_HOST") or "",
         # Behind brokers nobody sends us datagrams.
         with_datagrams=config.boolean("WANT_UDP_COMMAND_SOCKET") is True
         and not config.get("CCB_ADDRESS")
+        and not config.get("TCP_FORWARDING_HOST")
         and config.subsystem not in _WITHOUT_DATAGRAMS,
     )
 
 
 def _has_private_network(config: Config) -> bool:
-    return config.find_set("PRIVATE_NETWORK_NAME") is not None or bool(config.get("CCB_ADDRESS"))
+    return config.find_set("PRIVATE_NETWORK_NAME") is not None or any(
+        config.get(name) for name in ("CCB_ADDRESS", "TCP_FORWARDING_HOST")
+    )
 
 
 def _is_address(text: str) -> bool:
@@ -176,13 +181,22 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def make_address(plan: ListenPlan, sockets: list[socket.socket]) -> Sinful:
-    """Return the address that others are told."""
+    """Return the address that others are told.
+
+    Behind a forwarding host it is that host's; those of the same private network get ours, too.
+    """
     endpoints = [
         Endpoint(host, sock.getsockname()[1])
         for host, sock in zip(plan.advertise, sockets, strict=True)
     ]
     first = endpoints[0]
     sinful = Sinful(first.host, first.port).with_addresses(endpoints)
+    if plan.forwarding_host:
+        forwarded = Endpoint(plan.forwarding_host, first.port)
+        private = str(sinful)
+        sinful = Sinful(*forwarded).with_addresses([forwarded])
+        if plan.private_network:
+            sinful = sinful.with_parameter("PrivAddr", private)
     if plan.alias:
         sinful = sinful.with_parameter("alias", plan.alias)
     if plan.private_network:

@@ -23,7 +23,7 @@ from kettle.config import Config, load_config
 from kettle.runtime import kernel, pattern_limit, profiling, tasks
 from kettle.runtime.cgroups import Group, Hierarchy, find_hierarchy, group_name
 from kettle.runtime.clock import SystemClock
-from kettle.runtime.files import SystemSources
+from kettle.runtime.files import Files, SystemSources
 from kettle.runtime.identity import DaemonIdentity, this_platform
 from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
 from kettle.runtime.privileges import Privileges
@@ -86,6 +86,10 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
         return runner.run(_live(activation, descriptors))
 
 
+# A starter behind a wall tells its address when its brokers know it, or when it has waited so long.
+_BROKER_SECONDS = 5.0
+
+
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
     clock = SystemClock()
@@ -109,6 +113,9 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
     network = _make_network(prepared, activation, clock, log)
     await network.listen(None)
+    if prepared.config.get("CCB_ADDRESS"):
+        # Before the address is told: without its brokers nobody could reach it.
+        await network.register_with_brokers(Files(), _BROKER_SECONDS)
     network.begin_accepting()
     surroundings = Surroundings(
         prepared.settings, clock, log, processes, prepared.privileges, network, control, group

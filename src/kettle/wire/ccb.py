@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Dialog, Receive, ResetDigests, Send
 from kettle.wire.messages.brokering import CcbAd, CcbReverseConnect
@@ -42,11 +43,22 @@ def request_connection(
 
     Raises RefusedError if the broker says that it failed.
     """
-    ad = ClassAd(
-        {"CCBID": ccb_number, "ClaimId": connect_id, "Name": name, "MyAddress": return_address}
-    )
-    yield Send(CcbAd(ad))
+    yield Send(connection_request(ccb_number, connect_id, return_address, name))
     reader = yield Receive()
+    return read_answer(reader)
+
+
+def connection_request(ccb_number: str, connect_id: str, return_address: str, name: str) -> CcbAd:
+    """Compose a client's request: have this daemon connect to `return_address`."""
+    return CcbAd(
+        ClassAd(
+            {"CCBID": ccb_number, "ClaimId": connect_id, "Name": name, "MyAddress": return_address}
+        )
+    )
+
+
+def read_answer(reader: Reader) -> ClassAd:
+    """Read the broker's answer to a request; RefusedError if it says that it failed."""
     reply = CcbAd.read(reader).ad
     if reply.boolean("Result") is False:
         reason = reply.string("ErrorString") or "no reason given"

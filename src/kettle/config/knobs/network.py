@@ -149,7 +149,9 @@ class NetworkKnobs:
         "4096",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    TCP_FORWARDING_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")
+    TCP_FORWARDING_HOST = string(
+        "", doc="The host whose ports lead to ours; daemons give its address for their own."
+    )
     TCP_KEEPALIVE_INTERVAL = seconds(
         "360",
         doc="After so many seconds without a sign of life the kernel asks whether the machine at "
