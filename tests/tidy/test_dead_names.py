@@ -46,7 +46,6 @@ UNUSED = {
     "tools condor_token_request_list.COLUMNS",
     "wire authorization.from_settings",
     "wire authorization.levels_of",
-    "wire ccb.accept_reversed",
     "wire channel.digests",
     "wire channel.mid_message",
     "wire claim_id.CHILD",

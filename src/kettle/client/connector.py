@@ -127,7 +127,11 @@ class Connector:
             return open_stream(route, timeout)
         from kettle.client.reversed import open_reversed  # only few daemons are behind a wall
 
-        return open_reversed(self, route, timeout)
+        return open_reversed(
+            lambda address, command, seconds: self.connect(address, command, timeout=seconds),
+            route,
+            timeout,
+        )
 
     def _pass_shared_port(self, stream: BlockingStream, sinful: Sinful) -> None:
         """Say whom we want behind a shared port; this is no part of the conversation."""

@@ -11,7 +11,7 @@ import secrets
 import select
 import socket
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from kettle.client.stream import BlockingStream
 from kettle.errors import ConnectionLost, NotConnected, RefusedError, WireError
@@ -19,15 +19,15 @@ from kettle.wire.ccb import accept_reversed, connection_request, read_answer
 from kettle.wire.commands import Command
 from kettle.wire.sinful import Endpoint, Sinful
 
-if TYPE_CHECKING:
-    from kettle.client.connector import Connector
+Connect = Callable[[Sinful, int, float], BlockingStream]
+"""Opens a connection to an address, for a command, within so many seconds."""
 
 # Limit: how long a caller may take to say who it is, and how many wrong ones are heard.
 _WORD_SECONDS = 5.0
 _MOST_CALLERS = 16
 
 
-def open_reversed(connector: Connector, address: Sinful, seconds: float) -> BlockingStream:
+def open_reversed(connect: Connect, address: Sinful, seconds: float) -> BlockingStream:
     """Have a daemon call us, through the first of its brokers that can; we are the client then.
 
     Raises NotConnected if no broker could bring it about in time.
@@ -36,9 +36,8 @@ def open_reversed(connector: Connector, address: Sinful, seconds: float) -> Bloc
     deadline = time.monotonic() + seconds
     for broker, number in address.ccb_contacts:
         try:
-            with connector.connect(
-                broker, Command.CCB_REQUEST, timeout=max(1.0, deadline - time.monotonic())
-            ) as asking:
+            left = max(1.0, deadline - time.monotonic())
+            with connect(broker, Command.CCB_REQUEST, left) as asking:
                 return _ask(asking, number, str(address), deadline, seconds)
         except (WireError, RefusedError) as error:
             problems.append(str(error))
