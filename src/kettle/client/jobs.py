@@ -21,6 +21,7 @@ from kettle.wire.messages.queue_queries import (
     QueryJobAds,
     is_last,
 )
+from kettle.wire.similar_ads import SimilarAds
 from kettle.wire.sinful import Sinful
 
 QUERY_SECONDS = 120.0
@@ -49,8 +50,9 @@ class JobAds:
         command = Command.QUERY_JOB_ADS
         with self._connector.connect(self._address, command, timeout=QUERY_SECONDS) as stream:
             stream.send(QueryJobAds(self._query))
+            ads = SimilarAds()
             while True:
-                found = stream.receive().ad()
+                found = ads.read(stream.receive())
                 if is_last(found):
                     break
                 yield found

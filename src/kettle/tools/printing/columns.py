@@ -29,6 +29,8 @@ _CONVERSION = re.compile(
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
+# An integer as every writer of ads spells it; it has no other form when printed.
+_NUMBER = re.compile(r"(?:0|-?[1-9]\d{0,17})\Z").match
 _OWN_LETTERS = frozenset("vVrRTY")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
 
@@ -206,6 +208,14 @@ class AutoColumn:
     width: int | None = None
     before: str = " "
     after: str = ""
+    # The attribute, in lower case, if the column shows nothing else.
+    key: str = ""
+
+    def __post_init__(self) -> None:
+        if self.expression is not None and not self.letter:
+            internal, _ = self.expression.references(ClassAd({self.text: 0}))
+            if self.text.isidentifier() and internal == {self.text}:
+                self.key = self.text.lower()
 
     def value(self, ad: ClassAd) -> str:
         """Return the text of the value."""
@@ -213,6 +223,10 @@ class AutoColumn:
             return _job_id(ad)
         if self.raw:
             return raw_text(ad, self.text, self.expression)
+        raw = ad.table.get(self.key) if self.key else None
+        if type(raw) is str and _NUMBER(raw) is not None:
+            # What is plainly an integer is printed as it came, without being parsed.
+            return raw
         value = ad.evaluate_expression(self.expression)
         if self.letter:
             number = _number(value)

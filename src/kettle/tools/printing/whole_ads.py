@@ -12,6 +12,7 @@ from typing import TextIO
 
 from kettle.classad import ClassAd
 from kettle.classad.forms import XML_FOOTER, XML_HEADER, render_ads, to_json, to_xml
+from kettle.tools.printing.json_ads import JsonAds
 
 
 def restrict(ad: ClassAd, names: Sequence[str]) -> ClassAd:
@@ -43,9 +44,21 @@ def write_ads(ads: Iterable[ClassAd], form: str, out: TextIO) -> None:
         out.write(XML_HEADER)
         out.writelines(to_xml(ad, sort=True) for ad in ads)
         out.write(XML_FOOTER)
+    elif form == "json":
+        _write_json(ads, out)
     else:
-        text = render_ads(list(ads), form)
-        out.write(text or ("[\n]\n" if form == "json" else ""))
+        out.write(render_ads(list(ads), form))
+
+
+def _write_json(ads: Iterable[ClassAd], out: TextIO) -> None:
+    """Write a list of objects as they come."""
+    json = JsonAds()
+    before = "[\n"
+    for ad in ads:
+        if len(ad):
+            out.write(before + json.render(ad))
+            before = "\n,\n"
+    out.write("[\n]\n" if before == "[\n" else "\n]\n")
 
 
 @contextmanager

@@ -33,6 +33,8 @@ def ask_schedds(
     reach = Reach(environment, **wish.reach)
     user = getpass.getuser() if wish.mine else ""
     options = {"IncludeClusterAd": True, "NoProcAds": True} if wish.factories else {}
+    if "totals" in wish.flags and not wish.form:
+        options["SummaryOnly"] = True
     for title, schedd in _find_schedds(wish, reach):
         found = query_jobs(
             reach.connector,
@@ -43,6 +45,10 @@ def ask_schedds(
             mine=user,
             **options,
         )
+        if wish.form or (wish.columns and not wish.columns.headings):
+            # Written as they come: nothing stands over or under them.
+            yield Answer(title, found)
+            continue
         ads = list(found)
         check_summary(found.summary)
         now = found.summary.integer("ServerTime") or 0

@@ -1,0 +1,74 @@
+"""Many ads as JSON, one after the other, for little more than copying their texts.
+
+What is written is `classad.forms.to_json`'s, attribute by attribute; most attributes of a queue or
+a pool are the same in ad after ad, so what one was rendered as is remembered.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kettle.classad import ClassAd
+from kettle.classad.forms import to_json
+
+# Limit: values remembered of one attribute, and sets of attributes.
+_MOST_VALUES = 1000
+_MOST_PLANS = 1000
+
+# Texts that are the same in JSON.
+_AS_IT_IS = re.compile(r'(?:0|-?[1-9]\d{0,17}|"[^"\\\x00-\x1f]*"|true|false)\Z').match
+
+_Fragments = dict[str, str]
+
+
+class JsonAds:
+    """Renders ads with their attributes in the order of their names."""
+
+    def __init__(self) -> None:
+        # Names as they come in an ad → key, name and remembered values, in the order of output.
+        self._plans: dict[tuple[str, ...], list[tuple[str, str, _Fragments]]] = {}
+        self._fragments: dict[str, _Fragments] = {}
+
+    def render(self, ad: ClassAd) -> str:
+        """Return an ad as `to_json(ad, sort=True)` does."""
+        if ad.parent is not None:
+            return to_json(ad, sort=True)
+        table = ad.table
+        names = tuple(ad.own_names())
+        plan = self._plans.get(names)
+        if plan is None:
+            plan = self._plan(tuple(table), names)
+        parts = []
+        for key, name, fragments in plan:
+            raw = table[key]
+            if isinstance(raw, str):
+                parts.append(fragments.get(raw) or _render(name, raw, fragments))
+            else:
+                one = ClassAd()
+                one.insert(name, raw)
+                parts.append(to_json(one)[2:-2])
+        return "{\n" + ",\n".join(parts) + ("\n" if parts else "") + "}"
+
+    def _plan(
+        self, keys: tuple[str, ...], names: tuple[str, ...]
+    ) -> list[tuple[str, str, _Fragments]]:
+        """Choose the order in which ads of these attributes are written."""
+        plan = [
+            (key, name, self._fragments.setdefault(name, {}))
+            for key, name in sorted(zip(keys, names, strict=True))
+        ]
+        if len(self._plans) < _MOST_PLANS:
+            self._plans[names] = plan
+        return plan
+
+
+def _render(name: str, text: str, fragments: _Fragments) -> str:
+    if _AS_IT_IS(text) is not None and name.isidentifier():
+        fragment = f'  "{name}": {text}'
+    else:
+        one = ClassAd()
+        one.insert_text(name, text)
+        fragment = to_json(one)[2:-2]
+    if len(fragments) < _MOST_VALUES:
+        fragments[text] = fragment
+    return fragment

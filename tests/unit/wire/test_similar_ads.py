@@ -1,0 +1,58 @@
+"""Ads that end alike are read as every ad is, only faster."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kettle.errors import RemoteProtocolError
+from kettle.wire.codec import Reader, Writer
+from kettle.wire.similar_ads import SimilarAds
+
+COMMON = [f'Common{number} = "{"x" * number}"' for number in range(30)]
+
+
+def body(lines: list[str]) -> bytes:
+    return Writer(encrypted=True).ads_lines([line.encode() for line in lines]).getvalue()
+
+
+def same(data: bytes, ads: SimilarAds) -> None:
+    expected = Reader(data, encrypted=True).ad()
+    found = ads.read(Reader(data, encrypted=True))
+    assert sorted(found.lines()) == sorted(expected.lines())
+
+
+def test_jobs_of_a_cluster_are_read_with_their_own_attributes() -> None:
+    ads = SimilarAds()
+    for proc in range(50):
+        own = [f"ProcId = {proc}", *(["Extra = 1"] if proc % 3 else [])]
+        same(body(own + COMMON), ads)
+    # Another cluster, whose jobs end otherwise, is learnt in turn.
+    for proc in range(50):
+        same(body([f"ProcId = {proc}", *COMMON[:20], 'Cmd = "/bin/false"', *COMMON[21:]]), ads)
+
+
+names = st.sampled_from(["A", "B", "Common1", "Common3", "ProcId", "É"])
+lines = st.builds(lambda name, value: f"{name} = {value}", names, st.integers(0, 300))
+
+
+@given(st.lists(st.tuples(st.lists(lines, max_size=5), st.integers(0, 30)), max_size=30))
+def test_any_sequence_of_ads_is_read_as_one_by_one(pieces: list[tuple[list[str], int]]) -> None:
+    ads = SimilarAds()
+    for own, start in pieces:
+        same(body(own + COMMON[start:]), ads)
+
+
+@given(st.binary(max_size=300), st.integers(0, 2000))
+def test_bytes_that_are_no_ad_raise_and_do_no_harm(noise: bytes, cut: int) -> None:
+    ads = SimilarAds()
+    good = body(["ProcId = 1", *COMMON])
+    for data in (good, good, noise, good[:cut] + noise, good):
+        try:
+            expected = sorted(Reader(data, encrypted=True).ad().lines())
+        except RemoteProtocolError:
+            with pytest.raises(RemoteProtocolError):
+                ads.read(Reader(data, encrypted=True))
+        else:
+            assert sorted(ads.read(Reader(data, encrypted=True)).lines()) == expected
