@@ -92,19 +92,27 @@ def transfer_stats(
     `peer_ack` is what the other side said at the end: what its plug-ins moved is counted too.
     """
     last = {"CedarSizeBytes": size, "CedarFilesCount": files} if files else {}
-    stats = peer_ack.evaluate("TransferStats") if peer_ack is not None else None
-    if isinstance(stats, ClassAd):
-        for name in stats.own_names()[:MAX_PROTOCOLS]:
-            count = stats.integer(name)
-            if name.endswith("FilesCount") and name != "CedarFilesCount" and count:
-                last[name] = count
+    last |= _moved_by_plugins(peer_ack)
     totals = {f"{name}Total": count for name, count in last.items()}
-    for name in before.own_names() if before is not None else ():
+    earlier = before if before is not None else ClassAd()
+    for name in earlier.own_names():
         if name.endswith("Total"):
-            totals[name] = totals.get(name, 0) + (before.integer(name) or 0) if before else 0
-    parts = [f"{name} = {count}" for name, count in totals.items()]
-    parts += [f"{name}LastRun = {count}" for name, count in last.items()]
-    return f"[ {'; '.join(parts)} ]"
+            totals[name] = totals.get(name, 0) + (earlier.integer(name) or 0)
+    runs = {f"{name}LastRun": count for name, count in last.items()}
+    return f"[ {'; '.join(f'{name} = {count}' for name, count in (totals | runs).items())} ]"
+
+
+def _moved_by_plugins(peer_ack: ClassAd | None) -> dict[str, int]:
+    """Return how many files the other side's plug-ins moved, by protocol."""
+    stats = peer_ack.evaluate("TransferStats") if peer_ack is not None else None
+    if not isinstance(stats, ClassAd):
+        return {}
+    counts = {name: stats.integer(name) or 0 for name in stats.own_names()[:MAX_PROTOCOLS]}
+    return {
+        name: count
+        for name, count in counts.items()
+        if name.endswith("FilesCount") and name != "CedarFilesCount" and count > 0
+    }
 
 
 def texts(values: Mapping[str, object]) -> dict[str, str]:

@@ -29,16 +29,16 @@ from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 
 if TYPE_CHECKING:
-    from kettle.shadow.service_shadow import RunningShadow
+    from kettle.shadow.service_run import Run
 
-Handler = Callable[["RunningShadow", Any], Awaitable[Reply]]
+Handler = Callable[["Run", Any], Awaitable[Reply]]
 # Limit: what a job may write into its own ad in one call.
 MAX_EXPRESSION = 64 * 1024
 # Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
 INPUT_SECONDS = 60.0
 
 
-async def answer(shadow: RunningShadow, call: Call, data: bytes = b"") -> Reply:
+async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
     """Answer one call; `data` is what followed a putfile. A call nobody serves is ENOSYS."""
     handler = CALLS.get(type(call))
     if handler is not None:
@@ -51,11 +51,11 @@ async def answer(shadow: RunningShadow, call: Call, data: bytes = b"") -> Reply:
     return file_call(shadow.files, call, data)
 
 
-async def _get_job_info(shadow: RunningShadow, call: calls.GetJobInfo) -> Reply:
+async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
     return call.answer(0, result=shadow.ad_for_the_starter())
 
 
-async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStarterInfo) -> Reply:
+async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -> Reply:
     shadow.info = call.info
     # A thousand shadows do not keep a thousand slot ads; what events need is beside it.
     shadow.info.discard("SlotAd")
@@ -76,22 +76,22 @@ async def _register_starter_info(shadow: RunningShadow, call: calls.RegisterStar
     return call.answer(0)
 
 
-async def _get_user_info(shadow: RunningShadow, call: calls.GetUserInfo) -> Reply:  # noqa: ARG001
+async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa: ARG001
     return call.answer(0, result=ClassAd({"Uid": os.geteuid(), "Gid": os.getegid()}))
 
 
-async def _begin_execution(shadow: RunningShadow, call: calls.BeginExecution) -> Reply:
+async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
     await shadow.happen(Event.EXECUTING)
     return call.answer(0)
 
 
-async def _register_job_info(shadow: RunningShadow, call: calls.RegisterJobInfo) -> Reply:
+async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
     shadow.note_report(call.info)
     await shadow.note_job_state(call.info)
     return call.answer(0)
 
 
-async def _job_exit(shadow: RunningShadow, call: calls.JobExit) -> Reply:
+async def _job_exit(shadow: Run, call: calls.JobExit) -> Reply:
     if call.info.boolean(short_way.LAST_REPORT) is True:
         shadow.tells_end = call.info.boolean(short_way.TELLS_END) is True
         with shadow.host.logs.together():
@@ -109,7 +109,7 @@ async def _job_exit(shadow: RunningShadow, call: calls.JobExit) -> Reply:
     return call.answer(0)
 
 
-async def _job_termination(shadow: RunningShadow, call: calls.JobTermination) -> Reply:
+async def _job_termination(shadow: Run, call: calls.JobTermination) -> Reply:
     shadow.note_report(call.info)
     return call.answer(0)
 
@@ -134,7 +134,7 @@ _STARTERS_EVENTS = frozenset(
 )
 
 
-async def _user_log(shadow: RunningShadow, call: calls.UserLog) -> Reply:
+async def _user_log(shadow: Run, call: calls.UserLog) -> Reply:
     ad = call.event
     if ad.string("MyType") == "RemoteErrorEvent":
         event = job_events.remote_error_event(ad)
@@ -153,7 +153,7 @@ async def _user_log(shadow: RunningShadow, call: calls.UserLog) -> Reply:
     return call.answer()
 
 
-def _error_request(shadow: RunningShadow, event: RemoteErrorEvent) -> Request:
+def _error_request(shadow: Run, event: RemoteErrorEvent) -> Request:
     """Return why the run ends; a transfer that failed here knows better than the starter."""
     if shadow.transfer_failure is not None:
         return shadow.transfer_failure
@@ -161,7 +161,7 @@ def _error_request(shadow: RunningShadow, event: RemoteErrorEvent) -> Request:
     return Request(Wish.ERROR, reason, event.code or 0, event.subcode or 0)
 
 
-async def _get_job_attr(shadow: RunningShadow, call: calls.GetJobAttr) -> Reply:
+async def _get_job_attr(shadow: Run, call: calls.GetJobAttr) -> Reply:
     expression = shadow.job.lookup(call.name)
     if expression is None or is_private_attribute(call.name):
         return call.answer(0, result="UNDEFINED")
@@ -169,7 +169,7 @@ async def _get_job_attr(shadow: RunningShadow, call: calls.GetJobAttr) -> Reply:
     return call.answer(0, result=text)
 
 
-async def _set_job_attr(shadow: RunningShadow, call: calls.SetJobAttr) -> Reply:
+async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
     if not may_set(call.name, shadow.host.protected) or len(call.value) > MAX_EXPRESSION:
         return call.answer(-1, errno=errno.EACCES)
     try:
@@ -181,7 +181,7 @@ async def _set_job_attr(shadow: RunningShadow, call: calls.SetJobAttr) -> Reply:
     return call.answer(0)
 
 
-async def _constrain(shadow: RunningShadow, call: calls.Constrain) -> Reply:
+async def _constrain(shadow: Run, call: calls.Constrain) -> Reply:
     try:
         added = unparse(parse_expression(call.expression, old=True), old=True)
     except ClassAdSyntaxError:
@@ -194,7 +194,7 @@ async def _constrain(shadow: RunningShadow, call: calls.Constrain) -> Reply:
     return call.answer(0)
 
 
-async def _get_sec_session_info(shadow: RunningShadow, call: calls.GetSecSessionInfo) -> Reply:
+async def _get_sec_session_info(shadow: Run, call: calls.GetSecSessionInfo) -> Reply:
     stream = shadow.stream
     if stream is None or not stream.encrypted or not shadow.claim.has_session:
         return call.answer(-1, errno=errno.EPERM)
@@ -206,12 +206,12 @@ async def _get_sec_session_info(shadow: RunningShadow, call: calls.GetSecSession
     return call.answer(0, result=words)
 
 
-async def _get_credentials(shadow: RunningShadow, call: calls.GetCredentials) -> Reply:  # noqa: ARG001
+async def _get_credentials(shadow: Run, call: calls.GetCredentials) -> Reply:  # noqa: ARG001
     # No credential store is kept yet: a job that needs one is told that there is none.
     return call.answer(0, result=[])
 
 
-async def _event_notification(shadow: RunningShadow, call: calls.EventNotification) -> Reply:
+async def _event_notification(shadow: Run, call: calls.EventNotification) -> Reply:
     kind = call.event.string("EventType")
     if kind is None:
         return call.answer(-2)
@@ -227,7 +227,7 @@ async def _event_notification(shadow: RunningShadow, call: calls.EventNotificati
     return call.answer(-3)
 
 
-async def _request_guidance(shadow: RunningShadow, call: calls.RequestGuidance) -> Reply:
+async def _request_guidance(shadow: Run, call: calls.RequestGuidance) -> Reply:
     kind = call.request.string("RequestType")
     if kind is None:
         return call.answer(int(calls.Guidance.MALFORMED), result=ClassAd())
@@ -241,7 +241,7 @@ async def _request_guidance(shadow: RunningShadow, call: calls.RequestGuidance) 
     return call.answer(int(calls.Guidance.UNKNOWN_REQUEST), result=ClassAd())
 
 
-async def _environment(shadow: RunningShadow) -> str:
+async def _environment(shadow: Run) -> str:
     """Say whether the job's input is there, waiting for our side of its transfer to end.
 
     Compat: the reference says "RetryReqest" while its side is still busy, which costs the job five
@@ -256,19 +256,19 @@ async def _environment(shadow: RunningShadow) -> str:
     return "StartJob" if shadow.transfer_failure is None else "Abort"
 
 
-async def _dprintf_stats(shadow: RunningShadow, call: calls.DprintfStats) -> Reply:
+async def _dprintf_stats(shadow: Run, call: calls.DprintfStats) -> Reply:
     shadow.log(call.text[:1000].replace("\n", " "))
     return call.answer(0)
 
 
 async def _get_docker_credentials(
-    shadow: RunningShadow,  # noqa: ARG001
+    shadow: Run,  # noqa: ARG001
     call: calls.GetDockerCredentials,
 ) -> Reply:
     return call.answer(0, result=ClassAd())
 
 
-async def _get_file_info(shadow: RunningShadow, call: calls.GetFileInfo) -> Reply:
+async def _get_file_info(shadow: Run, call: calls.GetFileInfo) -> Reply:
     name = call.logical_name
     path = name if name.startswith("/") else posixpath.join(shadow.job.string("Iwd") or "/", name)
     return call.answer(0, result=f"remote:{posixpath.normpath(path)}")

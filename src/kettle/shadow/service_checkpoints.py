@@ -26,13 +26,13 @@ from kettle.transfer.items import Item
 from kettle.transfer.plan import spool_directory
 
 if TYPE_CHECKING:
-    from kettle.shadow.service_shadow import RunningShadow
+    from kettle.shadow.service_run import Run
 
 
 class IntermediateStore:
     """One job's directory in the spool."""
 
-    def __init__(self, shadow: RunningShadow) -> None:
+    def __init__(self, shadow: Run) -> None:
         self._runtime = shadow.host.runtime
         self._job = shadow.job
         spool = self._runtime.config.get("SPOOL") or ""

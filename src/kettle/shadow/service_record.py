@@ -17,7 +17,7 @@ from kettle.shadow.job_updates import delayed_chirp, from_report
 from kettle.wire.messages.shadow_host import UpdateJob
 
 if TYPE_CHECKING:
-    from kettle.shadow.service import ShadowHost
+    from kettle.shadow.service_parts import Host
     from kettle.wire.messages.shadow_host import StartShadow
 
 # How long updates may wait for others of the same job.
@@ -43,7 +43,7 @@ class JobRecord:
         "slot",
     )
 
-    def __init__(self, host: ShadowHost, start: StartShadow) -> None:
+    def __init__(self, host: Host, start: StartShadow) -> None:
         self.host = host
         self.cluster = start.content.integer("ClusterId") or 0
         self.proc = start.content.integer("ProcId") or 0

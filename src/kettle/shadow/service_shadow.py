@@ -9,38 +9,33 @@ files travel in `service_transfers.py`.
 from __future__ import annotations
 
 import asyncio
-import secrets
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit, VacateReasonCode
+from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, StorageError, WireError
+from kettle.errors import StorageError, WireError
 from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
 from kettle.policy.match_expansion import expand_match
-from kettle.records.event_grid import (
-    JobDisconnectedEvent,
-    JobReconnectedEvent,
-    JobReconnectFailedEvent,
-)
-from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent, ShadowExceptionEvent
+from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
-    Ending,
-    ExitReport,
-    Last,
     Request,
     Wish,
-    completion_attributes,
-    decide_ending,
-    exit_attributes,
 )
 from kettle.shadow.job_updates import texts
 from kettle.shadow.service_calls import answer
-from kettle.shadow.service_claim import STARTD_SECONDS, STARTER_SECONDS, ClaimLink
-from kettle.shadow.service_record import JobRecord
+from kettle.shadow.service_claim import STARTD_SECONDS, STARTER_SECONDS
+from kettle.shadow.service_ending import fail_run, finish
+from kettle.shadow.service_reconnect import (
+    look_for_starter,
+    note_disconnection,
+    note_failure,
+    note_reconnection,
+)
+from kettle.shadow.service_run import Run
 from kettle.shadow.service_transfers import has_input
-from kettle.shadow.shadow_machine import Effect, Event, Phase, begin, step
+from kettle.shadow.shadow_machine import Effect, Event, Phase, step
 from kettle.transfer.plan import size_limit
 from kettle.wire.codec import Writer
 from kettle.wire.messages import short_way
@@ -53,108 +48,35 @@ from kettle.wire.messages.claims import (
     SuspendClaim,
 )
 from kettle.wire.messages.rpc import Call, Shape
-from kettle.wire.messages.shadow_host import ShadowExited
 from kettle.wire.messages.short_way import ActivationEnded, ActivationRefused, NextJob
 from kettle.wire.messages.syscalls import PutFile, read_syscall
-from kettle.wire.security.claim_id import ClaimId, mint_session_id
-from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
-    from kettle.shadow.service import ShadowHost
-    from kettle.shadow.service_files import RemoteFiles
+    from kettle.shadow.service_parts import Host
     from kettle.wire.messages.shadow_host import StartShadow
 
 # How long a starter may take to end a job that was asked to leave, beyond the job's own time.
 LEAVING_SECONDS = 600.0
 # A starter that was told to kill the job at once has no reason to take longer than this.
 LEAVING_FAST_SECONDS = 60.0
-# A startd whose port has refused every connection for so long is gone.
-GONE_SECONDS = 3.0
 # How often a startd that is still cleaning up is asked again, and how many times.
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
 _SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAVING})
-# What a startd says that has no such claim or job any more; anything else may pass.
-_FORGOTTEN = frozenset({"Failure", "NotAuthenticated", "InvalidState"})
-_LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
-_RESTART_REASON = "Local schedd and job shadow died, schedd now running again"
 
 
-class RunningShadow(JobRecord):
+class RunningShadow(Run):
     """The shadow of one job; `run` is its life."""
 
-    __slots__ = (
-        "_first_call",
-        "_leave_timer",
-        "_policy_timer",
-        "_reason",
-        "_reusable",
-        "_wake",
-        "claim",
-        "claim_accepted",
-        "files",
-        "input_transfer",
-        "link",
-        "max_input_bytes",
-        "max_output_bytes",
-        "received_bytes",
-        "report",
-        "request",
-        "sent_bytes",
-        "startd_address",
-        "starter_address",
-        "state",
-        "stream",
-        "tells_end",
-        "transfer_failure",
-        "transfer_key",
-        "transfer_session",
-    )
+    __slots__ = ("_first_call", "_leave_timer", "_policy_timer")
 
-    def __init__(self, host: ShadowHost, start: StartShadow) -> None:
+    def __init__(self, host: Host, start: StartShadow) -> None:
         super().__init__(host, start)
-        self.claim = ClaimId(self.job.string("ClaimId") or start.content.string("ClaimId") or "")
-        self.startd_address = (
-            start.content.string("StartdAddress")
-            or self.job.string("StartdIpAddr")
-            or self.claim.address
-        )
-        self.link = ClaimLink(host.runtime.network, self.claim, self.startd_address)
-        self.state, _ = begin(reconnect=start.content.boolean("Reconnect") is True)
-        if self.state.reconnecting:
-            self.last_contact = float(self.job.integer("LastJobLeaseRenewal") or host.now())
-        self.stream: Stream | None = None
-        self.starter_address = self.job.string("StarterIpAddr") or ""
-        self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
-        self.transfer_session: ClaimId | None = None
-        # Whether the claim's own session may be used for file transfer too.
-        self.claim_accepted = False
-        # Set when our side of the input transfer is over; None until one begins.
-        self.input_transfer: asyncio.Event | None = None
-        # Why the last file transfer failed; None if it worked.
-        self.transfer_failure: Request | None = None
-        self.request: Request | None = None
-        self.report: ExitReport | None = None
-        self.files: RemoteFiles | None = None
-        self.max_input_bytes = -1
-        self.max_output_bytes = -1
-        self.sent_bytes = 0
-        self.received_bytes = 0
         self._leave_timer: asyncio.TimerHandle | None = None
         self._policy_timer: asyncio.TimerHandle | None = None
-        self._wake = asyncio.Event()
-        self._reason = ""
-        self._reusable = False
         # What a starter said first on a line that it had from the job before.
         self._first_call: Call | None = None
-        # Whether the starter itself says when the activation is over.
-        self.tells_end = False
-        self.set_attributes(
-            MyAddress=str(host.address),
-            TransferKey=self.transfer_key,
-            TransferSocket=str(host.address),
-        )
 
     # Its life.
 
@@ -164,15 +86,17 @@ class RunningShadow(JobRecord):
             if self.state.reconnecting:
                 await self._perform((Effect.LOG_DISCONNECTED,))
             elif not self._prepare():
-                await self._finish()
+                self._stop_timers()
+                finish(self)
                 return
             while self.state.phase is not Phase.DONE:
                 await self._live()
-            await self._finish()
+            self._stop_timers()
+            finish(self)
         except asyncio.CancelledError:
             raise
         except Exception as error:  # noqa: BLE001 - one job's trouble must stay its own
-            await self._fail(error)
+            await fail_run(self, error)
         finally:
             self._stop_timers()
             if self.stream is not None:
@@ -211,7 +135,7 @@ class RunningShadow(JobRecord):
         return True
 
     def _hold_at_once(self, reason: str, code: HoldReasonCode) -> None:
-        self._reusable = True
+        self.reusable = True
         self.request = Request(Wish.POLICY_HOLD, reason, int(code))
 
     async def _live(self) -> None:
@@ -222,7 +146,7 @@ class RunningShadow(JobRecord):
         elif phase in _SERVING:
             await self._serve()
         elif phase is Phase.LOST:
-            await self._look_for_starter()
+            await look_for_starter(self)
         else:
             await self._tell_claim()
             await self.happen(Event.CLAIM_TOLD)
@@ -234,7 +158,7 @@ class RunningShadow(JobRecord):
         if self.state.phase is not before:
             self.log(f"{before.value} -> {self.state.phase.value}: {event.value}")
         await self._perform(effects)
-        self._wake.set()
+        self.wake.set()
 
     async def _perform(self, effects: tuple[Effect, ...]) -> None:
         for effect in effects:
@@ -248,11 +172,11 @@ class RunningShadow(JobRecord):
                 case Effect.ASK_TO_LEAVE:
                     self._ask_to_leave()
                 case Effect.LOG_DISCONNECTED:
-                    self._note_disconnection()
+                    note_disconnection(self)
                 case Effect.LOG_RECONNECTED:
-                    self._note_reconnection()
+                    note_reconnection(self)
                 case Effect.LOG_RECONNECT_FAILED:
-                    self._note_failure()
+                    note_failure(self)
                 case _:
                     # The others are what `_live` does in the phase that follows.
                     pass
@@ -285,7 +209,7 @@ class RunningShadow(JobRecord):
     async def _accepted(self, stream: Stream) -> None:
         self.stream = stream
         self.hear()
-        self._watch_policy()
+        self.watch_policy()
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
         await self.happen(Event.ACCEPTED)
 
@@ -316,18 +240,6 @@ class RunningShadow(JobRecord):
         await self._accepted(line)
         return True
 
-    def ad_for_the_starter(self) -> ClassAd:
-        """Return the job's ad with what a starter has to know beside."""
-        ad = self.job.copy()
-        host = self.host
-        ad["ClaimId"] = self.claim.text
-        ad["PublicClaimId"] = self.claim.public
-        ad["StartdIpAddr"] = self.startd_address
-        ad["ShadowIpAddr"] = str(host.address)
-        ad["ShadowVersion"] = host.version
-        ad["UidDomain"] = host.uid_domain
-        return ad
-
     def _activation_ad(self) -> ClassAd:
         """Return the ad of ACTIVATE_CLAIM, with what a starter of ours may spare itself."""
         ad = self.ad_for_the_starter()
@@ -336,7 +248,7 @@ class RunningShadow(JobRecord):
         return ad
 
     def _refused(self, reason: str) -> None:
-        self._reason = reason
+        self.reason = reason
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
 
     def _ask_to_leave(self) -> None:
@@ -356,7 +268,7 @@ class RunningShadow(JobRecord):
         except (WireError, OSError) as error:
             self.log(f"The claim could not be deactivated: {error}")
             return
-        self._reusable = reply.boolean("Start") is True
+        self.reusable = reply.boolean("Start") is True
 
     def on_overdue(self) -> None:
         """Give up on a starter that does not end the job."""
@@ -382,10 +294,10 @@ class RunningShadow(JobRecord):
         try:
             reply = await self.link.command(message)
         except (WireError, OSError) as error:
-            self._reusable = False
+            self.reusable = False
             self.log(f"The startd could not be told that the job is done: {error}")
             return
-        self._reusable = reply.boolean("Start") is True
+        self.reusable = reply.boolean("Start") is True
 
     async def _hear_end(self) -> bool:
         """Wait until the starter says that the activation is over; False if it does not."""
@@ -399,8 +311,8 @@ class RunningShadow(JobRecord):
             return False
         if not isinstance(call, ActivationEnded):
             return False
-        self._reusable = bool(call.start)
-        if self._reusable:
+        self.reusable = bool(call.start)
+        if self.reusable:
             self.stream = None
             self.host.lines.keep(self.claim.text, stream)
         return True
@@ -447,7 +359,7 @@ class RunningShadow(JobRecord):
         self.write_event(job_events.execute_event(self.startd_address, self.info))
         # That the job has started must not be forgotten, whatever happens next.
         self.flush()
-        self._watch_policy()
+        self.watch_policy()
 
     def _note_suspension(self) -> None:
         now = int(self.host.now())
@@ -479,141 +391,6 @@ class RunningShadow(JobRecord):
             )
         )
         self.flush()
-
-    # Losing and finding the starter.
-
-    def _note_disconnection(self) -> None:
-        reason = _RESTART_REASON if self.state.reconnecting else _LOST_REASON
-        event = JobDisconnectedEvent(
-            reason=reason, startd_name=self.slot_name, startd_address=self.startd_address
-        )
-        self.write_event(event)
-        self.update(texts({"JobDisconnectedDate": int(self.host.now())}))
-        self.flush()
-
-    def _note_reconnection(self) -> None:
-        event = JobReconnectedEvent(
-            startd_name=self.slot_name,
-            startd_address=self.startd_address,
-            starter_address=self.starter_address,
-        )
-        self.write_event(event)
-        reconnects = (self.job.integer("NumJobReconnects") or 0) + 1
-        now = int(self.host.now())
-        self.update(
-            texts({"LastJobLeaseRenewal": now, "NumJobReconnects": reconnects})
-            | {"JobCurrentReconnectAttempt": "undefined", "JobDisconnectedDate": "undefined"}
-        )
-        self.flush()
-
-    def _note_failure(self) -> None:
-        if not self._reason:
-            lease = f"JobLeaseDuration ({self.lease_seconds} seconds)"
-            self._reason = f"Job disconnected too long: {lease} expired"
-        self.write_event(JobReconnectFailedEvent(reason=self._reason, startd_name=self.slot_name))
-
-    async def _look_for_starter(self) -> None:
-        self._watch_policy()
-        attempt = 0
-        refused_since: float | None = None
-        while self.state.phase is Phase.LOST:
-            left = self.last_contact + self.lease_seconds - self.host.now()
-            if left <= 0:
-                await self.happen(Event.LEASE_OVER)
-                return
-            attempt += 1
-            try:
-                if await self._reconnect():
-                    await self.happen(Event.FOUND)
-                    return
-                refused_since = None
-            except (WireError, OSError) as error:
-                self.log(f"Attempt {attempt} to reconnect failed: {error}")
-                refused_since = self._note_refusal(error, refused_since)
-                if await self._judge_refusals(refused_since):
-                    return
-            if self.state.phase is Phase.LOST:
-                await self._pause(min(2.0 ** min(attempt, 16), self.host.backoff_ceiling, left))
-
-    def _note_refusal(self, error: Exception, since: float | None) -> float | None:
-        """Return since when the startd's own port has refused every connection, None if not.
-
-        Behind a shared port a refusal says nothing about the startd.
-        """
-        shared = Sinful.parse(self.startd_address).shared_port_id is not None
-        if shared or not isinstance(error.__cause__, ConnectionRefusedError):
-            return None
-        return self.host.now() if since is None else since
-
-    async def _judge_refusals(self, since: float | None) -> bool:
-        """Give the job up if its startd has been gone for a while; its starters went with it.
-
-        Compat: the reference waits for the whole lease (test_kills.py, the master's death).
-        """
-        if since is None or self.host.now() - since < GONE_SECONDS:
-            return False
-        self._reason = "The startd that ran the job is gone"
-        await self.happen(Event.GONE)
-        return True
-
-    async def _pause(self, seconds: float) -> None:
-        """Wait, unless something happens first."""
-        self._wake.clear()
-        try:
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
-
-    async def _reconnect(self) -> bool:
-        """Locate the starter and take its connection; False if there is none any more."""
-        stream, reply = await self.link.ask(
-            "CA_LOCATE_STARTER",
-            {
-                "ClaimId": self.claim.text,
-                "GlobalJobId": self.job.string("GlobalJobId") or "",
-                "ScheddIpAddr": self.host.schedd_address,
-            },
-        )
-        stream.close()
-        if self.state.phase is not Phase.LOST:
-            return False
-        result = reply.string("Result") or "no answer"
-        if result != "Success":
-            said = reply.string("ErrorString") or result
-            if result not in _FORGOTTEN:
-                self.log(f"The starter could not be located: {said}")
-                return False
-            self._reason = f"The startd no longer knows the job: {said}"
-            await self.happen(Event.GONE)
-            return False
-        # A startd learns its starter's address late; the starter itself told us at its start.
-        address = reply.string("StarterIpAddr") or self.starter_address
-        if not address:
-            self.log("The startd knows the job but not where its starter is")
-            return False
-        stream, reply = await self.link.ask(
-            "CA_RECONNECT_JOB",
-            {
-                "UidDomain": self.host.uid_domain,
-                "TransferKey": self.transfer_key,
-                "TransferSocket": str(self.host.address),
-                "ShadowIpAddr": str(self.host.address),
-                "ShadowVersion": self.host.version,
-                short_way.SHORT_WAY: True,
-            },
-            address=address,
-        )
-        if reply.string("Result") != "Success" or self.state.phase is not Phase.LOST:
-            stream.close()
-            self.log(f"The starter did not reconnect: {reply.string('ErrorString')}")
-            return False
-        self.stream = stream
-        self.starter_address = address
-        self.info.update(reply)
-        self.accept_claim_session()
-        self.hear()
-        return True
 
     # Requests from the schedd and from policy.
 
@@ -650,7 +427,7 @@ class RunningShadow(JobRecord):
         except (WireError, OSError) as error:
             self.log(f"The startd could not be asked to suspend or continue the job: {error}")
 
-    def _watch_policy(self) -> None:
+    def watch_policy(self) -> None:
         """Set the timer for the next look at the job's policy."""
         if self._policy_timer is not None:
             self._policy_timer.cancel()
@@ -680,113 +457,10 @@ class RunningShadow(JobRecord):
             code = int(VacateReasonCode.JobPolicy)
             await self.ask(Request(Wish.VACATE, decision.reason, code))
         else:
-            self._watch_policy()
-
-    # The end.
-
-    async def _finish(self) -> None:
-        self._stop_timers()
-        if self.report is not None:
-            ended = exit_attributes(self.report) | completion_attributes(self.job, self.report)
-            self.update(texts(ended))
-        if self.transfer_failure is not None and self.request is None:
-            self.request = self.transfer_failure
-        now = self.host.now()
-        ending = decide_ending(self.job, self.report, self.request, now, self.host.system_policy)
-        if self.report is None and self.request is None:
-            ending = self._unstarted()
-        self._write_last_events(ending, now)
-        self._report_exit(ending)
-
-    def _unstarted(self) -> Ending:
-        """Judge a run that was refused, or whose starter is lost."""
-        reconnecting = self.state.executed
-        code = VacateReasonCode.ReconnectFailed if reconnecting else (
-            VacateReasonCode.FailedToActivateClaim
-        )  # fmt: skip
-        return Ending(
-            ShadowExit.RECONNECT_FAILED if reconnecting else ShadowExit.NOT_STARTED,
-            reason=self._reason,
-            attributes={"VacateReason": self._reason, "VacateReasonCode": int(code)},
-        )
-
-    def _write_last_events(self, ending: Ending, now: float) -> None:
-        sent, received = self.received_bytes, self.sent_bytes
-        for last in ending.events:
-            match last:
-                case Last.TERMINATED:
-                    self.write_event(job_events.terminated_event(self.job, sent, received, now))
-                case Last.REQUEUED | Last.EVICTED:
-                    requeued = last is Last.REQUEUED
-                    event = job_events.evicted_event(
-                        self.job, ending, sent, received, now, requeued=requeued
-                    )
-                    self.write_event(event)
-                case Last.HELD:
-                    self.write_event(job_events.held_event(ending))
-                case Last.EXCEPTION:
-                    message = ShadowExceptionEvent(
-                        message=ending.reason, sent_bytes=sent, received_bytes=received
-                    )
-                    self.write_event(message)
-
-    def _report_exit(self, ending: Ending) -> None:
-        sent = (self.job.real("BytesSent") or 0.0) + self.received_bytes
-        received = (self.job.real("BytesRecvd") or 0.0) + self.sent_bytes
-        attributes = self.take_pending()
-        attributes.update(ending.attributes)
-        attributes.update({"BytesSent": sent, "BytesRecvd": received})
-        attributes.insert_text("StarterIpAddr", "undefined")
-        word = self.ids()
-        word["ExitReason"] = int(ending.exit)
-        word["ClaimReusable"] = self._reusable
-        said = f": {ending.reason}" if ending.reason else ""
-        self.log(f"Reporting job exit reason {int(ending.exit)}{said}")
-        self.host.tell_schedd(ShadowExited(word, attributes))
-
-    async def _fail(self, error: Exception) -> None:
-        """End a shadow that met a bug: the job must neither hang nor be lost."""
-        self.host.runtime.log.problem(f"({self.name}) {type(error).__name__}: {error}")
-        self.host.report_bug(error)
-        if isinstance(error, KettleError):
-            reason = str(error)
-        else:
-            reason = f"{type(error).__name__}: {error}"
-        try:
-            await self.link.command(DeactivateClaimForcibly(self.claim.text))
-        except (WireError, OSError) as trouble:
-            self.log(f"The claim could not be deactivated: {trouble}")
-        ending = Ending(
-            ShadowExit.EXCEPTION,
-            (Last.EXCEPTION,),
-            reason,
-            attributes={
-                "VacateReason": reason,
-                "VacateReasonCode": int(VacateReasonCode.ShadowException),
-            },
-        )
-        self._write_last_events(ending, self.host.now())
-        self._report_exit(ending)
+            self.watch_policy()
 
     def _stop_timers(self) -> None:
         for timer in (self._leave_timer, self._policy_timer):
             if timer is not None:
                 timer.cancel()
         self._leave_timer = self._policy_timer = None
-
-    def accept_claim_session(self) -> None:
-        """Let a starter that asked for no session of its own move files with its claim's."""
-        needed = self.job.string("ShouldTransferFiles") != "NO" and self.transfer_session is None
-        if needed and not self.claim_accepted and self.claim.has_session:
-            self.claim_accepted = True
-            self.host.add_transfer_session(self.claim)
-
-    def offer_transfer_session(self) -> ClaimId:
-        """Return the session for this job's file transfers, made on first use."""
-        if self.transfer_session is None:
-            session = mint_session_id(
-                f"filetransfer.{secrets.token_hex(8)}", secrets.token_bytes(32)
-            )
-            self.transfer_session = session
-            self.host.add_transfer_session(session)
-        return self.transfer_session

@@ -26,7 +26,7 @@ from kettle.transfer.sending import upload
 
 if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
-    from kettle.shadow.service_shadow import RunningShadow
+    from kettle.shadow.service_run import Run
 
 _KINDS = {"Input": (2, 3), "Output": (5, 6)}
 _CODES = {
@@ -35,7 +35,7 @@ _CODES = {
 }
 
 
-async def send_input(shadow: RunningShadow, stream: Stream) -> None:
+async def send_input(shadow: Run, stream: Stream) -> None:
     """Send the job's input files over a connection that named its transfer key."""
     files = LocalFiles()
     try:
@@ -60,7 +60,7 @@ async def send_input(shadow: RunningShadow, stream: Stream) -> None:
     _note_end(shadow, "Input", outcome)
 
 
-async def take_output(shadow: RunningShadow, stream: Stream) -> None:
+async def take_output(shadow: Run, stream: Stream) -> None:
     """Receive files over a connection that named the job's transfer key.
 
     The final output goes where the user wants it. What comes before (a checkpoint, or the files of
@@ -101,7 +101,7 @@ class _Place:
         return self.landing.path_for(name)
 
 
-def _is_failure_report(shadow: RunningShadow) -> bool:
+def _is_failure_report(shadow: Run) -> bool:
     """Tell whether output comes from a job that could not start: its streams, to say why.
 
     The starter sends what it has; that there is nothing is no further failure.
@@ -109,7 +109,7 @@ def _is_failure_report(shadow: RunningShadow) -> bool:
     return shadow.transfer_failure is not None and not shadow.state.executed
 
 
-async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
+async def serve(shadow: Run, stream: Stream, direction: str) -> None:
     """Carry a transfer; a connection that breaks is the starter's to try again."""
     over = asyncio.Event()
     if direction == "Input":
@@ -129,7 +129,7 @@ async def serve(shadow: RunningShadow, stream: Stream, direction: str) -> None:
         over.set()
 
 
-def has_input(shadow: RunningShadow) -> bool:
+def has_input(shadow: Run) -> bool:
     """Whether the job has input to be fetched; what cannot be sent is something, too."""
     try:
         return bool(plan_for(shadow, LocalFiles()).items)
@@ -137,7 +137,7 @@ def has_input(shadow: RunningShadow) -> bool:
         return True
 
 
-def plan_for(shadow: RunningShadow, files: LocalFiles) -> Plan:
+def plan_for(shadow: Run, files: LocalFiles) -> Plan:
     """Return what the job is sent: its input, and what an earlier run left, here or at a URL."""
     store = IntermediateStore(shadow)
     if shadow.job.string("CheckpointDestination"):
@@ -145,7 +145,7 @@ def plan_for(shadow: RunningShadow, files: LocalFiles) -> Plan:
     return plan_input(shadow.job, files, store.existing())
 
 
-def note_nothing(shadow: RunningShadow, direction: str) -> None:
+def note_nothing(shadow: Run, direction: str) -> None:
     """Note a transfer for which no connection was needed, as there was no file."""
     if direction == "Input":
         shadow.update({"TransferInputSizeMB": "0"})
@@ -153,7 +153,7 @@ def note_nothing(shadow: RunningShadow, direction: str) -> None:
     _note_end(shadow, direction, Outcome())
 
 
-def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) -> Terms:
+def _terms(shadow: Run, stream: Stream, direction: str, limit: int) -> Terms:
     host = stream.remote_name.rpartition(":")[0]
     return Terms(
         "SHADOW",
@@ -165,7 +165,7 @@ def _terms(shadow: RunningShadow, stream: Stream, direction: str, limit: int) ->
     )
 
 
-def _note_start(shadow: RunningShadow, direction: str) -> None:
+def _note_start(shadow: Run, direction: str) -> None:
     now = int(shadow.host.now())
     shadow.hear()
     if direction == "Output" and _is_failure_report(shadow):
@@ -188,7 +188,7 @@ def _note_start(shadow: RunningShadow, direction: str) -> None:
     )
 
 
-def _note_end(shadow: RunningShadow, direction: str, outcome: Outcome) -> None:
+def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
     now = int(shadow.host.now())
     shadow.hear()
     shadow.write_event(FileTransferEvent(kind=_KINDS[direction][1]))
@@ -226,7 +226,7 @@ def _note_end(shadow: RunningShadow, direction: str, outcome: Outcome) -> None:
 
 
 def _fail(
-    shadow: RunningShadow,
+    shadow: Run,
     direction: str,
     detail: str,
     *,
