@@ -19,6 +19,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from kettle.runtime.small_files import read_small
+
 # The trees of version 1 that we work with; without the first there is no tracking, and no group.
 _V1_TRACKING = "freezer"
 _V1_CONTROLLERS = (_V1_TRACKING, "memory", "cpu", "cpuacct", "pids")
@@ -358,8 +360,7 @@ def _count(text: str, name: str) -> int:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
+        return read_small(path).decode("utf-8", "replace")
     except OSError:
         return ""
 

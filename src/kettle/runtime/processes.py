@@ -17,6 +17,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import KettleError
+from kettle.runtime.small_files import read_small
 
 if TYPE_CHECKING:
     from kettle.runtime.zygote import Zygote
@@ -313,6 +314,15 @@ def strays(known: Container[int]) -> list[int]:
     return [pid for pid in found if not is_zombie(pid)]
 
 
+def is_childless() -> bool:
+    """Whether this process has no child, living or dead; then a subreaper has nothing below it."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
+
+
 def processes_of(uid: int) -> list[int]:
     """Return the pids of every process of an account."""
     found = []
@@ -330,11 +340,9 @@ def _children_of(pid: int) -> list[int]:
     except OSError:
         return children
     for thread in threads:
-        with (
-            contextlib.suppress(OSError),
-            open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as text,
-        ):
-            children += [int(word) for word in text.read().split()]
+        with contextlib.suppress(OSError):
+            words = read_small(f"/proc/{pid}/task/{thread}/children").split()
+            children += [int(word) for word in words]
     return children
 
 
@@ -360,8 +368,8 @@ def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> i
 def is_zombie(pid: int) -> bool:
     """Whether the process has ended and waits to be reaped, or is gone altogether."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as text:
-            return text.read().rpartition(b")")[2].split(None, 1)[0] in {b"Z", b"X"}
+        text = read_small(f"/proc/{pid}/stat")
+        return text.rpartition(b")")[2].split(None, 1)[0] in {b"Z", b"X"}
     except OSError:
         return True
 

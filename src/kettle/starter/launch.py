@@ -58,6 +58,9 @@ class StandardFile:
     stream: bool = False
 
 
+_NOTHING = StandardFile("/dev/null")
+
+
 @dataclass(frozen=True)
 class LaunchPlan:
     """Everything a spawn needs; paths are absolute."""
@@ -76,6 +79,11 @@ class LaunchPlan:
     hold_signal: int = signal.SIGTERM
     # The file of the job itself, before USER_JOB_WRAPPER; its absence holds the job.
     program: str = ""
+
+    @property
+    def reads_and_writes_nothing(self) -> bool:
+        """Whether all three standard files are /dev/null, as a spawn has them by itself."""
+        return {self.stdin, self.stdout, self.stderr} == {_NOTHING}
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ from kettle.starter.service_chirp import ChirpServer
 from kettle.starter.service_commands import StarterCommands
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_job import JobProcesses
-from kettle.starter.service_sandbox import SandboxKeeper
+from kettle.starter.service_sandbox import SandboxKeeper, ad_file
 from kettle.starter.service_shadow import LeaseOver, ShadowLink
 from kettle.starter.service_streams import StreamedFiles
 from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
@@ -69,6 +69,8 @@ _FROM_SLOT = (
     "PrivateNetworkName",
 )
 _NO_UPDATE = -1
+# A job that is over sooner was never worth a word to the startd that it runs.
+_TELL_SECONDS = 0.05
 
 # How long a shadow that is away may still come back when the job has to leave at once.
 HURRY_SECONDS = 2.0
@@ -117,6 +119,7 @@ class Starter:
         self._update_task: asyncio.Task[object] | None = None
         self._watch_task: asyncio.Task[object] | None = None
         self._kill_timer: asyncio.TimerHandle | None = None
+        self._soon: asyncio.TimerHandle | None = None
         self.checkpoints = 0
         self._suspend_at_start = False
         # Whether this process may run another job afterwards, and whether it said that it will.
@@ -185,9 +188,14 @@ class Starter:
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
         account = self._choose_account()
+        self._short_begin = self._may_begin_shortly()
         self._keeper = SandboxKeeper(self.sandbox, self.world.privileges, account)
+        self._chirp = ChirpServer(self)
+        files = [*self._chirp.start(), ad_file(self.sandbox.machine_ad, self._slot_lines)]
+        if self._short_begin:
+            files.append(ad_file(self.sandbox.job_ad, self.job.lines()))
         try:
-            self._keeper.make()
+            self._keeper.make(files)
         except OSError as error:
             raise CannotLaunch(
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
@@ -196,15 +204,13 @@ class Starter:
         self._watch = self.world.confine(self._jobs, self.slot, self.job)
         self.commands = StarterCommands(self)
         self.commands.register()
-        self._short_begin = self._may_begin_shortly()
-        if not self._short_begin:
-            await self._register()
-        self.keeper.write_lines(self.sandbox.machine_ad, self._slot_lines)
-        if self.transfers and not self._short_begin:
+        if self._short_begin:
+            return
+        await self._register()
+        if self.transfers:
             await self.transfer.fetch_input()
-        self.keeper.write_ad(self.sandbox.job_ad, self.job)
-        if not self._short_begin:
-            await self._ask_guidance("JobEnvironment", {})
+        self.keeper.write_file(ad_file(self.sandbox.job_ad, self.job.lines()))
+        await self._ask_guidance("JobEnvironment", {})
         await self._await_deferral_time()
 
     def _may_begin_shortly(self) -> bool:
@@ -225,7 +231,7 @@ class Starter:
         if not self._short_begin:
             await self.call(lambda: syscalls.must(calls.BeginExecution()))
             return
-        info = self.info_ad()
+        info = self.info_ad(with_slot=False)
         info.update(self._provisioned_ad())
         info[short_way.BEGINS] = True
         if self.transfers:
@@ -255,6 +261,10 @@ class Starter:
         claimed = Claimed(
             owner, job.string("UidDomain") or "", job.boolean("RunAsOwner") is not False
         )
+        key = (claimed, slot, self.world.shadow_stream.remote_host)
+        known = self.world.accounts.get(key)
+        if known is not None:
+            return known
         choice = choose_account(rules, claimed, slot, self.world.is_submit_host_ours)
         privileges = self.world.privileges
         try:
@@ -269,6 +279,7 @@ class Starter:
         if privileges.can_switch:
             why = choice.reason if account.name == choice.name else f"not as {choice.name}"
             self.log(f"The job runs as {account.name}: {why}")
+        self.world.accounts[key] = account
         return account
 
     async def _ask_guidance(self, request: str, extra: dict[str, object]) -> None:
@@ -315,8 +326,6 @@ class Starter:
             return None
         settings = self.settings
         home = self.world.home_of(self.keeper.account) if settings.sets_home else ""
-        self._chirp = ChirpServer(self)
-        self._chirp.start()
         around = Surroundings(
             slot_name=self.activation.slot_name.partition("@")[0],
             starter_pid=self.world.pid,
@@ -356,7 +365,8 @@ class Starter:
                 self.usage = Usage(started_at=self.world.clock.now())
             self.usage = self.usage.observe(self.jobs.first_sample())
             self.state = "Running"
-            self.control.tell_state("Running", child.pid, self.world.address)
+            loop = asyncio.get_running_loop()
+            self._soon = loop.call_later(_TELL_SECONDS, self._tell_running, child.pid)
             if self._update_task is None:
                 self._update_task = tasks.spawn(self._update_periodically(), "updates")
                 assert self._watch is not None
@@ -367,6 +377,9 @@ class Starter:
             if self.job.string("ToolDaemonCmd"):
                 self._spawn_tool()
         tasks.spawn(self._reap(child), "reaper")
+
+    def _tell_running(self, pid: int) -> None:
+        self.control.tell_state("Running", pid, self.world.address)
 
     def _spawn_tool(self) -> None:
         """Start the tool that is to run beside the job (S009); with the job it ends."""
@@ -444,8 +457,8 @@ class Starter:
 
     # ---- updates ------------------------------------------------------------------------------
 
-    def info_ad(self) -> ClassAd:
-        """Return register_starter_info's ad."""
+    def info_ad(self, *, with_slot: bool = True) -> ClassAd:
+        """Return register_starter_info's ad, with the whole slot ad in it if that is wanted."""
         ad = ClassAd()
         for name in _FROM_SLOT:
             text = self.slot.text(name)
@@ -460,7 +473,8 @@ class Starter:
         ad["CondorVersion"] = self.settings.version
         ad["CondorPlatform"] = self.settings.platform
         # As text: nobody here needs the nested ad taken apart.
-        ad.insert_text("SlotAd", "[ " + "; ".join(self._slot_lines) + " ]")
+        if with_slot:
+            ad.insert_text("SlotAd", "[ " + "; ".join(self._slot_lines) + " ]")
         return ad
 
     def _provisioned_ad(self) -> ClassAd:
@@ -563,13 +577,16 @@ class Starter:
         if step is ExitStep.CANCEL_UPDATES:
             if self._update_task is not None:
                 self._update_task.cancel()
+            if self._soon is not None:
+                self._soon.cancel()
             return True
         if step is ExitStep.EXIT_HOOK:
             return await self.world.exit_hook(self)
         if step is ExitStep.TRANSFER_OUTPUT:
             return await self._transfer_output()
         if step is ExitStep.UPDATE_STARTD:
-            if self._final is not None:
+            # On the short way the startd hears it with the end, in a moment.
+            if self._final is not None and not self._short_end:
                 self.control.tell_usage(self._final, self.world.address)
             return True
         if step is ExitStep.JOB_EXIT:
@@ -711,9 +728,9 @@ class Starter:
             told.cancel()
 
     async def _clean_up(self) -> None:
-        for task in (self._update_task, self._watch_task):
-            if task is not None:
-                task.cancel()
+        for waiting in (self._update_task, self._watch_task, self._soon):
+            if waiting is not None:
+                waiting.cancel()
         if self._jobs is not None:
             await self._jobs.end_all()
         if self._chirp is not None:

@@ -17,15 +17,23 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.starter import chirp, syscalls
+from kettle.starter.service_sandbox import SmallFile
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Reply
 
 if TYPE_CHECKING:
     from kettle.starter.service import Starter
 
+# 31 of 16 letters are 124 bits.
 _COOKIE_LETTERS = 31
+_LETTERS = string.ascii_lowercase[:16]
 # Limit: connections of one job at a time.
 _MOST_CONNECTIONS = 100
+
+
+def _make_cookie() -> str:
+    """Return letters that nobody can guess."""
+    return "".join(_LETTERS[byte & 15] for byte in secrets.token_bytes(_COOKIE_LETTERS))
 
 
 class ChirpServer:
@@ -34,9 +42,7 @@ class ChirpServer:
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
         self._socket: socket.socket | None = None
-        self._cookie = "".join(
-            secrets.choice(string.ascii_lowercase) for _ in range(_COOKIE_LETTERS)
-        )
+        self._cookie = _make_cookie()
         self._open = 0
         settings, job = starter.settings, starter.job
         wanted = job.boolean("WantIOProxy") is True
@@ -46,10 +52,10 @@ class ChirpServer:
             delayed=settings.chirp_delayed and job.boolean("WantDelayedUpdates") is not False,
         )
 
-    def start(self) -> None:
-        """Listen and tell the job where."""
+    def start(self) -> list[SmallFile]:
+        """Listen; return the file that tells the job where, if it is to know."""
         if not self._starter.settings.enable_chirp:
-            return
+            return []
         sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         sock.bind(("127.0.0.1", 0))
         sock.listen(16)
@@ -58,7 +64,7 @@ class ChirpServer:
         asyncio.get_running_loop().add_reader(sock.fileno(), self._on_connection)
         host, port = sock.getsockname()
         text = f"{host} {port} {self._cookie}\n"
-        self._starter.keeper.write(self._starter.sandbox.chirp_config, text, 0o700)
+        return [SmallFile(self._starter.sandbox.chirp_config, text, 0o700)]
 
     def close(self) -> None:
         """Stop listening."""

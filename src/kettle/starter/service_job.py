@@ -21,9 +21,11 @@ from kettle.runtime.processes import (
     Child,
     SystemProcesses,
     descendants,
+    is_childless,
     is_zombie,
     processes_of,
 )
+from kettle.runtime.small_files import read_small
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.usage import Sample
 
@@ -73,9 +75,10 @@ class JobProcesses:
         """
         opened: dict[int, int] = {}
         try:
-            # One switch for all three files: it costs more than opening them.
-            with self._privileges.as_account(self._account):
-                self._open_standard(plan, dict(streams or {}), opened)
+            if streams or not plan.reads_and_writes_nothing:
+                # One switch for all three files: it costs more than opening them.
+                with self._privileges.as_account(self._account):
+                    self._open_standard(plan, dict(streams or {}), opened)
             child = self._spawn(plan, opened)
         finally:
             for descriptor in set(opened.values()):
@@ -170,8 +173,10 @@ class JobProcesses:
         """Return the pids of everything of the job's that has not ended.
 
         That is what is below the starter or in the job's group, and all of an account that is for
-        jobs only.
+        jobs only. A starter is a subreaper: without a child it has nothing below it.
         """
+        if is_childless() and not self._dedicated:
+            return []
         found = descendants(os.getpid())
         if self.group is not None:
             found += [pid for pid in self.group.pids() if pid not in found]
@@ -203,6 +208,8 @@ class JobProcesses:
         What forks meanwhile is not missed: the kernel empties a group, and without one everything
         is stopped first, until nothing new appears.
         """
+        if is_childless() and not self._dedicated:
+            return True
         if self.group is not None:
             with self._privileges.as_root():
                 self.group.kill()
@@ -296,8 +303,7 @@ class JobProcesses:
 def _read_stat(pid: int) -> tuple[float, float, int, int] | None:
     """Return user and system seconds, image and resident KiB of a process."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            words = file.read().rpartition(b")")[2].split()
+        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
         return None
     if len(words) < 22:
@@ -323,8 +329,8 @@ def _proportional_bytes(pid: int) -> int:
 
 def _read_io(pid: int) -> tuple[int, int]:
     try:
-        with open(f"/proc/{pid}/io", "rb") as file:
-            facts = dict(line.split(b": ") for line in file.read().splitlines())
+        lines = read_small(f"/proc/{pid}/io").splitlines()
+        facts = dict(line.split(b": ") for line in lines)
     except (OSError, ValueError):
         return 0, 0
     return int(facts.get(b"read_bytes", 0)), int(facts.get(b"write_bytes", 0))

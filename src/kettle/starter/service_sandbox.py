@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from kettle.classad import ClassAd
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.removal import remove_tree
 from kettle.runtime.transfer_files import LocalFiles, LocalSource, LocalTarget
@@ -57,6 +57,26 @@ class OwnedFiles(LocalFiles):
             super().make_directory(path, mode)
 
 
+@dataclass(frozen=True)
+class SmallFile:
+    """A file that the starter puts into the sandbox."""
+
+    path: str
+    text: str
+    mode: int = 0o644
+
+
+def ad_file(path: str, lines: Iterable[str]) -> SmallFile:
+    """Return an ad as a file for the job to read, without what is nobody's business."""
+    # Nearly every line is told by its first letter to be no secret.
+    kept = [
+        line
+        for line in lines
+        if line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])
+    ]
+    return SmallFile(path, "\n".join([*kept, ""]))
+
+
 class SandboxKeeper:
     """Owns the directories of one sandbox on disk."""
 
@@ -65,9 +85,13 @@ class SandboxKeeper:
         self.privileges = privileges
         self.account = account
         self.files = OwnedFiles(privileges, account)
+        self._removed = False
 
-    def make(self) -> None:
-        """Make the directories; what an earlier process with our pid left behind goes first."""
+    def make(self, files: Iterable[SmallFile] = ()) -> None:
+        """Make the directories, and these files in them, with one switch to the job's account.
+
+        What an earlier process with our pid left behind goes first.
+        """
         box = self.sandbox
         with self.privileges.as_root():
             try:
@@ -81,25 +105,17 @@ class SandboxKeeper:
             os.mkdir(box.scratch, 0o700)
             os.mkdir(box.user, 0o700)
             os.mkdir(box.htcondor, 0o755)
-
-    def write_ad(self, path: str, ad: ClassAd) -> None:
-        """Write an ad for the job to read, without what is nobody's business."""
-        lines = [line for line in ad.lines() if not is_private_attribute(line.partition(" ")[0])]
-        self.write_lines(path, lines)
-
-    def write_lines(self, path: str, lines: list[str]) -> None:
-        """Write an ad that is text already."""
-        self.write(path, "\n".join([*lines, ""]), 0o644)
+            for file in files:
+                _write(file)
 
     def write(self, path: str, text: str, mode: int) -> None:
         """Write a small file that belongs to the job."""
+        self.write_file(SmallFile(path, text, mode))
+
+    def write_file(self, file: SmallFile) -> None:
+        """Write a small file that belongs to the job."""
         with self.privileges.as_account(self.account):
-            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
-            descriptor = os.open(path, flags, mode)
-            try:
-                os.write(descriptor, text.encode())
-            finally:
-                os.close(descriptor)
+            _write(file)
 
     def make_executable(self, path: str) -> None:
         """Give the job's program its execute bits."""
@@ -119,8 +135,40 @@ class SandboxKeeper:
 
     def remove(self) -> None:
         """Remove everything (R088); what cannot be removed is left for the startd."""
-        with self.privileges.as_root():
-            remove_tree(self.sandbox.root)
+        if self._removed:
+            return
+        self._removed = self._remove_what_we_made()
+        if not self._removed:
+            with self.privileges.as_root():
+                self._removed = remove_tree(self.sandbox.root)
+
+    def _remove_what_we_made(self) -> bool:
+        """Remove a sandbox in which there is nothing but what we put there; False if there is more.
+
+        As the job's account, which might have put links in the place of our own folders.
+        """
+        box = self.sandbox
+        try:
+            with self.privileges.as_account(self.account):
+                for path in (box.job_ad, box.machine_ad, box.chirp_config):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(path)
+                for path in (box.scratch, box.user, box.htcondor):
+                    os.rmdir(path)
+            with self.privileges.as_root():
+                os.rmdir(box.root)
+        except OSError:
+            return False
+        return True
+
+
+def _write(file: SmallFile) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(file.path, flags, file.mode)
+    try:
+        os.write(descriptor, file.text.encode())
+    finally:
+        os.close(descriptor)
 
 
 def _walk(root: str) -> Iterator[os.stat_result]:

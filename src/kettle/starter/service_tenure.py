@@ -17,10 +17,11 @@ from kettle.errors import ConnectionLost, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
-from kettle.runtime.privileges import Privileges
+from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
+from kettle.starter.account import Claimed
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_watch import SlotGroup
@@ -56,6 +57,7 @@ class Tenure:
     def __init__(self, around: Surroundings, *, stays: bool) -> None:
         self._around = around
         self._stays = stays
+        self._accounts: dict[tuple[Claimed, str, str], Account] = {}
 
     async def serve(self, activation: StarterActivation, shadow: Stream) -> None:
         """Run this job and those that follow."""
@@ -98,6 +100,7 @@ class Tenure:
             around.log,
             shadow,
             slot_group=around.slot_group,
+            accounts=self._accounts,
         )
 
     async def _following(self, line: Stream | None) -> tuple[StarterActivation, Stream] | None:

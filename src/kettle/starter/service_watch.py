@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Protocol
 
 from kettle.runtime.cgroups import Group
 from kettle.runtime.privileges import Privileges
+from kettle.runtime.small_files import read_small
 from kettle.starter import limits
 from kettle.starter.limits import Excess
 
@@ -141,10 +143,10 @@ class SlotGroup:
                 self._group.remove()
 
 
+@lru_cache(maxsize=1)
 def machine_pids() -> int:
     """Return how many processes the machine can have, 0 if it does not say."""
     try:
-        with open("/proc/sys/kernel/threads-max", encoding="ascii") as most:
-            return int(most.read())
+        return int(read_small("/proc/sys/kernel/threads-max"))
     except (OSError, ValueError):
         return 0

@@ -18,7 +18,7 @@ from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
-from kettle.starter.account import is_dedicated
+from kettle.starter.account import Claimed, is_dedicated
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
@@ -53,6 +53,8 @@ class StarterWorld:
     slot_group: SlotGroup | None = None
     # The sessions of people who look at the job.
     owners: list[ClaimId] = field(default_factory=list)
+    # As whom jobs of this claim run, by what was asked to decide it.
+    accounts: dict[tuple[Claimed, str, str], Account] = field(default_factory=dict)
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
