@@ -20,6 +20,7 @@ from kettle.master.ads import master_ad, readiness_ad
 from kettle.master.child_machine import DaemonState, Effect, Event, How, Phase
 from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
 from kettle.master.service_commands import MasterCommands
+from kettle.master.service_orphans import Orphans
 from kettle.runtime import tasks
 from kettle.runtime.collectors import Advertiser, read_address_file
 from kettle.runtime.credentials import make_pool_key
@@ -66,6 +67,7 @@ class MasterService:
         self._plans: dict[str, DaemonPlan] = {}
         self._states: dict[str, DaemonState] = {}
         self._children: dict[str, Child] = {}
+        self._orphans = Orphans(runtime)
         self._hang_timers: dict[int, asyncio.TimerHandle] = {}
         self._changed = asyncio.Event()
         self._advertiser = Advertiser(runtime)
@@ -308,7 +310,17 @@ class MasterService:
         if plan is not None and plan.address_file:
             # A daemon that was killed could not take its address back itself.
             self._runtime.files.remove(plan.address_file)
-        self._deliver(name, machine.Exited(run, os.waitstatus_to_exitcode(child.status)))
+        exited = machine.Exited(run, os.waitstatus_to_exitcode(child.status))
+        if plan is not None and plan.module == "kettle.startd":
+            tasks.spawn(self._end_orphans(name, exited), "what a startd left")
+        else:
+            self._orphans.spare()
+            self._deliver(name, exited)
+
+    async def _end_orphans(self, name: str, exited: machine.Exited) -> None:
+        """A startd counts as gone when what its jobs left is gone as well."""
+        await self._orphans.end()
+        self._deliver(name, exited)
 
     async def _fork(self, plan: DaemonPlan) -> Child:
         argv = [plan.title, "-f", *plan.arguments]

@@ -292,7 +292,7 @@ def descendants(root: int) -> list[int]:
     waiting = [root]
     while waiting:
         pid = waiting.pop(0)
-        for child in _children_of(pid):
+        for child in children_of(pid):
             found.append(child)
             waiting.append(child)
     return found
@@ -307,7 +307,7 @@ def strays(known: Container[int]) -> list[int]:
     """
     session = os.getsid(0)
     found: list[int] = []
-    for pid in _children_of(os.getpid()):
+    for pid in children_of(os.getpid()):
         with contextlib.suppress(ProcessLookupError):
             if pid not in known and os.getsid(pid) != session:
                 found += [pid, *descendants(pid)]
@@ -333,7 +333,8 @@ def processes_of(uid: int) -> list[int]:
     return found
 
 
-def _children_of(pid: int) -> list[int]:
+def children_of(pid: int) -> list[int]:
+    """Return the pids of a process's own children."""
     children: list[int] = []
     try:
         threads = os.listdir(f"/proc/{pid}/task")

@@ -77,6 +77,8 @@ class StartdService:
 
     async def start(self) -> None:
         """Divide the machine, offer the slots, begin to poll."""
+        # Before anything is offered: an earlier execution of a job that comes may still live.
+        await self.starters.leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.now()
         self.machine.readings = read_readings(config, now, 0.0)
         resources = machine_resources(config, self.machine.facts, self.machine.readings)

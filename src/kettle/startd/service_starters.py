@@ -10,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shutil
-import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,6 +20,7 @@ from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.processes import Child, is_zombie, kill_tree, strays
 from kettle.runtime.stream import Stream
+from kettle.startd.service_leftovers import Leftovers
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import starter_control as words
 
@@ -32,8 +31,6 @@ _EXIT_SECONDS = 30.0
 _LAST_WORDS_SECONDS = 2.0
 # How long a starter without a job waits for the next one of its claim.
 _IDLE_SECONDS = 2.0
-# Limit: rounds over /proc to find what a dead starter's job left behind.
-_HUNT_ROUNDS = 20
 
 
 @dataclass
@@ -98,6 +95,7 @@ class Starters:
         self._idle: dict[str, tuple[StarterProcess, asyncio.TimerHandle]] = {}
         self._current: dict[int, StarterProcess] = {}
         self.generation = 0
+        self.leftovers = Leftovers(runtime)
 
     def find(self, number: int) -> StarterProcess | None:
         """Return a starter that has not finished."""
@@ -315,20 +313,9 @@ class Starters:
     async def _clean_up_after(self, starter: StarterProcess) -> None:
         """A starter died without a word: end what it left, then report the end."""
         self._runtime.log(f"starter {starter.pid} of {starter.slot_name} died unexpectedly")
-        for _ in range(_HUNT_ROUNDS):
-            left = self._left_behind(starter.pid)
-            if not left:
-                break
-            with self._runtime.privileges.as_root():
-                for pid in left:
-                    with contextlib.suppress(OSError):
-                        os.kill(pid, signal.SIGKILL)
-            await asyncio.sleep(0.02)
-        else:
-            self._runtime.log(f"processes of starter {starter.pid} cannot be killed")
-        folder = f"{self._runtime.config.get('EXECUTE')}/dir_{starter.pid}"
-        with self._runtime.privileges.as_root():
-            shutil.rmtree(folder, ignore_errors=True)
+        await self.leftovers.end_slot(starter.slot_name)
+        await self.leftovers.hunt(lambda: self._left_behind(starter.pid), f"starter {starter.pid}")
+        self.leftovers.remove_sandbox(starter.pid)
         self._finish(starter)
 
     def _left_behind(self, starter_pid: int) -> list[int]:

@@ -1,0 +1,163 @@
+"""Jobs that hide from their starter end with their job, and with any two daemons killed at once."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import Jobs, daemon_pids, run_tool, submit, title_of, wait_until
+
+pytestmark = pytest.mark.timeout(180)
+shows = pytest.mark.shows
+
+CONFIG = "NUM_CPUS = 4\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
+
+# Leaves nothing by which it could be recognised: no environment, no session, no parent, no working
+# directory, no open file; and it cannot be asked to go.
+HIDE = """\
+import os, signal, sys, time
+notes = sys.argv[1]
+if os.fork():
+    time.sleep(float(sys.argv[2]))
+    os._exit(0)
+os.setsid()
+if os.fork():
+    os._exit(0)
+os.chdir("/")
+for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    signal.signal(number, signal.SIG_IGN)
+with open(notes, "a") as file:
+    file.write(f"{os.getpid()}\\n")
+os.closerange(0, 64)
+os.execve("/bin/sleep", ["sleep", "150"], {})
+"""
+
+# Two new processes for each that lives a moment, so that there is always one that nobody has seen.
+BOMB = """\
+import os, sys, time
+with open(sys.argv[1], "a") as file:
+    file.write(f"{os.getpid()}\\n")
+end = time.time() + 100
+while time.time() < end:
+    with open("/dev/null"): pass
+    try:
+        if os.fork() and os.fork():
+            time.sleep(0.05)
+            if os.getpid() % 3: os._exit(0)
+    except OSError:
+        time.sleep(0.01)
+"""
+
+
+def hide(pool: PersonalPool, work: Path, seconds: float, program: str = HIDE) -> Jobs:
+    """Submit a job that hides a process and goes on for so long itself."""
+    script = work / "hide.py"
+    script.write_text(program)
+    script.chmod(0o755)
+    return submit(
+        pool,
+        work / "job",
+        f"executable = /usr/bin/env\narguments = python3 -I {script} {work}/pids {seconds}\n"
+        "transfer_executable = false\nshould_transfer_files = yes\n"
+        "request_memory = 100MB\nrequest_disk = 1MB\nqueue\n",
+    )
+
+
+def hidden(work: Path) -> list[int]:
+    notes = work / "pids"
+    return [int(line) for line in notes.read_text().split()] if notes.exists() else []
+
+
+def alive(pid: int) -> bool:
+    return title_of(pid).startswith("sleep")
+
+
+@shows("E004")
+@shows("E006")
+def test_what_hid_is_dead_when_its_job_ends(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 0.5)
+        jobs.wait_for(5, 30)
+        assert len(hidden(work)) == 1
+        assert not alive(hidden(work)[0])
+
+
+@shows("E004")
+def test_what_hid_is_dead_when_its_job_is_removed(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 60)
+        wait_until(lambda: len(hidden(work)) == 1, 20)
+        assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+        wait_until(lambda: not alive(hidden(work)[0]), 20)
+
+
+@shows("E017")
+@pytest.mark.root
+def test_a_fork_bomb_is_dead_when_its_job_is_removed(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 60, BOMB)
+        wait_until(lambda: bool(hidden(work)), 20)
+        assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+        wait_until(lambda: not bombs(work), 30)
+        other = submit(pool, work / "other", "executable = /bin/true\nrequest_disk = 1MB\nqueue\n")
+        other.wait_for(5, 20)
+
+
+def bombs(work: Path) -> list[int]:
+    """Return the processes of the bomb that live."""
+    return [
+        int(name)
+        for name in os.listdir("/proc")
+        if name.isdecimal() and f"{work}/hide.py" in title_of(int(name))
+    ]
+
+
+def kill_at_once(pool: PersonalPool, *names: str) -> None:
+    """Stop every process of these names, so that none can react, and kill them all."""
+    pids = [pid for name in names for pid in daemon_pids(pool, name)]
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+
+@shows("E006")
+@pytest.mark.parametrize(
+    "names", [("condor_startd", "condor_starter"), ("condor_starter", "condor_startd")]
+)
+def test_startd_and_starter_killed_at_once_leave_nothing_alive_beside_a_second_start(
+    tmp_path: Path, work: Path, names: tuple[str, str]
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 90)
+        wait_until(lambda: len(hidden(work)) == 1, 20)
+        kill_at_once(pool, *names)
+        wait_until(lambda: len(hidden(work)) == 2, 60, lambda: str(jobs.events()))
+        assert not alive(hidden(work)[0])
+        assert alive(hidden(work)[1])
+        assert os.listdir(os.path.join(pool.folder, "execute"))
+        assert len(os.listdir(os.path.join(pool.folder, "execute"))) == 1
+
+
+@pytest.mark.root
+@shows("E017")
+def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        hide(pool, work, 90)
+        wait_until(lambda: len(hidden(work)) == 1, 20)
+        names = [line for line in Path("/proc/self/cgroup").read_text().splitlines() if line]
+        if not any(os.access(f"/sys/fs/cgroup{where}", os.W_OK) for where in ("", "/freezer")):
+            pytest.skip(f"this machine has no control groups that root may write: {names}")
+        kill_at_once(pool, "condor_master", "condor_startd", "condor_starter")
+        wait_until(lambda: not daemon_pids(pool, "condor_schedd"), 20)
+        pool.start()
+        wait_until(lambda: len(hidden(work)) == 2, 60)
+        assert not alive(hidden(work)[0])
