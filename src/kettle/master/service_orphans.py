@@ -9,12 +9,10 @@ again: no job ever has two live executions.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
-import signal
 
 from kettle.runtime.context import Runtime
-from kettle.runtime.processes import children_of, is_zombie, kill_tree, strays
+from kettle.runtime.processes import children_of, is_zombie, kill_together, kill_tree, strays
 
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
@@ -37,26 +35,26 @@ class Orphans:
 
     async def end(self) -> None:
         """A startd has died: see its starters off, and kill what their jobs left."""
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + _STARTER_SECONDS
-        while starters := self._starters():
-            if loop.time() > deadline:
-                for pid in starters:
-                    self._runtime.log(f"starter {pid} does not end without its startd; killed")
-                    with self._runtime.privileges.as_root():
-                        kill_tree(pid)
-                break
-            await asyncio.sleep(_ROUND_SECONDS)
+        await self._see_starters_off()
         for _ in range(_ROUNDS):
             found = [pid for pid in self._find() if pid not in self._spared]
             if not found:
                 return
             self._runtime.log(f"killing what a startd's jobs left: {found}")
             with self._runtime.privileges.as_root():
-                for number in (signal.SIGSTOP, signal.SIGKILL):
-                    for pid in found:
-                        with contextlib.suppress(OSError):
-                            os.kill(pid, number)
+                kill_together(found)
+            await asyncio.sleep(_ROUND_SECONDS)
+
+    async def _see_starters_off(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + _STARTER_SECONDS
+        while starters := self._starters():
+            if loop.time() > deadline:
+                self._runtime.log(f"starters {starters} do not end without their startd; killed")
+                with self._runtime.privileges.as_root():
+                    for pid in starters:
+                        kill_tree(pid)
+                return
             await asyncio.sleep(_ROUND_SECONDS)
 
     def _known(self) -> set[int]:

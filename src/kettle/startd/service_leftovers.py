@@ -14,12 +14,11 @@ import asyncio
 import contextlib
 import os
 import re
-import signal
 from collections.abc import Callable, Collection
 
 from kettle.runtime.cgroups import Group, find_hierarchy, group_name, leftovers
 from kettle.runtime.context import Runtime
-from kettle.runtime.processes import is_zombie, kill_tree
+from kettle.runtime.processes import is_zombie, kill_together, kill_tree
 from kettle.runtime.removal import remove_tree
 
 # Limit: rounds over /proc to end what forks while it is being ended.
@@ -73,10 +72,7 @@ class Leftovers:
             if not found:
                 return
             with self._runtime.privileges.as_root():
-                for number in (signal.SIGSTOP, signal.SIGKILL):
-                    for pid in found:
-                        with contextlib.suppress(OSError):
-                            os.kill(pid, number)
+                kill_together(found)
             await asyncio.sleep(_ROUND_SECONDS)
         self._runtime.log(f"processes of {whose} cannot be killed")
 
