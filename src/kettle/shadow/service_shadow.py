@@ -341,7 +341,9 @@ class RunningShadow(Run):
             if self.state.phase in _SERVING:
                 self.log(f"The starter's connection is lost: {error}")
             stream.close()
-            await self.happen(Event.CONNECTION_LOST)
+            # An exit that was reported counts, though its answer did not get through.
+            told = self.report is not None
+            await self.happen(Event.EXITED if told else Event.CONNECTION_LOST)
 
     async def note_job_state(self, ad: ClassAd) -> None:
         """See whether the starter says that the job was stopped or goes on."""
