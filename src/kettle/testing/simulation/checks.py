@@ -3,6 +3,7 @@
 - No job ever has two live executions (the witness says so at once).
 - What was acknowledged ends: in the history once, in its log once, and out of the queue.
 - A job that says it ended well did run to its end, and its exit code is the program's.
+- Afterwards the pool works as before: a job submitted last ends too, and no slot stays claimed.
 - Every run of the program is announced: at least one 001 for a job that ran, and one start counted
   for each run that went to its end.
 """
@@ -56,6 +57,21 @@ def find_violations(pool: SimulatedPool) -> list[str]:
     for execution in pool.witness.executions:
         if execution.ended is None:
             found.append(f"job {execution.job} still runs on {execution.machine} at the end")
+    return found
+
+
+def find_stuck_slots(pool: SimulatedPool) -> list[str]:
+    """Return the slots that are still claimed although nothing is left to do."""
+    found = []
+    for machine in pool.execution_points:
+        service = machine.services.get("STARTD")
+        if service is None or not machine.daemons["STARTD"].alive:
+            found.append(f"{machine.name} has no startd in the end")
+            continue
+        for record in service.machine.slots.values():
+            state, activity = record.slot.phase.value
+            if state in ("Claimed", "Preempting", "Matched"):
+                found.append(f"{record.name} of {machine.name} stays {state}/{activity}")
     return found
 
 

@@ -37,6 +37,8 @@ class SimulatedPool:
         self.witness = Witness()
         self.log: list[str] = []
         self.failures: list[str] = []
+        # When everything that was planned has happened, and all that was broken is mended.
+        self.quiet_from = 0.0
         set_ambient(Context(self.clock.now, self.random))
         tasks.set_reporter(self._on_failure)
         around = Surroundings(
@@ -70,6 +72,7 @@ class SimulatedPool:
 
     def later(self, seconds: float, call: Callable[[], None]) -> None:
         """Call something after a while, whoever has died by then."""
+        self.quiet_from = max(self.quiet_from, self.table.loop.time() + seconds)
         outside(self.table.loop.call_later, seconds, call)
 
     def note(self, text: str) -> None:

@@ -11,18 +11,20 @@ import json
 import os
 import shutil
 import tempfile
-import traceback
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
 from kettle.testing.simulation import checks, faults
+from kettle.testing.simulation.children import ChildFailed, run_in_child
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
 from kettle.testing.simulation.users import RELEASE, Wish
 
 # Limit: virtual time in which a mended pool must have finished everything.
 _PATIENCE_SECONDS = 6 * 3600.0
+# How long a job may take in the mended pool, and its slot to become free again.
+_LAST_SECONDS = 600.0
 # How often a user looks after jobs that are on hold.
 _LOOK_SECONDS = 300.0
 _LEASES = (2400, 2400, 600, 60)
@@ -70,6 +72,13 @@ async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPo
             pool.note(what)
             verdict.troubles.append(what)
     await _wait_for_the_end(pool, verdict)
+    # The keep-alive of connections, and the intervals at which daemons look for each other.
+    await asyncio.sleep(max(0.0, pool.quiet_from - loop.time()) + _LAST_SECONDS)
+    pool.user.submit(Wish("last", seconds=1.0, code=0))
+    await asyncio.sleep(_LAST_SECONDS)
+    if not checks.is_finished(pool):
+        verdict.violations.append("the mended pool does not run a new job")
+    verdict.violations += checks.find_stuck_slots(pool)
     return pool
 
 
@@ -103,33 +112,19 @@ async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
 
 
 def isolated(seed: int) -> Verdict:
-    """Run one simulation in a forked child; a child that dies is a violation too."""
-    reading, writing = os.pipe()
+    """Run one simulation in a forked child; a child that fails is a violation too."""
     folder = tempfile.mkdtemp(prefix="kettle-simulation-", dir=_fast_folder())
-    pid = os.fork()
-    if pid == 0:
-        os.close(reading)
-        _report(seed, Path(folder), writing)
-    os.close(writing)
-    with open(reading, "rb") as pipe:
-        data = pipe.read()
-    _, status = os.waitpid(pid, 0)
-    shutil.rmtree(folder, ignore_errors=True)
-    if not data:
-        return Verdict(seed, [f"the simulation died with wait status {status}"])
-    return Verdict(**json.loads(data))
 
+    def call() -> bytes:
+        verdict = simulate(seed, Path(folder))
+        return json.dumps(asdict(verdict)).encode("utf-8", "surrogateescape")
 
-def _report(seed: int, folder: Path, writing: int) -> None:
     try:
-        verdict = simulate(seed, folder)
-    except BaseException:  # noqa: BLE001 - the last frame of the child
-        verdict = Verdict(seed, [traceback.format_exc()])
-    data = json.dumps(asdict(verdict)).encode("utf-8", "surrogateescape")
-    view = memoryview(data)
-    while view:
-        view = view[os.write(writing, view) :]
-    os._exit(0)
+        return Verdict(**json.loads(run_in_child(call)))
+    except ChildFailed as failed:
+        return Verdict(seed, [str(failed)])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _fast_folder() -> str | None:
