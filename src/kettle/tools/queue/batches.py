@@ -92,6 +92,26 @@ def find_top(ad: ClassAd, dags: dict[int, ClassAd]) -> ClassAd:
     return ad
 
 
+def sort_under_dags(ads: Iterable[ClassAd]) -> list[ClassAd]:
+    """Return the jobs by id, the nodes of each DAG right below it."""
+    jobs = sorted(ads, key=job_id)
+    dags = {job_id(ad)[0]: ad for ad in jobs if is_dag(ad)}
+    by_parent: dict[int, list[ClassAd]] = {}
+    for ad in jobs:
+        parent = ad.integer("DAGManJobId")
+        known = parent is not None and parent in dags and dags[parent] is not ad
+        by_parent.setdefault(parent if known and parent is not None else 0, []).append(ad)
+    ordered: list[ClassAd] = []
+    waiting = by_parent.pop(0, [])[::-1]
+    while waiting:
+        ad = waiting.pop()
+        ordered.append(ad)
+        if is_dag(ad):
+            waiting += by_parent.pop(job_id(ad)[0], [])[::-1]
+    # What is left points at itself in a circle.
+    return ordered + [ad for rest in by_parent.values() for ad in rest]
+
+
 def choose_key(ad: ClassAd) -> Key:
     """Return what jobs of one row have in common."""
     name = ad.string("JobBatchName")
@@ -106,14 +126,17 @@ def start_batch(ad: ClassAd) -> Batch:
     name = ad.string("JobBatchName") or f"{'DAG' if is_dag(ad) else 'ID'}: {cluster}"
     batch = Batch(ad.string("Owner") or "???", name, ad.integer("QDate"))
     if is_dag(ad):
-        batch.total = ad.integer("DAG_NodesTotal") or 0
-        batch.done_by_dag = ad.integer("DAG_NodesDone") or 0
+        batch.done_by_dag = 0
     return batch
 
 
 def count_job(batch: Batch, ad: ClassAd, *, of_dag: bool) -> None:
     """Count a job in its row."""
     if is_dag(ad):
+        # One that does not say how many nodes it has counts as what was submitted: itself.
+        nodes = ad.integer("DAG_NodesTotal")
+        batch.total += nodes if nodes is not None else ad.integer("TotalSubmitProcs") or 0
+        batch.done_by_dag = (batch.done_by_dag or 0) + (ad.integer("DAG_NodesDone") or 0)
         return
     where = job_id(ad)
     batch.first = min(batch.first, where) if batch.present else where

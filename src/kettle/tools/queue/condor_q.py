@@ -20,7 +20,8 @@ from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.printing.print_format import PrintFormat, read_print_format
 from kettle.tools.printing.whole_ads import restrict, write_ads
 from kettle.tools.programs import Streams
-from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches
+from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
+from kettle.tools.queue.job_columns import show_universe
 from kettle.tools.queue.totals import render_totals
 from kettle.tools.queue.usage import USAGE
 from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
@@ -44,6 +45,10 @@ _NO_TOTALS = frozenset({"run", "idle", "grid", "hold-codes"})
 FACTORY_ATTRIBUTES = (
     "ClusterId Owner QDate JobMaterializeLimit JobsPresent JobsRunning JobsIdle JobsHeld "
     "JobMaterializeNextProcId JobMaterializePaused JobMaterializeDigestFile"
+)
+AUTOCLUSTER_ATTRIBUTES = (
+    "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "
+    "Requirements"
 )
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
@@ -179,6 +184,8 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
         return []
     if wish.columns:
         return sorted({*wish.columns.names(), "ServerTime"})
+    if "autocluster" in wish.flags:
+        return AUTOCLUSTER_ATTRIBUTES.split()
     if wish.factories:
         return FACTORY_ATTRIBUTES.split()
     if wish.in_batches:
@@ -256,6 +263,8 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
         parts.append(_render_factories(ads))
     elif "jobset" in wish.flags:
         parts.append(_JOBSET_HEADINGS)
+    elif "autocluster" in wish.flags:
+        parts.append(_render_autoclusters(answer.ads))
     elif wish.in_batches:
         parts.append(render_batches(find_batches(ads), most))
         parts += ["\n", render_totals(answer.summary, ads), "\n"]
@@ -274,6 +283,22 @@ def _render_factories(ads: list[ClassAd]) -> str:
     return mask.render_headings() + "".join(mask.render(ad) for ad in ads)
 
 
+def _render_autoclusters(ads: Iterable[ClassAd]) -> str:
+    """Return a row for each group of jobs that the schedd says are alike to the negotiator."""
+    rows = ["   ID COUNT UNIVERSE CPUS MEMORY     DISK REQUIREMENTS\n"]
+    for ad in sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0):
+        numbers = [ad.integer(name) for name in ("AutoClusterId", "JobCount")]
+        sizes = [ad.integer(name) for name in ("RequestCPUs", "RequestMemory", "RequestDisk")]
+        left = " ".join(f"{'' if number is None else number:>5}" for number in numbers)
+        right = " ".join(
+            f"{'' if size is None else size:>{width}}"
+            for size, width in zip(sizes, (4, 6, 8), strict=True)
+        )
+        universe = show_universe(ad) or "[??????]"
+        rows.append(f"{left} {universe:<8} {right} {ad.text('Requirements') or ''}\n")
+    return "".join(rows)
+
+
 def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
     from kettle.tools.queue.tables import OWNER_WIDTH, TABLES, Layout, render_hold_codes
 
@@ -283,6 +308,8 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
     kind = next((mode for mode in kinds if mode in wish.modes), "")
     if not kind and "cputime" in wish.flags:
         kind = "cputime"
+    if kind == "dag":
+        ads = sort_under_dags(ads)
     longest = max((len(ad.string("Owner") or "") for ad in ads), default=0)
     spare = max(0, most - 79) if most else 0
     owner_width = max(OWNER_WIDTH, min(longest, OWNER_WIDTH + spare))

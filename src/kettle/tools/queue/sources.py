@@ -32,7 +32,12 @@ def ask_schedds(
 
     reach = Reach(environment, **wish.reach)
     user = getpass.getuser() if wish.mine else ""
-    options = {"IncludeClusterAd": True, "NoProcAds": True} if wish.factories else {}
+    options: dict[str, object] = {}
+    if wish.factories:
+        options = {"IncludeClusterAd": True, "NoProcAds": True}
+    elif "autocluster" in wish.flags:
+        options = {"QueryDefaultAutocluster": True, "MaxReturnedJobIds": 2}
+        user = ""
     if "totals" in wish.flags and not wish.form:
         options["SummaryOnly"] = True
     for title, schedd in _find_schedds(wish, reach):

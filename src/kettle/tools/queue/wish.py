@@ -45,6 +45,7 @@ OPTIONS = (
     Option("wide", 1, qualified=True),
     Option("allusers", 2),
     Option("hold", 2),
+    Option("held", 3),
     Option("hold-codes", 5),
     Option("idle", 2),
     Option("io", 2),
@@ -135,7 +136,7 @@ class Wish:
         """Whether the table has a row for each batch."""
         if self.batch is not None:
             return self.batch
-        return not (self.modes - {"dag"} or self.added) and not self.flags & {"cputime"}
+        return not (self.modes - {"dag"} or self.added)
 
     def added_columns(self) -> Columns:
         """Return the columns of `-aaf` by themselves."""
@@ -146,7 +147,7 @@ class Wish:
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
-        jobs = render_jobs(self.ids, self.owners)
+        jobs = render_jobs(self.ids, self.owners, with_nodes=True)
         parts = [f"({jobs})"] if jobs else []
         if self.submitter:
             who = self.submitter
@@ -156,9 +157,11 @@ class Wish:
         return " && ".join(parts) or "true"
 
 
-def render_jobs(ids: Sequence[str], owners: Sequence[str]) -> str:
+def render_jobs(ids: Sequence[str], owners: Sequence[str], *, with_nodes: bool = False) -> str:
     """Return the expression for jobs named by numbers or owners; empty if there are none."""
     parts = [_render_id(word) for word in ids]
+    # The nodes of a DAG are named by its cluster, too.
+    parts += [f"DAGManJobId =?= {word}" for word in ids if with_nodes and "." not in word]
     parts += [f"Owner == {render_value(name)}" for name in owners]
     return " || ".join(parts)
 
@@ -317,6 +320,8 @@ def _take_choice(wish: Wish, name: str, word: str, qualifiers: str, rest: Words)
             wish.constraints.append(read_constraint(rest.take(word)))
         case "limit":
             wish.limit = _limit(rest.take(word))
+        case "held":
+            wish.modes.add("hold")
         case "run" | "hold" | "idle" | "io" | "grid" | "dag" | "hold-codes":
             wish.modes.add(name)
         case "better-analyze" | "analyze" | "reverse-analyze":

@@ -58,14 +58,20 @@ class Machine:
         self.states |= {ad.string("State") or ""}
         self.activities |= {ad.string("Activity") or ""}
         if ad.boolean("PartitionableSlot"):
-            self.slots += ad.integer("NumDynamicSlots") or 0
-            self.states |= set(_strings(ad, "ChildState"))
-            self.activities |= set(_strings(ad, "ChildActivity"))
-            self.users |= set(_strings(ad, "ChildRemoteUser"))
-            self._add_free(ad)
-            memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
-            self.largest = max([self.largest or 0.0, *memories]) if memories else self.largest
-            return
+            self._add_split(ad)
+        else:
+            self._add_static(ad)
+
+    def _add_split(self, ad: ClassAd) -> None:
+        self.slots += ad.integer("NumDynamicSlots") or 0
+        self.states |= set(_strings(ad, "ChildState"))
+        self.activities |= set(_strings(ad, "ChildActivity"))
+        self.users |= set(_strings(ad, "ChildRemoteUser"))
+        self._add_free(ad)
+        memories = [value for value in _list(ad, "ChildMemory") if isinstance(value, int)]
+        self.largest = max([self.largest or 0.0, *memories]) if memories else self.largest
+
+    def _add_static(self, ad: ClassAd) -> None:
         self.slots += 1
         self.static = True
         if (ad.string("State") or "") in _FREE:

@@ -48,33 +48,32 @@ def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False)
     for ad in ads:
         count += 1
         key = totals.key(ad)
-        row = rows.setdefault(key, [0.0] * totals.columns) if key is not None else None
-        if row is None or not totals.add(ad, row):
+        if key is None:
             malformed += 1
-        if key is not None:
-            totals.add(ad, whole)
+            continue
+        complete = totals.add(ad, rows.setdefault(key, [0.0] * totals.columns))
+        malformed += not complete
+        totals.add(ad, whole)
     if not count:
         return []
-    width = _LABEL_WIDTH
-    if totals.fits or fits:
-        least = totals.least_width or len("Total")
-        width = max(least, *(len(key) for key in rows)) if rows else width
-    lines = ["", " " * width + totals.heading]
-    if totals.parted:
-        lines.append("")
-    if totals.by_key:
-        lines += [f"{key[:width]:>{width}}{totals.show(row)}" for key, row in sorted(rows.items())]
-        lines += [""] if rows else []
-    else:
+    width = _label_width(totals, rows, fits or totals.fits)
+    lines = ["", " " * width + totals.heading, *([""] if totals.parted else [])]
+    if not totals.by_key:
         lines.append(" " * _LABEL_WIDTH)
+    elif rows:
+        lines += [f"{key[:width]:>{width}}{totals.show(row)}" for key, row in sorted(rows.items())]
+        lines.append("")
     lines.append(f"{'Total':>{width}}{totals.show(whole)}")
     if malformed:
-        lines += [
-            "",
-            f"{'':>{width}}(Omitted {malformed} malformed ads in computed attribute totals)",
-            "",
-        ]
+        note = f"(Omitted {malformed} malformed ads in computed attribute totals)"
+        lines += ["", " " * width + note, ""]
     return [*lines, *totals.after]
+
+
+def _label_width(totals: Totals, rows: dict[str, Row], fits: bool) -> int:
+    if not fits or not rows:
+        return _LABEL_WIDTH
+    return max(totals.least_width or len("Total"), *(len(key) for key in rows))
 
 
 def platform(ad: ClassAd) -> str | None:
