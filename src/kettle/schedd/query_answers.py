@@ -64,6 +64,10 @@ class Answer:
             found = queries.Counts()
             bodies = JobBodies(query.projection, self._server_time, encrypted=encrypted)
             clusters: set[int] = set()
+            # A cluster that makes its jobs later is meant by itself, whether it has any or not.
+            for ad in queries.clusters(queue, query) if query.with_clusters else ():
+                clusters.add(ad.integer("ClusterId") or 0)
+                yield self._message(ad, encrypted), True
             for job in queries.matching(queue, query):
                 found.add(job.status, job.universe)
                 number = job.id.cluster
