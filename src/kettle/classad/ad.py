@@ -181,11 +181,16 @@ class ClassAd:
             self._unshare()
         table, usual = self.table, _usual_key
         for line in lines:
-            name, _, text = line.partition("=")
-            name, text = name.strip(), text.strip()
+            name, _, text = line.partition(" = ")
+            key = usual.get(name)
+            if key is None or not text:
+                name, _, text = line.partition("=")
+                name = name.strip()
+                key = usual.get(name)
+            text = text.strip()
             if not name or not text:
                 return line
-            table[usual.get(name) or self._unusual(name)] = text
+            table[key or self._unusual(name)] = text
         return None
 
     def __setitem__(self, name: str, value: object) -> None:

@@ -452,14 +452,33 @@ def parse_expression(text: str, *, old: bool = False, strict: bool = False) -> E
 _old_prefix_cache: Final[dict[str, Expr]] = {}
 
 
+_NOT_ZERO: Final = frozenset("123456789")
+
+
+def _plain_literal(text: str) -> Expr | None:
+    """Return what most attributes are, a decimal number or a string without escapes, if it is one.
+
+    A leading zero would make the number octal; a huge one is cut to 64 bits by the parser.
+    """
+    first = text[:1]
+    if first == '"':
+        inside = text[1:-1]
+        if len(text) > 1 and text[-1] == '"' and '"' not in inside and "\\" not in inside:
+            return Literal(inside)
+    elif first in _NOT_ZERO and len(text) < 18 and text.isdecimal() and text.isascii():
+        return literal(int(text))
+    return None
+
+
 def parse_old_value(text: str, *, strict: bool = False) -> Expr:
     """Return the tree of an attribute's value in old syntax: its longest prefix that makes sense.
 
     Raises ClassAdSyntaxError where nothing at the start makes sense. Source: ads_old.json.
     """
-    known = _old_prefix_cache.get(text)
-    if known is not None and not strict:
-        return known
+    if not strict:
+        known = _old_prefix_cache.get(text) or _plain_literal(text)
+        if known is not None:
+            return known
     parser = Parser(text, old=True, strict=strict)
     expr = _guarded(parser)
     if not strict and parser.cacheable:

@@ -54,6 +54,8 @@ EXIT_NO_RESTART = 99
 
 # How long a daemon that cannot be reached waits for its broker before it goes on without.
 _BROKER_SECONDS = 5.0
+# New objects before the youngest generation is looked through, and how often the older ones are.
+RELAXED_COLLECTION = (20_000, 20, 50)
 _SPEED = {"peaceful": 0, "graceful": 1, "fast": 2}
 # Limit: after this, whatever a service does on its way down is cut off (a fast shutdown only;
 # a graceful one is hurried by the master's SHUTDOWN_GRACEFUL_TIMEOUT).
@@ -275,6 +277,8 @@ async def _live(
         parent.start()
         gc.collect()
         gc.freeze()
+        # Jobs and ads come and go by the hundred, and few of their objects form cycles.
+        gc.set_threshold(*RELAXED_COLLECTION)
         serving = tasks.spawn(_serve_and_tell(daemon, parent), "service")
         await serving
     except (KettleError, OSError) as error:

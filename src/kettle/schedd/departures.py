@@ -8,6 +8,7 @@ the queue, which the next start finishes without running it again or recording i
 from __future__ import annotations
 
 from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
 from kettle.records import history
 from kettle.schedd.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
 from kettle.schedd.job_queue import Cluster, Job, JobQueue
@@ -26,10 +27,11 @@ def plan_departure(transaction: Transaction, queue: JobQueue, job: Job) -> None:
     """Take a job out, and with the last one its cluster."""
     transaction.destroy_ad(key_of(*job.id))
     cluster = queue.clusters.get(job.id.cluster)
-    if cluster is not None and job.id.proc in cluster.procs and not makes_more(cluster):
-        left = [proc for proc in cluster.procs if transaction.exists(key_of(cluster.id, proc))]
-        if not left:
-            plan_cluster_departure(transaction, queue, cluster)
+    if cluster is None or job.id.proc not in cluster.procs or makes_more(cluster):
+        return
+    # Not a list of them: of a cluster of thousands the first one settles it.
+    if not any(transaction.exists(key_of(cluster.id, proc)) for proc in cluster.procs):
+        plan_cluster_departure(transaction, queue, cluster)
 
 
 def plan_cluster_departure(transaction: Transaction, queue: JobQueue, cluster: Cluster) -> None:
@@ -63,9 +65,8 @@ def history_record(job: Job, offset: int, now: int) -> bytes:
         completed=completed if completed > 0 else -1,
         now=now,
     )
-    names = sorted(ad.names(), key=str.lower)
-    lines = (f"{name} = {ad.text(name)}" for name in names if not is_private_attribute(name))
-    return history.render_record(lines, banner)
+    # No letter of a name sorts before the blank behind it.
+    return history.render_record(sorted(_public_lines(ad), key=str.lower), banner)
 
 
 def epoch_record(kind: str, job: Job, now: int) -> bytes:
@@ -77,13 +78,16 @@ def epoch_record(kind: str, job: Job, now: int) -> bytes:
     banner = history.render_epoch_banner(
         kind, cluster=job.id.cluster, proc=job.id.proc, run=run, owner=job.owner, now=now
     )
-    texts = {"EpochAdType": f'"{kind}"', "RunInstanceID": str(run), "EpochWriteDate": str(now)}
-    names = ad.names() if kind == "EPOCH" else _NAMES
-    for name in names:
-        text = ad.text(name)
-        if text is not None and not is_private_attribute(name):
-            texts[name] = text
-    return history.render_record((f"{name} = {text}" for name, text in texts.items()), banner)
+    head = [f'EpochAdType = "{kind}"', f"RunInstanceID = {run}", f"EpochWriteDate = {now}"]
+    if kind == "EPOCH":
+        return history.render_record([*head, *_public_lines(ad)], banner)
+    rest = [f"{name} = {ad.text(name)}" for name in _NAMES if name in ad]
+    return history.render_record(head + rest, banner)
+
+
+def _public_lines(ad: ClassAd) -> list[str]:
+    """Return the lines of an ad without its secrets."""
+    return [line for line in ad.lines() if not is_private_attribute(line.partition(" ")[0])]
 
 
 _NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "GlobalJobId")

@@ -41,6 +41,8 @@ class ClaimCommands:
     def __init__(self, service: ScheddService) -> None:
         self._service = service
         self._contacts: asyncio.Semaphore | None = None
+        # Claims whose session our network has.
+        self._known: set[str] = set()
 
     def register(self) -> None:
         """Answer the commands."""
@@ -141,6 +143,9 @@ class ClaimCommands:
 
     def know(self, claim_id: str) -> None:
         """Let the startd use the claim's session to talk to us."""
+        if claim_id in self._known:
+            return
+        self._known.add(claim_id)
         session = _session(claim_id)
         if session is not None:
             self._service.runtime.network.add_session(
@@ -149,6 +154,7 @@ class ClaimCommands:
 
     def forget(self, claim_id: str) -> None:
         """Forget a claim's session."""
+        self._known.discard(claim_id)
         session = _session(claim_id)
         if session is not None:
             self._service.runtime.network.remove_session(session)

@@ -22,7 +22,7 @@ from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
-from kettle.runtime.daemon import open_log
+from kettle.runtime.daemon import RELAXED_COLLECTION, open_log
 from kettle.runtime.files import Files, SystemSources
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.inheritance import read_inheritance
@@ -106,7 +106,7 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
         # cycles, so looking for those often would cost more than it frees.
         gc.collect()
         gc.freeze()
-        gc.set_threshold(20_000, 20, 50)
+        gc.set_threshold(*RELAXED_COLLECTION)
         await host.serve()
     finally:
         await network.close()

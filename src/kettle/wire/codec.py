@@ -50,6 +50,19 @@ def is_private_attribute(name: str) -> bool:
     return lowered in PRIVATE_ATTRIBUTES or lowered.startswith("_condor_priv")
 
 
+def _has_secrets(ad: ClassAd) -> bool:
+    """Tell whether an ad, or one it is chained to, has a secret attribute."""
+    one: ClassAd | None = ad
+    while one is not None:
+        if not PRIVATE_ATTRIBUTES.isdisjoint(one.table):
+            return True
+        for key in one.table:
+            if key[:1] == "_" and key.startswith("_condor_priv"):
+                return True
+        one = one.parent
+    return False
+
+
 def split_names(text: str) -> list[str]:
     """Split a projection's text at blanks, commas and newlines, dropping what is no name.
 
@@ -153,6 +166,8 @@ class Writer:
         strings, `server_time` an extra attribute ServerTime (epoch seconds), `projection` only
         these attributes, exactly (see `expand_projection`).
         """
+        if projection is None and server_time is None and not _has_secrets(ad):
+            return self._all_lines(list(ad.lines()), types=types)
         lines = ad.lines() if projection is None else _projected_lines(ad, projection)
         plain = not self.encrypted
         encoded: list[bytes] = []
@@ -174,6 +189,20 @@ class Writer:
             encoded += (b"", b"")
         self.integer(count)
         self._append_strings(encoded)
+        return self
+
+    def _all_lines(self, lines: list[str], *, types: bool) -> Writer:
+        """Append the lines of an ad that has no secrets: in the clear all of them are one text."""
+        self.integer(len(lines))
+        if types:
+            lines += ("", "")
+        if self.encrypted or not lines:
+            self._append_strings([line.encode("utf-8", "surrogateescape") for line in lines])
+            return self
+        text = "\0".join(lines)
+        if text.count("\0") != len(lines) - 1:
+            raise LocalProtocolError("an attribute with a NUL byte cannot be sent")
+        self._parts.append(text.encode("utf-8", "surrogateescape") + b"\0")
         return self
 
     def ads_lines(self, lines: list[bytes], *, types: bool = True) -> Writer:
@@ -355,7 +384,15 @@ class Reader:
         start = self._position
         window = self._body[start : start + max(_LEAST_WINDOW, _WINDOW * (count + 1))]
         pieces = window.split(b"\0", count)
-        if len(pieces) <= count or b"ZKM" in pieces or b"\xad" in window:
+        marks = pieces.count(b"ZKM")
+        if marks:
+            # Each secret stands behind its mark, which is no line of its own.
+            pieces = window.split(b"\0", count + marks)
+            rest = pieces.pop()
+            lines = [piece for piece in pieces if piece != b"ZKM"]
+            usual = len(lines) == count and b"" not in lines and pieces[-1] != b"ZKM"
+            pieces = [*lines, rest] if usual else []
+        if len(pieces) <= count or b"\xad" in window:
             return [self._line() for _ in range(count)]
         self._position = start + len(window) - len(pieces.pop())
         return [piece.decode("utf-8", "surrogateescape") for piece in pieces]
