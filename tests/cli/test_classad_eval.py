@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
+
 from kettle.tools.configuration.classad_eval import main
 from kettle.tools.programs import Streams
+
+shows = pytest.mark.shows
 
 
 def run(*words: str) -> tuple[int, str, str]:
@@ -17,8 +21,8 @@ def run(*words: str) -> tuple[int, str, str]:
     return code, streams.stdout.getvalue(), streams.stderr.getvalue()
 
 
+@shows("R022")
 def test_quiet_prints_values_only() -> None:
-    # R022
     assert run("-quiet", "a = 2", "a * 2") == (0, "4\n", "")
 
 
@@ -28,8 +32,8 @@ def test_the_context_is_shown_before_the_first_value_after_a_change() -> None:
     )
 
 
+@shows("R002")
 def test_an_ad_on_the_command_line_joins_the_context() -> None:
-    # R002
     assert run("[a=1;b=a+1]", "b") == (0, "[ a = 1; b = a + 1 ]\n2\n", "")
     assert run("[a=1]", "[b=2]")[1] == ""
 
@@ -41,8 +45,8 @@ def test_text_that_does_not_parse_is_an_error_that_shows_where() -> None:
     assert "column 3" in complaint
 
 
+@shows("R010")
 def test_files_give_the_ad_and_the_target(tmp_path: Path) -> None:
-    # R010
     my, target = tmp_path / "my", tmp_path / "target"
     my.write_text("x = 1\n")
     target.write_text("x = 2\ny = 3\n")
@@ -65,13 +69,13 @@ def test_an_option_without_its_file_is_refused() -> None:
     assert complaint == "classad_eval: -target-file requires an argument\n"
 
 
+@shows("R011")
 def test_time_and_currenttime_agree() -> None:
-    # R011
     assert run("-quiet", "CurrentTime == time()")[1] == "true\n"
 
 
+@shows("R003")
 def test_values_are_printed_as_they_are_written() -> None:
-    # R003
     words = ("1000000000000", "1.5e3", '"a\\"b"', '{1,"x"}', "FALSE", "Undefined", "[q=1].q")
     assert run("-quiet", *words)[1].split("\n") == [
         "1000000000000",

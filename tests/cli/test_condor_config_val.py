@@ -17,6 +17,8 @@ from kettle.attributes.version import (
 from kettle.tools.configuration import condor_version
 from kettle.tools.programs import Streams
 
+shows = pytest.mark.shows
+
 TEXT = "HALF = $(HOUR) / 2\nHOUR = 3600\nTEXT @=end\na $(HALF)\nb\n@end\n"
 
 
@@ -31,7 +33,8 @@ def say(folder: Path, *arguments: str) -> tuple[int, str, str]:
     return run_tool(list(arguments), folder, {})
 
 
-def test_r041_raw_expanded_default_and_verbose(folder: Path) -> None:
+@shows("R041")
+def test_raw_expanded_default_and_verbose(folder: Path) -> None:
     assert say(folder, "HALF") == (0, "3600 / 2\n", "")
     assert say(folder, "-raw", "HALF")[1] == "$(HOUR) / 2\n"
     assert say(folder, "-expand", "HALF")[1] == "3600 / 2\n"
@@ -40,11 +43,13 @@ def test_r041_raw_expanded_default_and_verbose(folder: Path) -> None:
     assert " # at: @DIR@/condor_config, line 1\n # raw: HALF = $(HOUR) / 2\n" in verbose
 
 
-def test_r041_a_name_that_is_not_defined_ends_in_one(folder: Path) -> None:
+@shows("R041")
+def test_a_name_that_is_not_defined_ends_in_one(folder: Path) -> None:
     assert say(folder, "HALF", "nope") == (1, "3600 / 2\n", "Not defined: NOPE\n")
 
 
-def test_r041_dump_lists_what_matches(folder: Path) -> None:
+@shows("R041")
+def test_dump_lists_what_matches(folder: Path) -> None:
     listed = say(folder, "-dump", "^H(ALF|OUR)$")[1]
     assert "HALF = $(HOUR) / 2\nHOUR = 3600\n" in listed
     assert say(folder, "-dump", "[")[2].startswith("[ is not a regular expression")

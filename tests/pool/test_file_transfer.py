@@ -16,6 +16,8 @@ from kettle.records.event_log import read_events
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import wait_until
 
+shows = pytest.mark.shows
+
 _ENDED = {5, 9, 12}
 _SUBMIT = """
 import sys
@@ -65,6 +67,7 @@ def hold_reason(work: Path) -> tuple[str, str]:
     return found.group(1), found.group(2)
 
 
+@shows("R057")
 def test_files_and_directories_go_there_and_come_back(pool: PersonalPool, work: Path) -> None:
     (work / "in.txt").write_text("input\n")
     (work / "tree/deep").mkdir(parents=True)
@@ -84,6 +87,7 @@ def test_files_and_directories_go_there_and_come_back(pool: PersonalPool, work: 
     assert "(return value 3)" in (work / "job.log").read_text()
 
 
+@shows("R057")
 def test_without_a_list_new_and_changed_files_come_back(pool: PersonalPool, work: Path) -> None:
     (work / "keep").write_text("same")
     (work / "grow").write_text("short")
@@ -119,6 +123,7 @@ def test_urls_are_fetched_and_output_is_put_to_them(pool: PersonalPool, work: Pa
     assert not (work / "res").exists()
 
 
+@shows("R057")
 def test_a_missing_output_file_holds_the_job_with_code_12(pool: PersonalPool, work: Path) -> None:
     numbers = run_job(pool, work, "true", "transfer_output_files = nothere")
     assert 12 in numbers

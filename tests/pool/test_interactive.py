@@ -15,6 +15,7 @@ from pool_jobs import WALLED, run_tool, submit, wait_until
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
+shows = pytest.mark.shows
 pytestmark = [
     pytest.mark.skipif(
         not SSHD or not shutil.which("ssh"), reason="sshd and ssh are not installed"
@@ -56,7 +57,7 @@ def test_a_command_runs_beside_the_job_and_its_code_comes_back(tmp_path: Path) -
         run_tool(pool, "condor_rm", "-all")
 
 
-@pytest.mark.shows("R089")
+@shows("R089")
 def test_a_shell_in_a_job_behind_a_wall_is_reached_through_the_broker(tmp_path: Path) -> None:
     with personal_pool(tmp_path, WALLED) as pool:
         text = "executable = /bin/sleep\narguments = 60\ntransfer_executable = false\nqueue\n"
@@ -69,6 +70,7 @@ def test_a_shell_in_a_job_behind_a_wall_is_reached_through_the_broker(tmp_path: 
         run_tool(pool, "condor_rm", "-all")
 
 
+@shows("S002")
 def test_an_interactive_job_ends_with_its_shell(tmp_path: Path) -> None:
     with personal_pool(tmp_path) as pool:
         path = tmp_path / "job.sub"

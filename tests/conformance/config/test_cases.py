@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conformance.config.vectors import first_line, load, run_tool, use_machine, write_files
+from conformance.known_differences import numbered
 
 CASES = load("cases.json")["cases"]
 
@@ -22,12 +23,10 @@ def case_name(number: int) -> str:
     return f"{number}-{CASES[number]['topic'].replace(' ', '_')}"
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=case_name)
+@pytest.mark.parametrize("number", numbered(CASES, KNOWN_DIFFERENCES), ids=case_name)
 def test_the_tool_answers_as_recorded(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if number in KNOWN_DIFFERENCES:
-        pytest.skip(KNOWN_DIFFERENCES[number])
     case: dict[str, Any] = CASES[number]
     use_machine(monkeypatch)
     write_files(case["files"], tmp_path)

@@ -19,14 +19,16 @@ from kettle.classad import (
 )
 from kettle.errors import ClassAdSyntaxError
 
+shows = pytest.mark.shows
+
 
 def value(text: str, ad: str = "[]", target: str | None = None) -> Value:
     other = None if target is None else parse_ad(target)
     return parse_expression(text).evaluate(parse_ad(ad), other)
 
 
+@shows("R001")
 def test_names_of_attributes_ignore_case_and_old_syntax_is_a_line_each() -> None:
-    # R001
     ad = parse_old_ad('memory = 512\nOwner = "alice"\n')
     assert ad.integer("MEMORY") == 512
     ad["Memory"] = 5
@@ -34,12 +36,13 @@ def test_names_of_attributes_ignore_case_and_old_syntax_is_a_line_each() -> None
     assert list(ad.lines()) == ["memory = 5", 'Owner = "alice"']
 
 
+@shows("R002")
 def test_new_syntax_nests_and_the_last_semicolon_may_be_missing() -> None:
-    # R002
     assert value("b", "[a=1;b=a+1]") == 2
     assert value("n.q", "[n=[p=1;q=p+1;]]") == 2
 
 
+@shows("R003")
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -53,12 +56,11 @@ def test_new_syntax_nests_and_the_last_semicolon_may_be_missing() -> None:
     ],
 )
 def test_literals_are_read(text: str, wanted: Value) -> None:
-    # R003
     assert value(text) == wanted
 
 
+@shows("R004")
 def test_unknown_attributes_are_undefined_and_wrong_types_error() -> None:
-    # R004
     assert value("Nope + 1") is UNDEFINED
     assert value('"a" * 3') is ERROR
     assert value('10 == "a"') is ERROR
@@ -67,10 +69,10 @@ def test_unknown_attributes_are_undefined_and_wrong_types_error() -> None:
 LOGIC = {"true": True, "false": False, "undefined": UNDEFINED, "error": ERROR}
 
 
+@shows("R005")
 @pytest.mark.parametrize("left", LOGIC)
 @pytest.mark.parametrize("right", LOGIC)
 def test_logic_has_four_values(left: str, right: str) -> None:
-    # R005
     one, other = LOGIC[left], LOGIC[right]
     both: Value
     for operator, decisive in (("&&", False), ("||", True)):
@@ -83,8 +85,8 @@ def test_logic_has_four_values(left: str, right: str) -> None:
         assert value(f"{left} {operator} {right}") is both
 
 
+@shows("R006")
 def test_is_never_gives_undefined_and_sees_case() -> None:
-    # R006
     assert value('"A" == "a"') is True
     assert value('"A" =?= "a"') is False
     assert value("undefined =?= undefined") is True
@@ -92,8 +94,8 @@ def test_is_never_gives_undefined_and_sees_case() -> None:
     assert value("x isnt 1") is True
 
 
+@shows("R007")
 def test_operators_bind_as_in_c() -> None:
-    # R007
     assert value("1+2==3") is True
     assert parse_expression("a < 60 == false") == parse_expression("a < 60 == false")
     assert value("a < 60 == false", "[a=70]") is True
@@ -101,48 +103,52 @@ def test_operators_bind_as_in_c() -> None:
     assert value("true || false && false") is True
 
 
+@shows("R008")
 def test_booleans_are_numbers_and_numbers_booleans() -> None:
-    # R008
     assert value("true + true") == 2
     assert value("(undefined =!= true) * 0") == 0
     assert value("2 && true") is True
 
 
+@shows("R009")
 def test_the_conditional_and_its_short_form() -> None:
-    # R009
     assert value('(1==1) ? "a" : "b"') == "a"
     assert value("undefined ? 1 : 2") is UNDEFINED
     assert value("undefined ?: 5") == 5
 
 
+@shows("R010")
 def test_scopes_choose_the_ad_and_bare_names_fall_back_to_the_target() -> None:
-    # R010
     my, target = "[x=1]", "[x=2;y=3]"
     for text, wanted in (("MY.x", 1), ("Target.X", 2), ("y", 3), ("x", 1), ("MY.y", UNDEFINED)):
         assert value(text, my, target) == wanted
 
 
+@shows("R011")
 def test_the_clock_is_the_contexts() -> None:
-    # R011
     context = Context(lambda: 1234.9)
     for text in ("CurrentTime", "time()"):
         assert ClassAd().evaluate_expression(parse_expression(text), None, context) == 1234
 
 
+@shows("R012")
 def test_ifthenelse_evaluates_one_branch_only() -> None:
-    # R012
     assert value('ifThenElse(true,1,1/"a")') == 1
     assert value("ifThenElse(undefined,1,2)") is UNDEFINED
     assert value("ifThenElse(true,1)") is ERROR
 
 
+@shows("R013")
 def test_eval_evaluates_text_that_strcat_made() -> None:
-    # R013
     assert value('eval(strcat("slot",3-2,"_State"))', '[slot1_State="Claimed"]') == "Claimed"
 
 
+@shows("R014")
+@shows("R015")
+@shows("R016")
+@shows("R017")
+@shows("R018")
 def test_the_functions_of_the_seeds() -> None:
-    # R014 to R018
     assert value("isUndefined(Nope)") is True
     assert value('isInteger("3")') is False
     assert value('int("12")') == 12
@@ -154,13 +160,15 @@ def test_the_functions_of_the_seeds() -> None:
     assert value('stringListIMember("B","a,b")') is True
 
 
+@shows("R019")
 def test_circular_references_are_undefined_at_once() -> None:
-    # R019, as the vectors have it
+    # As the vectors have it.
     assert value("a", "[a=b; b=a]") is UNDEFINED
     assert value("a", "[a=a+1]") is UNDEFINED
     assert value("TARGET.a", "[x=TARGET.a]", "[a=TARGET.x]") is UNDEFINED
 
 
+@shows("R020")
 @pytest.mark.parametrize(
     "text",
     [
@@ -172,19 +180,18 @@ def test_circular_references_are_undefined_at_once() -> None:
     ],
 )
 def test_what_is_printed_parses_to_the_same(text: str) -> None:
-    # R020
     expr = parse_expression(text)
     assert parse_expression(unparse(expr)) == expr
     assert parse_expression(unparse(expr, old=True), old=True) == expr
 
 
+@shows("R021")
 def test_comments_and_newlines_may_stand_in_ads() -> None:
-    # R021
     assert parse_ad("[ /* c */ a = 1; // d\nb = 2 ]").names() == ["a", "b"]
 
 
+@shows("R023")
 def test_an_error_names_the_place() -> None:
-    # R023
     with pytest.raises(ClassAdSyntaxError, match="column 8") as caught:
         parse_expression("a == b )c")
     assert caught.value.column == 7
@@ -206,6 +213,7 @@ def test_values_of_nested_ads_are_evaluated_where_they_stand() -> None:
     assert nested.evaluate("y") == 2
 
 
+@shows("R023")
 @pytest.mark.parametrize(
     "text",
     [
@@ -219,5 +227,4 @@ def test_values_of_nested_ads_are_evaluated_where_they_stand() -> None:
     ],
 )
 def test_policies_of_the_manual_parse(text: str) -> None:
-    # R023
     assert parse_expression(text, old=True) == parse_expression(text)

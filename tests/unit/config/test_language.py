@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kettle.config import Config, MemorySources, load_config
@@ -11,12 +13,15 @@ from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ConfigError
 
+shows = pytest.mark.shows
+
 
 def read(text: str, **more: object) -> Config:
     return Config.from_text(text, **more)  # type: ignore[arg-type]
 
 
-def test_r024_later_definitions_win_in_any_case_and_over_all_sources() -> None:
+@shows("R024")
+def test_later_definitions_win_in_any_case_and_over_all_sources() -> None:
     sources = MemorySources(
         files={
             "/root": "LOCAL_CONFIG_DIR = /d\nLOCAL_CONFIG_FILE = /local\nA = 0\nB = 0\nC = 0\n",
@@ -30,41 +35,48 @@ def test_r024_later_definitions_win_in_any_case_and_over_all_sources() -> None:
     assert config.files == ["/root", "/d/10", "/d/20", "/local"]
 
 
-def test_r024_the_environment_counts_in_both_spellings_of_its_prefix() -> None:
+@shows("R024")
+def test_the_environment_counts_in_both_spellings_of_its_prefix() -> None:
     config = read("A = file\n", environment={"_condor_A": "low", "_CONDOR_B": "up"})
     assert (config.get("A"), config.get("B")) == ("low", "up")
     assert str(config.origin("A")) == "<Environment>"
 
 
-def test_r025_a_missing_root_file_is_named() -> None:
+@shows("R025")
+def test_a_missing_root_file_is_named() -> None:
     with pytest.raises(ConfigError, match="/nowhere/condor_config"):
         load_config(MemorySources(), {"CONDOR_CONFIG": "/nowhere/condor_config"})
 
 
-def test_r025_without_any_file_the_message_says_where_was_looked() -> None:
+@shows("R025")
+def test_without_any_file_the_message_says_where_was_looked() -> None:
     with pytest.raises(ConfigError, match="/etc/condor/condor_config"):
         load_config(MemorySources(), {})
 
 
-def test_r025_the_default_place_is_found_and_only_env_reads_no_file() -> None:
+@shows("R025")
+def test_the_default_place_is_found_and_only_env_reads_no_file() -> None:
     sources = MemorySources(files={"/etc/condor/condor_config": "A = etc\n"})
     assert load_config(sources, {}).get("A") == "etc"
     assert load_config(sources, {"CONDOR_CONFIG": "ONLY_ENV"}).get("A") is None
 
 
-def test_r026_macros_are_expanded_at_use() -> None:
+@shows("R026")
+def test_macros_are_expanded_at_use() -> None:
     config = read("A = $(B)\nB = 1\nB = 2\nC = $(NOPE)x$(NOPE:7)\n")
     assert config.get("A") == "2"
     assert config.get("C") == "x7"
 
 
-def test_r027_a_self_reference_is_expanded_at_once_and_sees_defaults() -> None:
+@shows("R027")
+def test_a_self_reference_is_expanded_at_once_and_sees_defaults() -> None:
     config = read("X = a\nX = $(X) b\nX = $(X) c\nDAEMON_LIST = $(DAEMON_LIST) STARTD\n")
     assert config.raw("X") == "a b c"
     assert config.get("DAEMON_LIST") == "MASTER STARTD"
 
 
-def test_r028_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
+@shows("R028")
+def test_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
     config = read("A = $(B)\nB = x$(A)\nC = $INT(C)\n")
     with pytest.raises(ConfigError, match="B -> A -> B"):
         config.get("A")
@@ -72,24 +84,28 @@ def test_r028_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
         config.get("C")
 
 
-def test_r028_names_that_double_each_other_do_not_run_away() -> None:
+@shows("R028")
+def test_names_that_double_each_other_do_not_run_away() -> None:
     text = "A0 = xxxxxxxxxx\n" + "".join(f"A{n} = $(A{n - 1})$(A{n - 1})\n" for n in range(1, 40))
     with pytest.raises(ConfigError, match="no end"):
         read(text).get("A39")
 
 
-def test_r029_a_comment_inside_a_continued_value_is_skipped() -> None:
+@shows("R029")
+def test_a_comment_inside_a_continued_value_is_skipped() -> None:
     config = read("A = one \\\n# note\n# note \\\n  two\nSTART = (x) && \\\n   (y)\n")
     assert config.get("A") == "one two"
     assert config.raw("START") == "(x) && (y)"
 
 
-def test_r030_comments_set_nothing() -> None:
+@shows("R030")
+def test_comments_set_nothing() -> None:
     config = read("# A = 1\n## B = 2\n   # C = 3\nD = 4 # no comment\n")
     assert [entry.name for entry in config.entries()] == ["D"]
     assert config.get("D") == "4 # no comment"
 
 
+@shows("R031")
 @pytest.mark.parametrize(
     ("condition", "taken"),
     [
@@ -102,37 +118,42 @@ def test_r030_comments_set_nothing() -> None:
         ("$(NOPE:no)", False),
     ],
 )
-def test_r031_if_takes_the_right_branch(condition: str, taken: bool) -> None:
+def test_if_takes_the_right_branch(condition: str, taken: bool) -> None:
     config = read(f"X = 1\nif {condition}\nA = then\nelse\nA = else\nendif\n")
     assert config.get("A") == ("then" if taken else "else")
 
 
-def test_r031_a_missing_endif_is_an_error_with_its_line() -> None:
+@shows("R031")
+def test_a_missing_endif_is_an_error_with_its_line() -> None:
     with pytest.raises(ConfigError, match=r"endif\(s\) not found") as caught:
         read("A = 1\nif true\nB = 1\n")
     assert caught.value.line == 3
 
 
-def test_r032_templates_are_found_in_any_case_and_spacing() -> None:
+@shows("R032")
+def test_templates_are_found_in_any_case_and_spacing() -> None:
     config = read("use feature:staticslots\nUSE Feature : PartitionableSlot(2, 50%)\n")
     assert config.get("NUM_SLOTS_TYPE_1") == "1"
     assert config.get("SLOT_TYPE_2") == "50%"
     assert str(config.origin("SLOT_TYPE_2")).endswith("use FEATURE:PartitionableSlot+2")
 
 
-def test_r032_an_unknown_template_is_an_error_that_names_the_nearest() -> None:
+@shows("R032")
+def test_an_unknown_template_is_an_error_that_names_the_nearest() -> None:
     with pytest.raises(ConfigError, match="did you mean use FEATURE:GPUs"):
         read("use FEATURE:GPU\n")
     with pytest.raises(ConfigError, match="ROLE, FEATURE, POLICY, SECURITY"):
         read("use FOO:BAR\n")
 
 
-def test_r033_role_personal_names_all_daemons() -> None:
+@shows("R033")
+def test_role_personal_names_all_daemons() -> None:
     daemons = read("use ROLE:Personal\n").words("DAEMON_LIST")
     assert set(daemons) == {"MASTER", "COLLECTOR", "NEGOTIATOR", "STARTD", "SCHEDD"}
 
 
-def test_r034_policy_desktop_sets_the_policy() -> None:
+@shows("R034")
+def test_policy_desktop_sets_the_policy() -> None:
     config = read("use POLICY:Desktop\n")
     for name in ("START", "SUSPEND", "PREEMPT", "CONTINUE", "IS_OWNER"):
         assert config.origin(name) is not None
@@ -140,14 +161,16 @@ def test_r034_policy_desktop_sets_the_policy() -> None:
     assert config.get("IS_OWNER") == "(START =?= False)"
 
 
-def test_r035_a_here_document_keeps_its_lines() -> None:
+@shows("R035")
+def test_a_here_document_keeps_its_lines() -> None:
     assert read("X @=end\none\n  two\n@end\n").get("X") == "one\ntwo"
     with pytest.raises(ConfigError, match="scanning for '@end'") as caught:
         read("X @=end\none\n")
     assert caught.value.source == "/condor_config"
 
 
-def test_r036_numbers_and_truth_values_may_be_expressions() -> None:
+@shows("R036")
+def test_numbers_and_truth_values_may_be_expressions() -> None:
     facts = {"DETECTED_CORES": "4"}
     config = read(
         "CLAIM_WORKLIFE = 2 * $(MINUTE)\nNUM_CPUS = $(DETECTED_CORES)*2\n"
@@ -159,20 +182,23 @@ def test_r036_numbers_and_truth_values_may_be_expressions() -> None:
     assert config[NegotiatorKnobs.NEGOTIATOR_CONSIDER_PREEMPTION] is False
 
 
-def test_r037_predefined_macros_build_on_each_other() -> None:
+@shows("R037")
+def test_predefined_macros_build_on_each_other() -> None:
     config = read("LOCAL_DIR = /l\nRELEASE_DIR = /r\n", facts={"DETECTED_MEMORY": "100"})
     places = [PlaceKnobs.LOG, PlaceKnobs.SPOOL, PlaceKnobs.BIN, PlaceKnobs.SBIN]
     assert [config[place] for place in places] == ["/l/log", "/l/spool", "/r/bin", "/r/sbin"]
     assert config.integer("DETECTED_MEMORY") == 100
 
 
-def test_r038_macros_of_ones_own_are_legal() -> None:
+@shows("R038")
+def test_macros_of_ones_own_are_legal() -> None:
     config = read("BOINC_HOME = /x\nHOOK = $(BOINC_HOME)/run\n")
     assert config.get("HOOK") == "/x/run"
     assert config.warnings == []
 
 
-def test_r039_prefixes_override_per_daemon_and_instance() -> None:
+@shows("R039")
+def test_prefixes_override_per_daemon_and_instance() -> None:
     text = "FOO = 2\nSTARTD.FOO = 1\nSTARTD.S2.FOO = 3\nL.FOO = 4\n"
     assert read(text).get("FOO") == "2"
     assert read(text, subsystem="STARTD").get("FOO") == "1"
@@ -180,14 +206,16 @@ def test_r039_prefixes_override_per_daemon_and_instance() -> None:
     assert read(text, subsystem="SCHEDD", local_name="L").get("FOO") == "4"
 
 
-def test_r040_bad_syntax_is_fatal_with_file_and_line() -> None:
+@shows("R040")
+def test_bad_syntax_is_fatal_with_file_and_line() -> None:
     with pytest.raises(ConfigError, match=r"Line 2 while reading .*/condor_config") as caught:
         read("A = 1\nthis is not valid\n")
     assert (caught.value.source, caught.value.line) == ("/condor_config", 2)
     assert '"this is not valid"' in str(caught.value)
 
 
-def test_r040_a_misspelt_statement_names_the_nearest() -> None:
+@shows("R040")
+def test_a_misspelt_statement_names_the_nearest() -> None:
     with pytest.raises(ConfigError, match='did you mean "endif"'):
         read("if true\nendfi\n")
 
@@ -246,3 +274,26 @@ def test_a_person_has_a_file_of_their_own_but_root_and_daemons_do_not() -> None:
 
 def test_a_number_that_is_not_finite_is_no_whole_number() -> None:
     assert Config.from_text("A = 1e999\n").integer("A") is None
+
+
+WINDOWS = r"""
+BOINC_HOME = C:\BOINC
+BOINC_Executable = C:\PROGRA~1\BOINC\boinc.exe
+BOINC_Arguments = --dir $(BOINC_HOME) \
+          --attach_project http://einstein.phys.uwm.edu [account_key]
+BOINC_Owner = domain\user
+STARTER_ALLOW_RUNAS_OWNER = True
+"""
+
+
+@shows("R094")
+def test_settings_for_windows_are_read_and_every_one_of_them_is_in_the_manual() -> None:
+    config = read(WINDOWS)
+    assert config.get("BOINC_Executable") == r"C:\PROGRA~1\BOINC\boinc.exe"
+    assert config.get("BOINC_Arguments") == (
+        r"--dir C:\BOINC --attach_project http://einstein.phys.uwm.edu [account_key]"
+    )
+    assert config.get("BOINC_Owner") == r"domain\user"
+    page = Path(__file__).parents[3] / "docs/reference/windows.md"
+    for name in ("BOINC_Executable", "BOINC_Arguments", "BOINC_Owner", "STARTER_ALLOW_RUNAS_OWNER"):
+        assert f"`{name}" in page.read_text(encoding="utf-8")

@@ -107,6 +107,11 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     if not words or words[0] in {"-help", "-h", "--help"}:
         streams.stdout.write(_USAGE.format(program=argv[0]))
         return 0 if words else 1
+    if words[0] in {"-version", "--version"}:
+        from kettle.tools.configuration.condor_version import version_text
+
+        streams.stdout.write(version_text())
+        return 0
     handler = _COMMANDS.get(words[0].replace("-", "_"))
     try:
         if handler is None:

@@ -1,0 +1,54 @@
+"""What every command has in common: -help, -version, and a refusal of what it does not know."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from kettle.errors import KettleError
+from kettle.tools.programs import TOOLS, Streams, load_tool
+
+shows = pytest.mark.shows
+
+# Compat: the reference's condor_config_val ends with 1 after its help (test_condor_config_val).
+# Where every word is an expression, as the reference's takes them.
+TAKES_ANYTHING = {"classad_eval"}
+AFTER_HELP = {"condor_config_val": 1}
+
+
+def run(name: str, *words: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    try:
+        code = load_tool(name)([name, *words], {"CONDOR_CONFIG": "ONLY_ENV"}, streams)
+    except KettleError as error:
+        # As run_program ends it.
+        return 1, "", str(error)
+    assert isinstance(streams.stdout, io.StringIO)
+    assert isinstance(streams.stderr, io.StringIO)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()
+
+
+@shows("R075")
+@pytest.mark.parametrize("name", TOOLS)
+def test_it_says_its_usage(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, said, complaint = run(name, "--help" if name == "kettle" else "-help")
+    assert code == AFTER_HELP.get(name, 0)
+    # argparse writes to the streams of the process.
+    assert "usage" in (said + complaint + capsys.readouterr().out).lower()
+
+
+@shows("R075")
+@pytest.mark.parametrize("name", sorted(set(TOOLS) - TAKES_ANYTHING))
+def test_it_says_its_version(name: str) -> None:
+    code, said, _ = run(name, "--version" if name == "kettle" else "-version")
+    assert code == 0
+    assert "25.14.1" in said or name == "kettle"
+
+
+@shows("R075")
+@pytest.mark.parametrize("name", sorted(set(TOOLS) - TAKES_ANYTHING))
+def test_it_refuses_what_it_does_not_know(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, complaint = run(name, "-no-such-option")
+    assert code != 0
+    assert complaint or capsys.readouterr().err
