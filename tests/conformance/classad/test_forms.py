@@ -19,7 +19,7 @@ from .vectors import load
 DIFFERENT_IN = {"json": {'{"a":"\\u00e9"}'}, "auto": {"[\na = 1;\n]\n[\nb=2\n]\n"}}
 DIFFERENT_STREAMS = {
     "new": {"{[a=1],[b=2]}"},
-    "auto": {"{[a=1],[b=2]}", "[a=1],[b=2]", "[]\n[]", "[a=1][b=2]x"},
+    "auto": {"{[a=1],[b=2]}", "[a=1],[b=2]", "[]\n[]"},
 }
 
 
