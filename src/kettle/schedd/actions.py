@@ -1,13 +1,15 @@
 """ACT_ON_JOBS: hold, release, remove, vacate, suspend, continue, for jobs named or described.
 
-`plan` decides for each job whether the actor may do it and whether it makes sense, and gives the
-transaction, the answer and what must be told to running jobs. Committing, signalling shadows and
-writing events are the shell's. Source: wire reference, ACT_ON_JOBS (R067, R068).
+A `Survey` finds for each job whether the actor may do it and whether it makes sense, which is the
+answer to the client; once that agrees, `plan` gives the transaction and what must be told to
+running jobs. Committing, signalling shadows and writing events are the shell's.
+Source: wire reference, ACT_ON_JOBS (R067, R068).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import (
@@ -24,7 +26,7 @@ from kettle.schedd.actors import Actor
 from kettle.schedd.factory import is_factory
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
 from kettle.schedd.job_queue import Cluster, Job, JobQueue
-from kettle.schedd.selection import holds, select_jobs
+from kettle.schedd.selection import candidates, holds
 from kettle.schedd.transaction import Transaction
 
 _REASON = {
@@ -62,19 +64,87 @@ class Done:
 
 @dataclass(slots=True)
 class Plan:
-    """What an action comes to: the answer, the changes, and the jobs it was done to."""
+    """What an action comes to: the changes, and the jobs it is done to."""
 
     request: Request
-    answer: ClassAd
     transaction: Transaction
     done: list[Done] = field(default_factory=list)
     # Clusters that stop or go on making jobs: cluster, JobMaterializePaused.
     factories: list[tuple[Cluster, int]] = field(default_factory=list)
 
+
+class Survey:
+    """What a request means and what becomes of each job; nothing is changed, nor planned, yet.
+
+    `look` is run to its end, slice by slice; after that there are `answer`, `jobs` and `clusters`.
+    """
+
+    def __init__(self, queue: JobQueue, request: Request, actor: Actor) -> None:
+        self._queue = queue
+        self._request = request
+        self._actor = actor
+        self._results: list[tuple[str, ActionResult]] = []
+        self.jobs: list[Job] = []
+        self.clusters: list[Cluster] = []
+
     @property
     def succeeded(self) -> bool:
-        """Whether anything is to be committed; otherwise both sides close."""
-        return bool(self.done or self.factories)
+        """Whether anything is to be done; otherwise both sides close."""
+        return bool(self.jobs or self.clusters)
+
+    @property
+    def answer(self) -> ClassAd:
+        """The ad that tells the client."""
+        return _answer(self, self._request, self._results, self._actor, len(self._queue.jobs))
+
+    def look(self) -> Iterator[None]:
+        """Look at every job that is meant; yields after each SLICE of them."""
+        request = self._request
+        if request.constraint is None:
+            yield from self._look_at_named(request.ids or ())
+            return
+        constraint = _constraint(request.constraint)
+        for made in list(self._queue.clusters.values()):
+            if is_factory(made) and holds(made.ad, constraint):
+                self._look_at_cluster(made, only_success=True)
+        everything = _TRUE.fullmatch(request.constraint) is not None
+        for number, job in enumerate(candidates(self._queue, constraint), 1):
+            if (everything or holds(job.ad, constraint)) and _fits(request.action, job):
+                self._look_at(job)
+            if number % SLICE == 0:
+                yield
+
+    def _look_at_named(self, ids: Iterable[tuple[int, int | None]]) -> Iterator[None]:
+        looked = 0
+        for name, jobs, cluster in _named(self._queue, ids):
+            if cluster is not None:
+                self._look_at_cluster(cluster)
+            elif not jobs:
+                self._results.append((name, ActionResult.NOT_FOUND))
+            for job in jobs:
+                self._look_at(job)
+            looked += len(jobs) + 1
+            if looked >= SLICE:
+                looked = 0
+                yield
+
+    def _look_at(self, job: Job) -> None:
+        result = _judge(self._request, job, self._actor)
+        if result is ActionResult.SUCCESS:
+            self.jobs.append(job)
+        self._results.append((_name(job.id), result))
+
+    def _look_at_cluster(self, cluster: Cluster, *, only_success: bool = False) -> None:
+        result = _judge_cluster(self._request, cluster, self._actor)
+        if result is ActionResult.SUCCESS:
+            self.clusters.append(cluster)
+        if result is not None and (result is ActionResult.SUCCESS or not only_success):
+            self._results.append((f"cluster_{cluster.id}", result))
+
+
+# Jobs that are looked at, or changed in one commit, before others have their turn.
+SLICE = 500
+_TRUE = re.compile(r"[\s(]*(?:true|1)[\s)]*", re.IGNORECASE)
 
 
 def parse(ad: ClassAd) -> Request:
@@ -100,33 +170,31 @@ def parse(ad: ClassAd) -> Request:
 _ACTIONS = tuple(JobAction)
 
 
-def plan(queue: JobQueue, request: Request, actor: Actor, now: int) -> Plan:
-    """Decide for every job that a request means; nothing is changed yet."""
-    planned = Plan(request, ClassAd(), queue.transaction())
-    results: list[tuple[str, ActionResult]] = []
-    said = (
-        f"{request.reason} (by user {actor.owner})"
-        if request.reason
-        else (f"by user {actor.owner}")
-    )
-    if request.constraint is not None:
-        constraint = _constraint(request.constraint)
-        for made in queue.clusters.values():
-            if is_factory(made) and holds(made.ad, constraint):
-                decided = _decide_cluster(planned, made, actor)
-                results += [each for each in decided if each[1] is ActionResult.SUCCESS]
-        for job in list(select_jobs(queue, constraint)):
-            if not _fits(request.action, job):
-                continue
-            results.append((_name(job.id), _decide(planned, job, actor, said, now)))
-    else:
-        for job_id, jobs, cluster in _named(queue, request.ids or ()):
-            if cluster is not None:
-                results += _decide_cluster(planned, cluster, actor)
-            elif not jobs:
-                results.append((job_id, ActionResult.NOT_FOUND))
-            results += [(_name(job.id), _decide(planned, job, actor, said, now)) for job in jobs]
-    planned.answer = _answer(planned, results, actor, len(queue.jobs))
+def plan(
+    queue: JobQueue,
+    request: Request,
+    actor: Actor,
+    now: int,
+    jobs: Iterable[Job],
+    clusters: Iterable[Cluster] = (),
+) -> Plan:
+    """Decide, for jobs and clusters that a survey found, what changes now.
+
+    Time has passed since the survey: who has left, or may not be acted on any more, is passed over.
+    """
+    planned = Plan(request, queue.transaction())
+    said = f"by user {actor.owner}"
+    if request.reason:
+        said = f"{request.reason} ({said})"
+    for cluster in clusters:
+        if queue.clusters.get(cluster.id) is cluster:
+            _plan_cluster(planned, cluster, actor)
+    for job in jobs:
+        if queue.jobs.get(job.id) is job and (_judge(request, job, actor) is ActionResult.SUCCESS):
+            attributes = _attributes(request, job, said, now)
+            if attributes:
+                planned.transaction.update(key_of(*job.id), attributes)
+            planned.done.append(Done(job, request.action, job.status, said))
     return planned
 
 
@@ -234,18 +302,10 @@ _CHECKS = {
 }
 
 
-def _decide(planned: Plan, job: Job, actor: Actor, said: str, now: int) -> ActionResult:
-    request = planned.request
+def _judge(request: Request, job: Job, actor: Actor) -> ActionResult:
     if not actor.may_change(job.user):
         return ActionResult.PERMISSION_DENIED
-    result = _check(request.action, job)
-    if result is not ActionResult.SUCCESS:
-        return result
-    attributes = _attributes(request, job, said, now)
-    if attributes:
-        planned.transaction.update(key_of(*job.id), attributes)
-    planned.done.append(Done(job, request.action, job.status, said))
-    return ActionResult.SUCCESS
+    return _check(request.action, job)
 
 
 def _attributes(request: Request, job: Job, said: str, now: int) -> job_machine.Attributes:
@@ -278,39 +338,41 @@ _PAUSED = {
 }
 
 
-def _decide_cluster(
-    planned: Plan, cluster: Cluster, actor: Actor
-) -> Iterable[tuple[str, ActionResult]]:
-    """Decide about the making of jobs; yields the cluster's own line of the answer."""
-    paused = _PAUSED.get(planned.request.action)
+def _judge_cluster(request: Request, cluster: Cluster, actor: Actor) -> ActionResult | None:
+    """Judge what an action does to the making of jobs; None if it does nothing to it."""
+    paused = _PAUSED.get(request.action)
     if paused is None:
-        return
-    name = f"cluster_{cluster.id}"
+        return None
     if not actor.may_change(cluster.ad.string("User") or ""):
-        yield name, ActionResult.PERMISSION_DENIED
-        return
+        return ActionResult.PERMISSION_DENIED
     now_paused = cluster.ad.integer("JobMaterializePaused") or 0
     if now_paused == paused:
-        yield name, ActionResult.ALREADY_DONE
-        return
+        return ActionResult.ALREADY_DONE
     if now_paused == _PAUSED[JobAction.REMOVE]:
-        yield name, ActionResult.PERMISSION_DENIED
-        return
-    key = key_of(cluster.id, CLUSTER_PROC)
-    planned.transaction.set_attribute(key, "JobMaterializePaused", str(paused))
-    planned.factories.append((cluster, paused))
-    yield name, ActionResult.SUCCESS
+        return ActionResult.PERMISSION_DENIED
+    return ActionResult.SUCCESS
+
+
+def _plan_cluster(planned: Plan, cluster: Cluster, actor: Actor) -> None:
+    if _judge_cluster(planned.request, cluster, actor) is ActionResult.SUCCESS:
+        paused = _PAUSED[planned.request.action]
+        key = key_of(cluster.id, CLUSTER_PROC)
+        planned.transaction.set_attribute(key, "JobMaterializePaused", str(paused))
+        planned.factories.append((cluster, paused))
 
 
 def _answer(
-    planned: Plan, results: list[tuple[str, ActionResult]], actor: Actor, jobs: int
+    survey: Survey,
+    request: Request,
+    results: list[tuple[str, ActionResult]],
+    actor: Actor,
+    jobs: int,
 ) -> ClassAd:
-    request = planned.request
     answer = ClassAd(
         {
             "JobAction": int(request.action),
             "TotalJobAds": jobs,
-            "ActionResult": int(planned.succeeded),
+            "ActionResult": int(survey.succeeded),
             "ActionResultType": int(
                 ActionResultType.TOTALS if request.totals else ActionResultType.LONG
             ),

@@ -29,8 +29,7 @@ def plan_departure(transaction: Transaction, queue: JobQueue, job: Job) -> None:
     cluster = queue.clusters.get(job.id.cluster)
     if cluster is None or job.id.proc not in cluster.procs or makes_more(cluster):
         return
-    # Not a list of them: of a cluster of thousands the first one settles it.
-    if not any(transaction.exists(key_of(cluster.id, proc)) for proc in cluster.procs):
+    if len(transaction.destroyed_jobs(cluster.id)) >= len(cluster.procs):
         plan_cluster_departure(transaction, queue, cluster)
 
 

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 # How often the queue log's size is looked at.
 _LOOKED_AT_SECONDS = 10.0
 
+# Finished jobs that leave in one transaction: each writes an event and a record of the history.
+_DEPARTING_TOGETHER = 50
+
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
 
@@ -301,8 +304,17 @@ class ScheddService:
         self._departing[job.id] = job
 
     def _depart(self) -> None:
-        departing, self._departing = self._departing, {}
-        self.scheduler.depart(departing.values())
+        departing, self._departing = list(self._departing.values()), {}
+        self.scheduler.depart(departing[:_DEPARTING_TOGETHER])
+        if len(departing) > _DEPARTING_TOGETHER:
+            rest = departing[_DEPARTING_TOGETHER:]
+            tasks.spawn(self._depart_slowly(rest), "departures")
+
+    async def _depart_slowly(self, jobs: list[Job]) -> None:
+        """Take many jobs out while others have their turn; what is left is found by the policy."""
+        for start in range(0, len(jobs), _DEPARTING_TOGETHER):
+            await asyncio.sleep(0)
+            self.scheduler.depart(jobs[start : start + _DEPARTING_TOGETHER])
 
     def record_history(self, job: Job) -> bool:
         """Append a finished job to the history."""

@@ -156,21 +156,48 @@ class QueueCommands:
     # -- actions ----------------------------------------------------------------------------
 
     async def on_action(self, stream: Stream) -> None:
-        """Serve ACT_ON_JOBS: answer, wait for the client's word, commit, confirm."""
+        """Serve ACT_ON_JOBS: answer, wait for the client's word, commit, confirm.
+
+        Both the look and the commits go slice by slice: 100,000 jobs take seconds. A crash in
+        between leaves some of the jobs acted on, and the client without its confirmation.
+        """
         service, actor = self._service, self.actor(stream)
         try:
             request = actions.parse((await stream.receive()).ad())
-            plan = actions.plan(service.queue, request, actor, service.now())
+            survey = actions.Survey(service.queue, request, actor)
+            for _ in survey.look():
+                await asyncio.sleep(0)
         except RemoteProtocolError as error:
             service.runtime.log(f"Refusing an action of {actor.user or 'nobody'}: {error}")
             await stream.send(Words(0))
             return
-        await stream.send(Words(plan.answer))
-        if not plan.succeeded or (await stream.receive()).integer() != 1:
+        await stream.send(Words(survey.answer))
+        if not survey.succeeded or (await stream.receive()).integer() != 1:
             return
-        # Time has passed while the client made up its mind; what is done is decided afresh.
-        plan = actions.plan(service.queue, request, actor, service.now())
-        service.queue.commit(plan.transaction, refusable=True)
+        plans: list[actions.Plan] = []
+        try:
+            await self._act(survey, request, actor, plans)
+            await stream.send(Words(1))
+        finally:
+            # What is committed is done, whether or not there was room for the rest.
+            for plan in plans:
+                service.on_action(plan)
+                await asyncio.sleep(0)
+
+    async def _act(
+        self,
+        survey: actions.Survey,
+        request: actions.Request,
+        actor: Actor,
+        plans: list[actions.Plan],
+    ) -> None:
+        """Commit an action and return when it is on disk; `plans` are what was committed."""
+        service, clusters = self._service, survey.clusters
+        for start in range(0, max(1, len(survey.jobs)), actions.SLICE):
+            jobs = survey.jobs[start : start + actions.SLICE]
+            plan = actions.plan(service.queue, request, actor, service.now(), jobs, clusters)
+            clusters = []
+            service.queue.commit(plan.transaction, refusable=True)
+            plans.append(plan)
+            await asyncio.sleep(0)
         await service.journal.flush()
-        await stream.send(Words(1))
-        service.on_action(plan)

@@ -7,11 +7,12 @@ queue commits it; a connection that ends without a commit leaves nothing behind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.records import queue_log
-from kettle.schedd.job_ids import CLUSTER_PROC, key_of
+from kettle.schedd.job_ids import CLUSTER_PROC, key_of, parse_key
 
 # One change: operation, key, attribute (or type), text (or target type).
 Change = tuple[int, str, str, str]
@@ -30,7 +31,16 @@ class Ads(Protocol):
 class Transaction:
     """Changes in order, and what they make of each ad."""
 
-    __slots__ = ("_base", "_fresh", "_overlay", "_stale", "changes", "durable", "makes_cluster")
+    __slots__ = (
+        "_base",
+        "_destroyed",
+        "_fresh",
+        "_overlay",
+        "_stale",
+        "changes",
+        "durable",
+        "makes_cluster",
+    )
 
     def __init__(self, base: Ads) -> None:
         self._base = base
@@ -40,6 +50,8 @@ class Transaction:
         # are made only when somebody asks. A submission of 100,000 jobs would not fit otherwise.
         self._fresh: dict[str, None] = {}
         self._stale = False
+        # Cluster → the procs that are taken out.
+        self._destroyed: dict[int, set[int]] = {}
         self.changes: list[Change] = []
         # Whether whoever commits waits for the disk.
         self.durable = True
@@ -64,6 +76,13 @@ class Transaction:
         self.changes.append((queue_log.DESTROY_AD, key, "", ""))
         self._fresh.pop(key, None)
         self._overlay[key] = None
+        cluster, proc = parse_key(key) or (0, -1)
+        if proc >= 0:
+            self._destroyed.setdefault(cluster, set()).add(proc)
+
+    def destroyed_jobs(self, cluster: int) -> AbstractSet[int]:
+        """Return the procs of a cluster that this transaction takes out."""
+        return self._destroyed.get(cluster, frozenset())
 
     def set_attribute(self, key: str, name: str, text: str) -> None:
         """Give an attribute an expression, in old syntax."""

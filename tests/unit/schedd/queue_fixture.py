@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from kettle.schedd import actions
 from kettle.schedd.actors import Actor, ActorRules
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Job, JobQueue
@@ -130,3 +131,13 @@ class Client:
         """Set an attribute without waiting for an answer, as submitters do."""
         answer = self.send(calls.SetAttribute2(cluster, proc, text, name, 2))
         assert answer.reply is None
+
+
+def plan_action(
+    queue: JobQueue, request: actions.Request, actor: Actor, now: int
+) -> tuple[actions.Survey, actions.Plan]:
+    """Look at the jobs of an action and plan it at once."""
+    survey = actions.Survey(queue, request, actor)
+    for _ in survey.look():
+        pass
+    return survey, actions.plan(queue, request, actor, now, survey.jobs, survey.clusters)

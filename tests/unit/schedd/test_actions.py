@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
-from kettle.schedd import actions
-from unit.schedd.queue_fixture import ALICE, Schedd
+from kettle.schedd import actions, departures
+from unit.schedd.queue_fixture import ALICE, Schedd, plan_action
 
 
-def plan(schedd: Schedd, action: JobAction, constraint: str) -> actions.Plan:
+def survey(schedd: Schedd, action: JobAction, constraint: str) -> actions.Survey:
     ad = ClassAd({"JobAction": int(action), "ActionResultType": 2})
     ad.insert_text("ActionConstraint", constraint)
-    return actions.plan(schedd.queue, actions.parse(ad), ALICE, schedd.now)
+    return plan_action(schedd.queue, actions.parse(ad), ALICE, schedd.now)[0]
 
 
 def test_a_hold_by_constraint_counts_what_is_held_already() -> None:
@@ -19,7 +19,7 @@ def test_a_hold_by_constraint_counts_what_is_held_already() -> None:
     jobs = schedd.submit(2)
     held = {"JobStatus": "5", "HoldReasonCode": "1"}
     schedd.queue.update(jobs[0].id, dict(held))
-    answer = plan(schedd, JobAction.HOLD, "true").answer
+    answer = survey(schedd, JobAction.HOLD, "true").answer
     assert (answer.integer("result_total_1"), answer.integer("result_total_4")) == (1, 1)
 
 
@@ -27,3 +27,40 @@ def test_a_submission_on_hold_is_counted_as_a_hold_from_the_start() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(1)
     assert (job.ad.integer("InitialJobStatus"), job.ad.integer("NumHolds")) == (1, None)
+
+
+def test_a_job_that_left_or_changed_since_the_survey_is_passed_over() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(3)
+    ad = ClassAd({"JobAction": 3, "ActionResultType": 2, "ActionConstraint": True})
+    request = actions.parse(ad)
+    found = actions.Survey(schedd.queue, request, ALICE)
+    assert list(found.look()) == []
+    assert found.jobs == jobs
+    transaction = schedd.queue.transaction()
+    transaction.destroy_ad(str(jobs[0].id))
+    schedd.queue.commit(transaction)
+    schedd.queue.update(jobs[1].id, {"JobStatus": "3"})
+    plan = actions.plan(schedd.queue, request, ALICE, schedd.now, found.jobs)
+    assert [done.job for done in plan.done] == [jobs[2]]
+
+
+def test_a_long_survey_stops_for_others() -> None:
+    schedd = Schedd()
+    schedd.submit(2 * actions.SLICE + 1)
+    for ask in ({"ActionConstraint": True}, {"ActionIds": "1"}):
+        request = actions.parse(ClassAd({"JobAction": 1, **ask}))
+        found = actions.Survey(schedd.queue, request, ALICE)
+        assert len(list(found.look())) >= 1
+        assert len(found.jobs) == 2 * actions.SLICE + 1
+
+
+def test_the_last_jobs_of_a_cluster_take_it_along_whatever_their_number() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(3000)
+    transaction = schedd.queue.transaction()
+    for job in jobs:
+        departures.plan_departure(transaction, schedd.queue, job)
+    schedd.queue.commit(transaction)
+    assert not schedd.queue.jobs
+    assert not schedd.queue.clusters

@@ -15,7 +15,7 @@ from kettle.submit.build import JobPlan
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, BOB, NOW, Schedd
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, Schedd, plan_action
 
 # As condor_submit sends it.
 DIGEST = (
@@ -133,7 +133,7 @@ def test_removing_by_constraint_stops_the_making_too() -> None:
     request = actions.parse(
         ClassAd({"JobAction": 3, "ActionResultType": 2, "ActionConstraint": True})
     )
-    plan = actions.plan(schedd.queue, request, ALICE, NOW)
+    _, plan = plan_action(schedd.queue, request, ALICE, NOW)
     schedd.queue.commit(plan.transaction)
     assert [paused for _, paused in plan.factories] == [Paused.REMOVED]
     assert factory.count_wanted(cluster) == 0

@@ -13,7 +13,7 @@ from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Job
 from kettle.wire.messages.claims import RequestClaimReply
-from unit.schedd.queue_fixture import ALICE, BOB, ROOT
+from unit.schedd.queue_fixture import ALICE, BOB, ROOT, plan_action
 from unit.schedd.scheduler_fixture import World
 
 
@@ -21,11 +21,11 @@ def act(world: World, action: int, ids: str, actor: object = ALICE, **more: obje
     request = actions.parse(
         ClassAd({"JobAction": action, "ActionResultType": 1, "ActionIds": ids, **more})
     )
-    plan = actions.plan(world.queue, request, actor, world.now)  # type: ignore[arg-type]
-    if plan.succeeded:
+    survey, plan = plan_action(world.queue, request, actor, world.now)  # type: ignore[arg-type]
+    if survey.succeeded:
         world.queue.commit(plan.transaction)
         world.scheduler.on_action(plan)
-    return plan.answer
+    return survey.answer
 
 
 def status_of(job: Job) -> JobStatus:

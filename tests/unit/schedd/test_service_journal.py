@@ -39,8 +39,9 @@ def opened(path: Path, runtime: Runtime) -> tuple[QueueJournal, JobQueue]:
 
 def contents(queue: JobQueue) -> dict[str, dict[str, str]]:
     """Return every ad as texts, by key."""
-    ads = (*queue.clusters.values(), *queue.jobs.values())
-    return {str(one.id): {name: one.ad.text(name) or "" for name in one.ad} for one in ads}
+    found = {str(job.id): job.ad for job in queue.jobs.values()}
+    found |= {str(cluster.id): cluster.ad for cluster in queue.clusters.values()}
+    return {key: {name: ad.text(name) or "" for name in ad} for key, ad in found.items()}
 
 
 def test_a_log_cut_at_every_byte_of_its_last_transactions_restarts_with_what_was_whole(
@@ -205,7 +206,7 @@ def test_a_failed_sync_ends_the_schedd_with_one_line(tmp_path: Path) -> None:
     async def scenario() -> None:
         one = Rewriting(tmp_path)
         lines: list[str] = []
-        one.runtime.log.problem = lines.append  # type: ignore[method-assign]
+        one.runtime.log.problem = lines.append  # type: ignore[method-assign, assignment]
         one.disk.fails = "sync"
         with pytest.raises(StorageError):
             await one.commit_for_ever(1)
