@@ -13,6 +13,7 @@ import contextlib
 import os
 import re
 import secrets
+import select
 import socket
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ _HAND_OVER_SECONDS = 5.0
 _ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 # Limit: what a process says before it hands a descriptor over is one number.
 _LONGEST_WORD = 4096
+_LOOK_AGAIN_SECONDS = 0.01
 
 
 def endpoint_folder(config: Config) -> str:
@@ -209,18 +211,28 @@ async def receive_word(sock: socket.socket, least: int) -> bytes:
 
     Raises RemoteProtocolError if the connection ends before there are so many.
     """
-    seen = -1
-    while True:
-        await _wait(sock, write=False)
-        data = sock.recv(least, socket.MSG_PEEK)
-        if len(data) >= least:
-            return data
-        if len(data) <= max(seen, 0):
-            if not data:
+    # The kernel wakes us when so much is there, or at the end; where it does not, we look again.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, least)
+    delay = _LOOK_AGAIN_SECONDS
+    try:
+        while True:
+            await _wait(sock, write=False)
+            data = sock.recv(least, socket.MSG_PEEK)
+            if len(data) >= least:
+                return data
+            if not data or _has_ended(sock):
                 raise RemoteProtocolError("the connection ended before it said what it wants")
-            # Level-triggered: what is there already wakes us again at once.
-            await asyncio.sleep(0.01)
-        seen = len(data)
+            await asyncio.sleep(delay)
+            delay = min(2 * delay, 1.0)
+    finally:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+
+
+def _has_ended(sock: socket.socket) -> bool:
+    """Whether the other end will say nothing beyond what is here already."""
+    poll = select.poll()
+    poll.register(sock.fileno(), select.POLLRDHUP)
+    return bool(poll.poll(0))
 
 
 async def receive_exactly(sock: socket.socket, size: int) -> bytes:

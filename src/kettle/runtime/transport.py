@@ -89,8 +89,8 @@ class SocketTransport:
         self._writers: list[asyncio.Future[None]] = []
         self._closing = False
         self._local_name, self._remote_name = names or (
-            _name(sock, remote=False),
-            _name(sock, remote=True),
+            name_of(sock, remote=False),
+            name_of(sock, remote=True),
         )
 
     @property
@@ -283,7 +283,8 @@ class SocketTransport:
             self._unsent.clear()
 
 
-def _name(sock: socket.socket, *, remote: bool) -> str:
+def name_of(sock: socket.socket, *, remote: bool) -> str:
+    """Return one end of a connection as `host:port`."""
     try:
         address = sock.getpeername() if remote else sock.getsockname()
     except OSError:

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.runtime import tasks
+from kettle.runtime.admission import Admission
+from kettle.runtime.listening import raise_descriptor_limit
+from kettle.runtime.network_commands import host_of
 from kettle.runtime.shared_port import (
     endpoint_folder,
     pass_on,
@@ -23,6 +26,7 @@ from kettle.runtime.shared_port import (
     receive_word,
 )
 from kettle.runtime.system_network import SystemNetwork
+from kettle.runtime.transport import name_of
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.frames import HEADER_SIZE, decode_header
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 _FIRST_MESSAGE_SECONDS = 20.0
 # Limit: the word that names a daemon is one short packet.
 _LONGEST_WORD = 64 * 1024
+# Limit: connections that have not said whom they want, of all descriptors this process may have.
+_SHARE_OF_DESCRIPTORS = 0.4
 
 
 class SharedPortService:
@@ -45,6 +51,8 @@ class SharedPortService:
         self._folder = endpoint_folder(runtime.config)
         self._default = self._read_default(runtime.config)
         self._ad_file: str | None = None
+        most = int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS)
+        self._strangers: Admission[asyncio.Task[None]] = Admission(most)
         self.forwarded = 0
         self.refused = 0
 
@@ -90,24 +98,38 @@ class SharedPortService:
 
     def _on_socket(self, sock: socket.socket) -> None:
         sock.setblocking(False)
-        tasks.spawn(self._forward(sock), "shared port connection")
+        name = name_of(sock, remote=True)
+        task = tasks.spawn(self._forward(sock, name), "shared port connection")
+        task.add_done_callback(self._strangers.leave)
+        crowded_out = self._strangers.enter(task, host_of(name))
+        if crowded_out is not None:
+            crowded_out.cancel()
 
-    async def _forward(self, sock: socket.socket) -> None:
-        """Find out who is meant and hand the connection over."""
+    async def _forward(self, sock: socket.socket, name: str) -> None:
+        """Find out who is meant and hand the connection over; our own copy is closed."""
+        handed = False
+        try:
+            handed = await self._hand_on(sock)
+        except RemoteProtocolError as error:
+            self._runtime.log(f"Closing the connection from {name}: {error}")
+        except (TimeoutError, OSError) as error:
+            self._runtime.log.debug("D_NETWORK", f"{name} is not handed on: {error}")
+        finally:
+            self.refused += not handed
+            sock.close()
+
+    async def _hand_on(self, sock: socket.socket) -> bool:
+        """Give a connection to whom it means; True once somebody has it."""
         network = self._runtime.network
         assert isinstance(network, SystemNetwork)
-        try:
-            async with asyncio.timeout(_FIRST_MESSAGE_SECONDS):
-                wanted = await self._read_target(sock)
-            if wanted == SELF:
-                network.serve_socket(sock)
-                return
-            await pass_on(os.path.join(self._folder, wanted), sock.fileno())
-            self.forwarded += 1
-        except (TimeoutError, OSError, RemoteProtocolError) as error:
-            self.refused += 1
-            self._runtime.log.debug("D_NETWORK", f"A connection is not handed on: {error}")
-        sock.close()
+        async with asyncio.timeout(_FIRST_MESSAGE_SECONDS):
+            wanted = await self._read_target(sock)
+        if wanted == SELF:
+            network.serve_socket(sock.dup())
+            return True
+        await pass_on(os.path.join(self._folder, wanted), sock.fileno())
+        self.forwarded += 1
+        return True
 
     async def _read_target(self, sock: socket.socket) -> str:
         """Return the id that a connection asks for; take its word off, and nothing else."""
