@@ -8,17 +8,21 @@ bytes in `kettle.records`. Nothing is fsynced: what was written survives the dea
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import posixpath
 import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
+from kettle.runtime import tasks
+from kettle.runtime.aside import Aside, InlineAside
 from kettle.runtime.global_log import GlobalLog, Privileged
 
 if TYPE_CHECKING:
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
 
 # Limit: logs kept open at once; a user with more logs than that pays an open for each event.
 MAX_OPEN = 128
+# Limit: events that wait for a log on a file system that hangs.
+MAX_WAITING = 10_000
 # What a new log may be read by: everybody, as the reference has it.
 _MODE = 0o644
 
@@ -59,10 +65,15 @@ def _information(event: Event, job: ClassAd, wanted: str) -> Event:
     return information_event(event, job, wanted.replace(",", " ").split())
 
 
+def _nowhere(_: str) -> bool:
+    return False
+
+
 class EventLogs:
     """The open logs of one process.
 
-    `privileged` and `report` are the global log's, see there.
+    `privileged` and `report` are the global log's, see there. Logs that are `is_far` are written
+    beside the loop, each in the order of its events; what goes wrong with them is reported.
     """
 
     def __init__(
@@ -71,7 +82,13 @@ class EventLogs:
         *,
         privileged: Privileged = contextlib.nullcontext,
         report: Callable[[str], object] | None = None,
+        aside: Aside | None = None,
+        is_far: Callable[[str], bool] = _nowhere,
     ) -> None:
+        self._aside = aside or InlineAside()
+        self._is_far = is_far
+        self._waiting: dict[str, list[bytes]] = {}
+        self._writers: set[asyncio.Task[object]] = set()
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
@@ -102,10 +119,18 @@ class EventLogs:
             _, (descriptor, _) = self._open.popitem()
             os.close(descriptor)
 
-    def check(self, job: ClassAd) -> None:
+    async def check(self, job: ClassAd) -> None:
         """Make sure that a job's logs can be written; StorageError if not (hold code 22)."""
         for path in user_log_paths(job):
-            self._descriptor(path)
+            if self._is_far(path):
+                await self._aside.run(partial(_append_once, path, b""))
+            else:
+                self._descriptor(path)
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until the far logs are written, but no longer than so."""
+        if self._writers:
+            await asyncio.wait(self._writers, timeout=seconds)
 
     def write(self, job: ClassAd, event: Event, mask: frozenset[int] | None = None) -> None:
         """Append an event of a job to its logs; StorageError for its own, never for the pool's.
@@ -152,6 +177,9 @@ class EventLogs:
         if self._gathered is not None:
             self._gathered.setdefault(path, []).append(data)
             return
+        if self._is_far(path):
+            self._append_far(path, data)
+            return
         try:
             written = os.write(self._descriptor(path), data)
             if written < len(data):
@@ -159,6 +187,29 @@ class EventLogs:
                 os.write(self._descriptor(path), data[written:])
         except OSError as error:
             raise StorageError(f"cannot write the event log {path}: {error.strerror}") from error
+
+    def _append_far(self, path: str, data: bytes) -> None:
+        waiting = self._waiting.get(path)
+        if waiting is None:
+            self._waiting[path] = [data]
+            writer = tasks.spawn(self._write_far(path), f"event log {path}")
+            self._writers.add(writer)
+            writer.add_done_callback(self._writers.discard)
+        elif len(waiting) < MAX_WAITING:
+            waiting.append(data)
+
+    async def _write_far(self, path: str) -> None:
+        waiting = self._waiting[path]
+        try:
+            while waiting:
+                pieces = b"".join(waiting)
+                waiting.clear()
+                await self._aside.run(partial(_append_once, path, pieces))
+        except StorageError as error:
+            if self._report is not None:
+                self._report(str(error))
+        finally:
+            del self._waiting[path]
 
     def _descriptor(self, path: str) -> int:
         known = self._open.get(path)
@@ -174,21 +225,39 @@ class EventLogs:
             # Somebody moved or deleted the log: events go on in a new one.
             os.close(descriptor)
             del self._open[path]
-        try:
-            # A user names this file: a pipe without a reader must not hold the daemon up.
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-            descriptor = os.open(path, flags, _MODE)
-        except OSError as error:
-            raise StorageError(f"cannot open the event log {path}: {error.strerror}") from error
+        descriptor = _open_log(path)
         facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            os.close(descriptor)
-            raise StorageError(f"cannot open the event log {path}: it is no regular file")
         self._open[path] = (descriptor, (facts.st_dev, facts.st_ino))
         if len(self._open) > MAX_OPEN:
             _, (oldest, _) = self._open.popitem(last=False)
             os.close(oldest)
         return descriptor
+
+
+def _open_log(path: str) -> int:
+    """Open a log for appending; StorageError if it cannot be, or is no regular file."""
+    try:
+        # A user names this file: a pipe without a reader must not hold the daemon up.
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+        descriptor = os.open(path, flags, _MODE)
+    except OSError as error:
+        raise StorageError(f"cannot open the event log {path}: {error.strerror}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise StorageError(f"cannot open the event log {path}: it is no regular file")
+    return descriptor
+
+
+def _append_once(path: str, data: bytes) -> None:
+    """Open, append and close; a log far away is not kept open."""
+    descriptor = _open_log(path)
+    try:
+        if data:
+            os.write(descriptor, data)
+    except OSError as error:
+        raise StorageError(f"cannot write the event log {path}: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
 
 
 __all__ = ["DEFAULT_STYLE", "EventLogs", "user_log_paths"]

@@ -17,6 +17,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_PARENT = 0x00008000
+_SYS_SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine(), 0)
 _SYS_CLONE = {"x86_64": 56, "aarch64": 220}.get(platform.machine(), 0)
 
 # PyDLL keeps the interpreter lock during the call: a fork must not let another thread in between.
@@ -38,6 +39,23 @@ def become_subreaper() -> bool:
 def die_with_parent(number: int = signal.SIGKILL) -> bool:
     """Ask for a signal when the parent dies; the caller checks `os.getppid` for a race."""
     return _prctl(_PR_SET_PDEATHSIG, int(number))
+
+
+def can_switch_threads() -> bool:
+    """Whether one thread's effective user can be changed by itself."""
+    return sys.platform.startswith("linux") and _SYS_SETRESUID != 0
+
+
+def set_thread_euid(uid: int) -> None:
+    """Change the calling thread's effective user; the C library's call would change every thread's.
+
+    Raises OSError where the kernel refuses.
+    """
+    unchanged = ctypes.c_long(-1)
+    result = _libc.syscall(ctypes.c_long(_SYS_SETRESUID), unchanged, ctypes.c_long(uid), unchanged)
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def fork_sibling() -> int:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kettle.errors import KettleError, NotFoundError
+from kettle.runtime import kernel
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,21 @@ def parse_ids(text: str) -> tuple[int, int]:
 class Privileges:
     """The accounts of this daemon and the switches between them."""
 
-    def __init__(self, daemon: Account, *, can_switch: bool, minimum_uid: int = 1) -> None:
+    def __init__(
+        self,
+        daemon: Account,
+        *,
+        can_switch: bool,
+        minimum_uid: int = 1,
+        thread_only: bool = False,
+    ) -> None:
+        """`thread_only`: `as_root` switches the calling thread alone.
+
+        A process with threads that touch users' files needs that; it switches to nobody else.
+        """
         self.daemon = daemon
         self.can_switch = can_switch
+        self._seteuid = kernel.set_thread_euid if thread_only else os.seteuid
         self._minimum_uid = max(1, minimum_uid)
 
     @classmethod
@@ -154,11 +167,11 @@ class Privileges:
         if before == 0:
             yield
             return
-        os.seteuid(0)
+        self._seteuid(0)
         try:
             yield
         finally:
-            os.seteuid(before)
+            self._seteuid(before)
 
     @contextlib.contextmanager
     def as_job(self, account: Account) -> Iterator[None]:

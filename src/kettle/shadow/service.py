@@ -21,7 +21,9 @@ from kettle.policy.attribute_protection import read_protected_names
 from kettle.policy.job_policy import SystemPolicy
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
+from kettle.runtime.aside import Aside, InlineAside
 from kettle.runtime.event_logs import EventLogs
+from kettle.runtime.mounts import Mounts
 from kettle.shadow.endings import Request, Wish
 from kettle.shadow.service_lines import IdleLines
 from kettle.shadow.service_shadow import RunningShadow
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
 
 TRANSFER_USER = "execute-side@matchsession"
+# How long a host that ends waits for event logs on a file system that is slow.
+LOGS_SECONDS = 5.0
 # How long a wrong transfer key is left without an answer: guessing must be slow.
 WRONG_KEY_SECONDS = 5.0
 _WISHES = {
@@ -61,14 +65,25 @@ _WISHES = {
 class ShadowHost:
     """All running jobs of one user. See the module's docstring."""
 
-    def __init__(self, runtime: Runtime, control: Stream, *, schedd_address: str = "") -> None:
+    def __init__(
+        self,
+        runtime: Runtime,
+        control: Stream,
+        *,
+        schedd_address: str = "",
+        aside: Aside | None = None,
+    ) -> None:
         self.runtime = runtime
         self.control = control
         self.schedd_address = schedd_address
+        self.aside = aside or InlineAside()
+        self.mounts = Mounts()
         self.logs = EventLogs(
             runtime.config,
             privileged=runtime.privileges.as_root,
             report=runtime.log.problem,
+            aside=self.aside,
+            is_far=self.mounts.is_far,
         )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
         self.lines = IdleLines()
@@ -166,6 +181,7 @@ class ShadowHost:
         listening.cancel()
         stopping.cancel()
         self.lines.close()
+        await self.logs.settle(LOGS_SECONDS)
         self.logs.close()
 
     async def _listen(self) -> None:

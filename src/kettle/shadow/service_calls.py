@@ -11,6 +11,7 @@ import errno
 import os
 import posixpath
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kettle.attributes.codes import ULogEvent
@@ -48,7 +49,8 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
         return call.answer(-1, errno=errno.ENOSYS)
     if shadow.files is None:
         shadow.files = RemoteFiles(shadow.job.string("Iwd") or "/")
-    return file_call(shadow.files, call, data)
+    # Whatever the file is, other jobs' shadows go on.
+    return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
 
 
 async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:

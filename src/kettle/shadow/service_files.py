@@ -11,6 +11,7 @@ import errno
 import os
 import shutil
 import stat
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -68,6 +69,13 @@ class RemoteFiles:
         self.directory = directory
         self._open: dict[int, int] = {}
         self._next = 3
+        # A call may be under way beside the loop when the job's end closes everything.
+        self._lock = threading.Lock()
+
+    def do(self, handler: FileHandler, call: Call, data: bytes) -> Reply:
+        """Carry out one call; one at a time."""
+        with self._lock:
+            return handler(self, call, data)
 
     def path(self, name: str) -> str:
         """Return the path a name means; ENOENT for an empty one."""
@@ -97,10 +105,11 @@ class RemoteFiles:
         del self._open[number]
 
     def close(self) -> None:
-        """Close everything."""
-        while self._open:
-            _, descriptor = self._open.popitem()
-            os.close(descriptor)
+        """Close everything, when no call is under way any more."""
+        with self._lock:
+            while self._open:
+                _, descriptor = self._open.popitem()
+                os.close(descriptor)
 
 
 def _size(number: int) -> int:

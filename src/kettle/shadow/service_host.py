@@ -18,8 +18,9 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import KettleError, NotFoundError
-from kettle.runtime import pattern_limit, profiling, tasks
+from kettle.runtime import kernel, pattern_limit, profiling, tasks
 from kettle.runtime.arguments import DaemonArguments
+from kettle.runtime.aside import InlineAside, ThreadedAside
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
 from kettle.runtime.daemon import RELAXED_COLLECTION, open_log
@@ -58,7 +59,7 @@ def settle(config: Config, log: Log, owner: str) -> Privileges:
         except NotFoundError as error:
             account = find_account("nobody")
             log.problem(f"{error}; its jobs' files are touched as {account.name}")
-        privileges = Privileges(account, can_switch=True)
+        privileges = Privileges(account, can_switch=True, thread_only=kernel.can_switch_threads())
     privileges.settle()
     return privileges
 
@@ -98,7 +99,14 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
     files = Files()
     runtime = Runtime(config, clock, network, processes, files, log, privileges, identity)
     log(f"A shadow host begins at {network.address} as {privileges.daemon.name}")
-    host = ShadowHost(runtime, Stream.over(control), schedd_address=_schedd_address(config, files))
+    # Threads beside a root that every switch of ours lends them would be no good.
+    safe = not privileges.can_switch or kernel.can_switch_threads()
+    host = ShadowHost(
+        runtime,
+        Stream.over(control),
+        schedd_address=_schedd_address(config, files),
+        aside=ThreadedAside() if safe else InlineAside(),
+    )
     try:
         await host.start()
         network.begin_accepting()

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from kettle.classad import ClassAd
     from kettle.policy.attribute_protection import ProtectedNames
     from kettle.policy.job_policy import SystemPolicy
+    from kettle.runtime.aside import Aside
     from kettle.runtime.context import Runtime
     from kettle.runtime.event_logs import EventLogs
+    from kettle.runtime.mounts import Mounts
     from kettle.runtime.stream import Stream
     from kettle.shadow.service_lines import IdleLines
     from kettle.wire.messages.shadow_host import HostMessage
@@ -25,6 +27,9 @@ class Host(Protocol):
 
     runtime: Runtime
     control: Stream
+    # Where work on files is done that may take long, and which files are far.
+    aside: Aside
+    mounts: Mounts
     logs: EventLogs
     lines: IdleLines
     schedd_address: str

@@ -85,7 +85,7 @@ class RunningShadow(Run):
         try:
             if self.state.reconnecting:
                 await self._perform((Effect.LOG_DISCONNECTED,))
-            elif not self._prepare():
+            elif not await self._prepare():
                 self._stop_timers()
                 finish(self)
                 return
@@ -102,12 +102,12 @@ class RunningShadow(Run):
             if self.stream is not None:
                 self.stream.close()
             if self.files is not None:
-                self.files.close()
+                self.host.aside.run(self.files.close)
 
-    def _prepare(self) -> bool:
+    async def _prepare(self) -> bool:
         """Fill in `$$()` and open the log; False if the job has to be held instead."""
         try:
-            self.host.logs.check(self.job)
+            await self.host.logs.check(self.job)
         except StorageError as error:
             self._hold_at_once(error.message, HoldReasonCode.UnableToInitUserLog)
             return False

@@ -7,12 +7,15 @@ What travels is `kettle.transfer.plan`'s, how is in its two halves; here are the
 from __future__ import annotations
 
 import asyncio
+import posixpath
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, WireError
 from kettle.records.event_cluster import FileTransferEvent
+from kettle.runtime.aside_files import AsideFiles
 from kettle.runtime.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
@@ -20,7 +23,15 @@ from kettle.shadow.service_checkpoints import IntermediateStore
 from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
-from kettle.transfer.plan import Landing, Plan, count_by_protocol, plan_input, plan_landing
+from kettle.transfer.plan import (
+    Landing,
+    Plan,
+    count_by_protocol,
+    is_url,
+    plan_input,
+    plan_landing,
+    split_list,
+)
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 
@@ -37,9 +48,9 @@ _CODES = {
 
 async def send_input(shadow: Run, stream: Stream) -> None:
     """Send the job's input files over a connection that named its transfer key."""
-    files = LocalFiles()
+    files = AsideFiles(shadow.host.aside, shadow.host.mounts.is_far)
     try:
-        plan = plan_for(shadow, files)
+        plan = await _plan_aside(shadow)
     except RefusedError as error:
         _fail(shadow, "Input", error.message, here_failed=True)
         return
@@ -79,7 +90,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
 
     dialog = download(
         place.path_for,
-        LocalFiles(),
+        AsideFiles(shadow.host.aside, shadow.host.mounts.is_far),
         _terms(shadow, stream, "Output", shadow.max_output_bytes),
         begun=begun,
     )
@@ -130,19 +141,41 @@ async def serve(shadow: Run, stream: Stream, direction: str) -> None:
 
 
 def has_input(shadow: Run) -> bool:
-    """Whether the job has input to be fetched; what cannot be sent is something, too."""
+    """Whether the job has input to be fetched; what cannot be sent or seen at once counts."""
+    if _is_far(shadow):
+        return True
     try:
-        return bool(plan_for(shadow, LocalFiles()).items)
+        return bool(plan_for(shadow, shadow.job).items)
     except RefusedError:
         return True
 
 
-def plan_for(shadow: Run, files: LocalFiles) -> Plan:
+def plan_for(shadow: Run, job: ClassAd) -> Plan:
     """Return what the job is sent: its input, and what an earlier run left, here or at a URL."""
     store = IntermediateStore(shadow)
-    if shadow.job.string("CheckpointDestination"):
-        return plan_input(shadow.job, files, restored=store.restored())
-    return plan_input(shadow.job, files, store.existing())
+    if job.string("CheckpointDestination"):
+        return plan_input(job, LocalFiles(), restored=store.restored())
+    return plan_input(job, LocalFiles(), store.existing())
+
+
+async def _plan_aside(shadow: Run) -> Plan:
+    """Plan the input; beside the loop where a look at a file may hang."""
+    if not _is_far(shadow):
+        return plan_for(shadow, shadow.job)
+    # A copy: the job's ad changes while the other thread reads.
+    return await shadow.host.aside.run(partial(plan_for, shadow, shadow.job.copy()))
+
+
+def _is_far(shadow: Run) -> bool:
+    """Whether some of the job's input lies where a look at it may hang, as far as names tell."""
+    mounts = shadow.host.mounts
+    if not mounts.any_far():
+        return False
+    job = shadow.job
+    base = job.string("Iwd") or "/"
+    names = [base, job.string("Cmd") or "", job.string("In") or ""]
+    names += split_list(job.string("TransferInput"))
+    return any(mounts.is_far(posixpath.join(base, name)) for name in names if not is_url(name))
 
 
 def note_nothing(shadow: Run, direction: str) -> None:

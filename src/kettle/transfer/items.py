@@ -6,7 +6,7 @@ reading and writing the bytes is the shell's (`FileView` and `Storage` are what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -76,12 +76,15 @@ class FileView(Protocol):
 
 
 class SourceFile(Protocol):
-    """A file opened for sending."""
+    """A file opened for sending.
+
+    Here and below, what returns an awaitable is awaited by the asynchronous driver of dialogs.
+    """
 
     size: int
     mode: int
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int) -> bytes | Awaitable[bytes]:
         """Return up to `size` bytes; empty at the end. Raises OSError."""
 
     def close(self) -> None:
@@ -91,21 +94,21 @@ class SourceFile(Protocol):
 class TargetFile(Protocol):
     """A file opened for receiving."""
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes) -> Awaitable[None] | None:
         """Append the bytes. Raises OSError."""
 
-    def close(self) -> None:
+    def close(self) -> Awaitable[None] | None:
         """Finish the file; it has its whole content now. Raises OSError."""
 
 
 class Storage(Protocol):
     """The shell's hands: what a transfer may do to the file system, each may raise OSError."""
 
-    def open_source(self, path: str) -> SourceFile:
+    def open_source(self, path: str) -> SourceFile | Awaitable[SourceFile]:
         """Open a file for sending."""
 
-    def open_target(self, path: str, mode: int) -> TargetFile:
+    def open_target(self, path: str, mode: int) -> TargetFile | Awaitable[TargetFile]:
         """Create or replace a file; permission bits `mode`, 0 means the default."""
 
-    def make_directory(self, path: str, mode: int) -> None:
+    def make_directory(self, path: str, mode: int) -> Awaitable[None] | None:
         """Make a directory; one that is already there is fine."""

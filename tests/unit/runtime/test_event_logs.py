@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -82,18 +83,18 @@ def test_only_so_many_logs_stay_open(tmp_path: Path) -> None:
 def test_a_log_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:
     job = ClassAd({"Iwd": str(tmp_path), "UserLog": "no/j"})
     with pytest.raises(StorageError, match="no/j"):
-        logs().check(job)
+        asyncio.run(logs().check(job))
 
 
 def test_a_log_that_is_a_pipe_is_refused_and_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "j")
     job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j"})
     with pytest.raises(StorageError, match="/j"):
-        logs().check(job)
+        asyncio.run(logs().check(job))
     reader = os.open(tmp_path / "j", os.O_RDONLY | os.O_NONBLOCK)
     try:
         with pytest.raises(StorageError, match="no regular file"):
-            logs().check(job)
+            asyncio.run(logs().check(job))
     finally:
         os.close(reader)
 

@@ -1,0 +1,60 @@
+"""Which paths lie on file systems that may hang: a server far away, or a user's own program.
+
+Judged by the path's text and the list of mounts alone: a look at the file itself is what may hang.
+A symbolic link can hide where a path leads; what then hangs is the process of the link's owner.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import time
+
+# Types whose operations wait for somebody: a network, or a program of a user (fuse).
+_FAR = re.compile(
+    r"(nfs\d?|cifs|smb\d?|smbfs|ncpfs|afs|ceph|lustre|gpfs|beegfs(_nodev)?|glusterfs|orangefs|pvfs2"
+    r"|9p|virtiofs|sshfs|davfs|ocfs2|gfs2|panfs|autofs|fuse(\..+)?|fuseblk)"
+)
+_MOUNTS = "/proc/self/mountinfo"
+_FRESH_SECONDS = 30.0
+
+
+def far_places(mountinfo: str) -> tuple[str, ...]:
+    """Return the mount points of such file systems, from the text of mountinfo, longest first."""
+    places: dict[str, bool] = {}
+    for line in mountinfo.splitlines():
+        left, dash, right = line.partition(" - ")
+        words = left.split(" ")
+        if dash and len(words) > 4:
+            point = re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), words[4])
+            # A later mount on the same place hides the earlier one.
+            places[point] = _FAR.fullmatch(right.split(" ")[0]) is not None
+    return tuple(sorted((point for point, far in places.items() if far), key=len, reverse=True))
+
+
+class Mounts:
+    """The machine's mounts, read again from time to time."""
+
+    def __init__(self, path: str = _MOUNTS) -> None:
+        self._path = path
+        self._far: tuple[str, ...] = ()
+        self._read_at = -_FRESH_SECONDS
+
+    def any_far(self) -> bool:
+        """Whether there is any such place at all."""
+        now = time.monotonic()
+        if now - self._read_at >= _FRESH_SECONDS:
+            self._read_at = now
+            try:
+                with open(self._path, encoding="utf-8", errors="replace") as file:
+                    self._far = far_places(file.read())
+            except OSError:
+                self._far = ()
+        return bool(self._far)
+
+    def is_far(self, path: str) -> bool:
+        """Whether a look at this path may hang."""
+        if not self.any_far():
+            return False
+        path = posixpath.normpath(path)
+        return any(path == place or path.startswith(place.rstrip("/") + "/") for place in self._far)
