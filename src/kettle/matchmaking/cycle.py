@@ -5,30 +5,28 @@ A `Cycle` is made from a snapshot (slots, submitters with their priorities and r
 twice and no resource of a partitionable one, the result does not depend on the order of the ads,
 nobody gets more than its limits while others want what it would take.
 
-What is good for a request is `rank.py`, who may have how much `fair_share.py` and `groups.py`,
-what is left of a slot `slots.py`. Carrying the plan out is the negotiator's `service.py`.
+Which slots would do for a request is `candidates.py`, who may have how much `fair_share.py` and
+`groups.py`, what is left of a slot `slots.py`. Carrying the plan out is the negotiator's
+`service.py`.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from kettle.classad import ClassAd, Expr, symmetric_match
+from kettle.classad import ClassAd, Expr
 from kettle.matchmaking import fair_share
+from kettle.matchmaking.candidates import Market
 from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import ROOT, Group, GroupSettings
 from kettle.matchmaking.rank import (
-    Appraisals,
     Candidate,
     Eviction,
-    NoMatch,
     RankSettings,
     is_free,
-    judge_eviction,
     may_be_preempted,
-    number,
 )
 from kettle.matchmaking.requests import (
     Request,
@@ -36,7 +34,6 @@ from kettle.matchmaking.requests import (
     limits_depend_on_slot,
     limits_text,
 )
-from kettle.matchmaking.slot_classes import SlotClasses, is_steady, looked_at
 from kettle.matchmaking.slots import (
     Slot,
     SlotTable,
@@ -158,14 +155,13 @@ class Cycle:
         self._priorities = {name: each.priority for name, each in self.submitters.items()}
         # What each submitter may hold in all before it can take slots from others.
         self._fair: dict[str, float] = {}
-        self._candidates: dict[Hashable, _Candidates] = {}
-        self._classes: dict[tuple[str, ...], SlotClasses] = {}
-        self._verdicts: dict[Hashable, _Verdicts | None] = {}
-        self._appraisals = Appraisals(settings.ranks)
-        self._offer = [slot for slot in slots if self._is_on_offer(slot)]
-        self.plan.candidate_slots = len(self._offer)
-        for slot in self._offer:
+        offer = [slot for slot in slots if self._is_on_offer(slot)]
+        self.plan.candidate_slots = len(offer)
+        for slot in offer:
             self._describe_user(slot)
+        self._market = Market(offer, settings.ranks, self._outranks)
+        # What a slot costs whom is settled, unless it may be taken from somebody.
+        self._somebody_may_go = not all(map(is_free, offer))
 
     def run(self) -> Plan:
         """Give out slots until nobody wants, may have or matches any more."""
@@ -185,6 +181,7 @@ class Cycle:
                 if each.group in regrouped or each.group == ROOT
             ]
             self._serve_group(members, self._pie())
+        self.plan.considered = self._market.considered
         return self.plan
 
     # --- who is served how much -------------------------------------------------------------
@@ -265,7 +262,7 @@ class Cycle:
                     break
                 found = self._best(submitter, request, allowed)
                 if found is None or isinstance(found, str):
-                    reason = found or self._candidates[self._key(request)].reason.reason
+                    reason = found or self._market.candidates(request).reason.reason
                     self._reject(request, reason)
                     break
                 if isinstance(found, float):
@@ -275,10 +272,6 @@ class Cycle:
                 given += 1
 
     # --- which slot ---------------------------------------------------------------------------
-
-    def _key(self, request: Request) -> Hashable:
-        # The submitter counts: who may preempt whom depends on it.
-        return (request.submitter, request.group)
 
     def _is_on_offer(self, slot: Slot) -> bool:
         if not slot.claim_ids and not slot.ad.boolean("Offline"):
@@ -315,82 +308,9 @@ class Cycle:
             f"{side}GroupQuota": group.quota if group is not None else self._pie(),
         }
 
-    def _evaluate(
-        self, slot: Slot, request: Request, verdicts: _Verdicts | None
-    ) -> Candidate | NoMatch:
-        """Decide whether a slot would do, and how well; slots alike are evaluated once."""
-        matches, job_rank = self._match(slot, request, verdicts)
-        if not matches:
-            return NoMatch.REQUIREMENTS
-        eviction = self._judge(slot, request)
-        if isinstance(eviction, NoMatch):
-            return eviction
-        return self._appraisals.appraise(slot, request.ad, eviction, job_rank)
-
-    def _match(
-        self, slot: Slot, request: Request, verdicts: _Verdicts | None
-    ) -> tuple[bool, float | None]:
-        """Return whether slot and request accept each other, and the request's Rank if known."""
-        signature = verdicts.classes.signature(slot) if verdicts is not None else None
-        if verdicts is None or signature is None:
-            return symmetric_match(request.ad, slot.ad), None
-        known = verdicts.known.get(signature)
-        if known is None:
-            matches = symmetric_match(request.ad, slot.ad)
-            rank = number(request.ad, request.ad.lookup("Rank"), slot.ad) if matches else 0.0
-            known = verdicts.known[signature] = (matches, rank)
-        return known
-
-    def _verdicts_for(self, request: Request) -> _Verdicts | None:
-        """Return what is known of a request's verdicts; None if they cannot be kept."""
-        key = self._key(request)
-        if key not in self._verdicts:
-            self._verdicts[key] = self._new_verdicts(request)
-        return self._verdicts[key]
-
-    def _new_verdicts(self, request: Request) -> _Verdicts | None:
-        if not is_steady((request.ad.text("Requirements"), request.ad.text("Rank"))):
-            return None
-        outside = looked_at(request.ad)
-        classes = self._classes.setdefault(outside, SlotClasses(outside))
-        return _Verdicts(classes)
-
-    def _judge(self, slot: Slot, request: Request) -> Eviction | NoMatch:
-        """Decide whether a slot that matches may be had, given who has it now."""
-        if is_free(slot):
-            return Eviction.NOBODY
-        # Its own slot may be taken only because the startd would rather have this job.
-        return judge_eviction(
-            slot,
-            request.ad,
-            self.settings.ranks,
-            lambda user: user != request.submitter and self._outranks(request.submitter, user),
-        )
-
     def _outranks(self, submitter: str, user: str) -> bool:
         other = self._priorities.get(user)
         return other is not None and other >= self._priorities[submitter] + PRIORITY_DELTA
-
-    def _find_candidates(self, request: Request) -> _Candidates:
-        key = self._key(request)
-        found = self._candidates.get(key)
-        if found is not None:
-            return found
-        self.plan.considered += 1
-        reason = NoMatch.REQUIREMENTS
-        verdicts = self._verdicts_for(request)
-        entries = []
-        for slot in self._offer:
-            if slot.taken:
-                continue
-            verdict = self._evaluate(slot, request, verdicts)
-            if isinstance(verdict, NoMatch):
-                reason = max(reason, verdict)
-            else:
-                entries.append(_entry(verdict))
-        heapq.heapify(entries)
-        found = self._candidates[key] = _Candidates(entries, reason)
-        return found
 
     def _best(
         self, submitter: Submitter, request: Request, allowed: float
@@ -399,38 +319,36 @@ class Cycle:
 
         Where there is none: the least price, the concurrency limit in the way as a reason, or None.
         """
-        heap = self._find_candidates(request).heap
+        market = self._market
+        found = market.candidates(request)
+        if found.too_dear is not None:
+            price, when = found.too_dear
+            if when == market.changes and price > allowed + _EPSILON:
+                return price
         limited = limits_depend_on_slot(request.ad)
         aside = []
         obstacle: float | str | None = None
         chosen: _Choice | None = None
-        while heap:
-            candidate = heap[0].candidate
-            slot = candidate.slot
-            if slot.taken or slot.divided_by not in (None, request.schedd):
-                heapq.heappop(heap)
-                continue
-            if slot.version != candidate.version:
-                heapq.heappop(heap)
-                again = self._evaluate(slot, request, self._verdicts_for(request))
-                if not isinstance(again, NoMatch):
-                    heapq.heappush(heap, _entry(again))
-                continue
+        while (candidate := market.top(found, request)) is not None:
             choice = self._price(candidate, request)
             if self._too_dear(submitter, choice, allowed):
                 if not isinstance(obstacle, float) or choice.cost < obstacle:
                     obstacle = choice.cost
-                aside.append(heapq.heappop(heap))
+                aside.append(heapq.heappop(found.heap))
                 continue
-            full = self._full_limit(limits_text(request.ad, slot.ad)) if limited else None
+            full = None
+            if limited:
+                full = self._full_limit(limits_text(request.ad, candidate.slot.ad))
             if full is not None:
                 obstacle = obstacle or f"concurrency limit {full} reached"
-                aside.append(heapq.heappop(heap))
+                aside.append(heapq.heappop(found.heap))
                 continue
             chosen = choice
             break
         for entry in aside:
-            heapq.heappush(heap, entry)
+            heapq.heappush(found.heap, entry)
+        if chosen is None and isinstance(obstacle, float) and not self._somebody_may_go:
+            found.too_dear = (obstacle, market.changes)
         return chosen if chosen is not None else obstacle
 
     def _too_dear(self, submitter: Submitter, choice: _Choice, allowed: float) -> bool:
@@ -471,6 +389,7 @@ class Cycle:
                 slot.taken = True
         else:
             slot.taken = True
+        self._market.note(slot, tuple(choice.amounts))
         request.left -= 1
         submitter.usage += choice.cost
         preempted = "" if choice.candidate.eviction is Eviction.NOBODY else slot.remote_user
@@ -509,23 +428,6 @@ class Cycle:
         request.left = 0
 
 
-@dataclass(slots=True)
-class _Verdicts:
-    """What classes of slots are to a group of requests: whether they match, and the job's rank."""
-
-    classes: SlotClasses
-    known: dict[Hashable, tuple[bool, float]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Candidates:
-    """The slots that would do for a group of requests, the best on top."""
-
-    heap: list[_Entry]
-    # What to say when there is none (left).
-    reason: NoMatch
-
-
 @dataclass(frozen=True, slots=True)
 class _Choice:
     """A candidate with its price, and what it takes of a partitionable slot."""
@@ -533,22 +435,6 @@ class _Choice:
     candidate: Candidate
     cost: float
     amounts: Mapping[str, float]
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A candidate in a heap: the greatest quality first, equal ones by the slot's place."""
-
-    order: tuple[float, ...]
-    candidate: Candidate
-
-    def __lt__(self, other: _Entry) -> bool:
-        return self.order < other.order
-
-
-def _entry(candidate: Candidate) -> _Entry:
-    pre, job, post, eviction, preemption = candidate.quality
-    return _Entry((-pre, -job, -post, -eviction, -preemption, candidate.slot.index), candidate)
 
 
 def limits_in_use(lists: Iterable[str]) -> dict[str, float]:

@@ -68,9 +68,10 @@ def slot_weight(ad: ClassAd, *, use_weights: bool = True) -> float:
     """
     if not use_weights:
         return 1.0
-    weight = ad.real("SlotWeight")
+    text = read_text(ad, "slotweight")
+    weight = None if text is None or text.lower() == "cpus" else ad.real("SlotWeight")
     if weight is None:
-        weight = ad.real("Cpus")
+        weight = _read_number(ad, "cpus")
     if weight is None or not 0 <= weight < float("inf"):
         return 1.0 if weight is None else 0.0
     return weight
@@ -78,17 +79,43 @@ def slot_weight(ad: ClassAd, *, use_weights: bool = True) -> float:
 
 def claim_ids(private: ClassAd) -> list[str]:
     """Return the claim ids of a private ad, first the one to use first."""
-    listed = private.string("ClaimIds")
+    listed = _read_string(private, "claimids")
     if listed:
         return [word for word in listed.replace(",", " ").split() if word]
-    single = private.string("ClaimId") or private.string("Capability")
+    single = _read_string(private, "claimid") or _read_string(private, "capability")
     return [single] if single else []
+
+
+def read_text(ad: ClassAd, key: str) -> str | None:
+    """Return an attribute's text, given its name in lower case; quick where nobody parsed it."""
+    found = ad.table.get(key)
+    if type(found) is str:
+        return found
+    return None if found is None and ad.parent is None else ad.text(key)
+
+
+def _read_string(ad: ClassAd, key: str) -> str | None:
+    """Return a string, given the attribute's name in lower case."""
+    text = read_text(ad, key)
+    if text is None:
+        return None
+    if text[:1] == '"' and text.find('"', 1) == len(text) - 1 and "\\" not in text:
+        return text[1:-1]
+    return ad.string(key)
+
+
+def _read_number(ad: ClassAd, key: str) -> float | None:
+    """Return a number, given the attribute's name in lower case."""
+    text = read_text(ad, key)
+    if text is None:
+        return None
+    return float(text) if text.isdecimal() else ad.real(key)
 
 
 def holder_of(ad: ClassAd) -> str:
     """Return the submitter on whose account a slot is held; empty if it is not."""
-    for name in ("AccountingGroup", "RemoteUser", "RemoteOwner"):
-        holder = ad.string(name)
+    for key in ("accountinggroup", "remoteuser", "remoteowner"):
+        holder = _read_string(ad, key)
         if holder:
             return holder
     return ""
@@ -96,8 +123,15 @@ def holder_of(ad: ClassAd) -> str:
 
 def slot_key(ad: ClassAd) -> tuple[str, str]:
     """Return what names a slot in one pool: its name and its startd's address."""
-    address = ad.string("MyAddress") or ad.string("StartdIpAddr") or ""
-    return (ad.string("Name") or "", address)
+    address = _read_string(ad, "myaddress") or _read_string(ad, "startdipaddr") or ""
+    return (_read_string(ad, "name") or "", address)
+
+
+def _is_partitionable(ad: ClassAd) -> bool:
+    text = read_text(ad, "partitionableslot")
+    if text is None or text in ("true", "false"):
+        return text == "true"
+    return bool(ad.boolean("PartitionableSlot"))
 
 
 def build_slot_table(
@@ -130,9 +164,9 @@ def build_slot_table(
                 address=key[1],
                 remote_user=holder_of(ad),
                 claim_ids=secrets.get(key) or claim_ids(ad),
-                partitionable=bool(ad.boolean("PartitionableSlot")),
+                partitionable=_is_partitionable(ad),
                 weight=weight,
-                current_rank=ad.real("CurrentRank") or 0.0,
+                current_rank=_read_number(ad, "currentrank") or 0.0,
             )
         )
     return SlotTable(rows, total)

@@ -1,0 +1,164 @@
+"""One column for each attribute that somebody looks at: which slots have the same value there.
+
+A column holds, for each slot, the number of its text among the different texts of an attribute, and
+the number that the text stands for if it is one. Joined columns tell combinations apart. What
+expressions make of them is `vectors.py`; a slot whose ad changes within a cycle is entered anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import isnan
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kettle.matchmaking.slot_classes import is_plain
+from kettle.matchmaking.slots import Slot, read_text
+
+Codes = NDArray[np.int32]
+Numbers = NDArray[np.float64]
+
+# Limit: whole numbers up to this are exact in floating point; greater ones the evaluator compares.
+_EXACT = 2.0**53
+
+
+class Column:
+    """The texts of one attribute."""
+
+    def __init__(self, name: str, rows: Sequence[Slot]) -> None:
+        self.name = name
+        self.codes: Codes = np.empty(len(rows), np.int32)
+        self.numbers: Numbers = np.empty(len(rows), np.float64)
+        self.texts: list[str | None] = []
+        # A slot that had the text when it was first met.
+        self.firsts: list[int] = []
+        # Whether all texts are numbers.
+        self.clean = True
+        # Whether all texts are values, which refer to nothing.
+        self.plain = True
+        self._numbers: list[float] = []
+        self._known: dict[str | None, int] = {}
+        self._strings: list[str | None] = []
+        codes = [self._code(read_text(slot.ad, name), index) for index, slot in enumerate(rows)]
+        self.codes[:] = codes
+        self.numbers[:] = np.array(self._numbers or [0.0])[self.codes]
+
+    def _code(self, text: str | None, row: int) -> int:
+        code = self._known.get(text)
+        if code is None:
+            code = self._known[text] = len(self.texts)
+            self.texts.append(text)
+            self.firsts.append(row)
+            number = _number(text)
+            self._numbers.append(number)
+            if isnan(number):
+                self.clean = False
+                self.plain = self.plain and is_plain(text)
+        return code
+
+    def codes_of_string(self, wanted: str) -> tuple[list[int], list[int]]:
+        """Return the codes of all texts that are strings, and of those equal without case."""
+        if len(self._strings) < len(self.texts):
+            for code in range(len(self._strings), len(self.texts)):
+                text = self.texts[code]
+                known = text is not None and text[:1] == '"' and "\\" not in text and is_plain(text)
+                self._strings.append(text[1:-1].lower() if known and text is not None else None)
+        key = wanted.lower()
+        strings = [code for code, text in enumerate(self._strings) if text is not None]
+        return strings, [code for code in strings if self._strings[code] == key]
+
+    def enter(self, row: int, slot: Slot) -> None:
+        """Take over what a slot says now."""
+        code = self._code(slot.ad.text(self.name), row)
+        self.codes[row] = code
+        self.numbers[row] = self._numbers[code]
+
+
+class Joint:
+    """Combinations of several columns' texts, numbered as they are met."""
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.columns = columns
+        # A slot of each combination.
+        self.firsts: list[int] = []
+        self._known: dict[tuple[int, ...], int] = {}
+        rows = zip(*(column.codes.tolist() for column in columns), strict=True)
+        self.codes: Codes = np.array(
+            [self._code(codes, index) for index, codes in enumerate(rows)], np.int32
+        )
+
+    def _code(self, codes: tuple[int, ...], row: int) -> int:
+        found = self._known.get(codes)
+        if found is None:
+            found = self._known[codes] = len(self.firsts)
+            self.firsts.append(row)
+        return found
+
+    def enter(self, row: int) -> None:
+        """Take over what the columns say now."""
+        self.codes[row] = self._code(tuple(int(each.codes[row]) for each in self.columns), row)
+
+
+def _number(text: str | None) -> float:
+    """Return the number that a text is, not a number for all else."""
+    if text is None:
+        return float("nan")
+    try:
+        number = float(text)
+    except ValueError:
+        return float("nan")
+    return number if abs(number) < _EXACT and "_" not in text else float("nan")
+
+
+class Columns:
+    """The columns of one cycle's slots, made when they are asked for."""
+
+    def __init__(self, rows: Sequence[Slot]) -> None:
+        self.rows = rows
+        self._columns: dict[str, Column] = {}
+        self._joints: dict[tuple[str, ...], Joint] = {}
+        # What `joint` answered, until a column tells more apart than it did.
+        self._answers: dict[tuple[str, ...], Column | Joint] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def column(self, name: str) -> Column:
+        """Return the column of an attribute, given in lower case."""
+        found = self._columns.get(name)
+        if found is None:
+            found = self._columns[name] = Column(name, self.rows)
+        return found
+
+    def joint(self, names: tuple[str, ...]) -> Column | Joint:
+        """Return which slots are the same in all these attributes; one at least is given."""
+        answer = self._answers.get(names)
+        if answer is None:
+            answer = self._answers[names] = self._join(names)
+        return answer
+
+    def _join(self, names: tuple[str, ...]) -> Column | Joint:
+        # What is the same everywhere tells nothing apart.
+        telling = tuple(name for name in names if len(self.column(name).texts) > 1) or names[:1]
+        if len(telling) == 1:
+            return self.column(telling[0])
+        found = self._joints.get(telling)
+        if found is None:
+            columns = [self.column(name) for name in telling]
+            found = self._joints[telling] = Joint(columns)
+        return found
+
+    def enter(self, row: int, names: Iterable[str]) -> None:
+        """Take over a slot's ad after these attributes of it have changed."""
+        slot, changed = self.rows[row], set()
+        for name in names:
+            column = self._columns.get(name.lower())
+            if column is not None:
+                if len(column.texts) == 1:
+                    self._answers.clear()
+                column.enter(row, slot)
+                changed.add(column.name)
+        for joined, joint in self._joints.items():
+            if not changed.isdisjoint(joined):
+                joint.enter(row)

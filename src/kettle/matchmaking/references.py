@@ -1,0 +1,134 @@
+"""Which attributes of a slot and of a request an expression may look at, whichever side it is on.
+
+A name without scope may be found on either side, so it counts for both: too many names only tell
+more slots apart than need be. Definitions are followed; `columns.py` has the slots' texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd, Expr
+from kettle.classad.nodes import (
+    AdNode,
+    AttributeReference,
+    Binary,
+    Call,
+    Conditional,
+    ListNode,
+    Parentheses,
+    Selection,
+    Subscript,
+    Unary,
+)
+from kettle.matchmaking.columns import Columns
+from kettle.matchmaking.slot_classes import is_plain
+
+SLOT = "slot"
+REQUEST = "request"
+_OTHER = {SLOT: REQUEST, REQUEST: SLOT}
+
+# A column of this name is the same for all slots.
+NOTHING = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Names in lower case, sorted: columns of the slots, attributes of the request."""
+
+    slot: tuple[str, ...]
+    request: tuple[str, ...]
+
+
+def find_names(expression: Expr) -> Iterator[tuple[str, str]]:
+    """Yield scope (`my`, `target` or nothing) and name in lower case of all that is looked up."""
+    todo = [expression]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, AttributeReference):
+            yield "", node.key
+        elif isinstance(node, Selection):
+            if isinstance(node.base, AttributeReference) and node.base.key in ("my", "target"):
+                yield node.base.key, node.key
+            else:
+                todo.append(node.base)
+        else:
+            todo.extend(_parts(node))
+
+
+def _parts(node: Expr) -> tuple[Expr, ...]:
+    match node:
+        case Parentheses():
+            return (node.inner,)
+        case Unary():
+            return (node.operand,)
+        case Binary():
+            return (node.left, node.right)
+        case Subscript():
+            return (node.base, node.index)
+        case Conditional():
+            return tuple(each for each in (node.condition, node.yes, node.no) if each is not None)
+        case Call():
+            return node.arguments
+        case ListNode():
+            return node.elements
+        case AdNode():
+            return tuple(each for each in node.table.values() if isinstance(each, Expr))
+    return ()
+
+
+def find_reach(expression: Expr, side: str, columns: Columns, request: ClassAd) -> Reach:
+    """Return what an expression that stands in the ad of one side may look at on both."""
+    found: dict[str, set[str]] = {SLOT: {NOTHING}, REQUEST: set()}
+    todo = list(_places(expression, side))
+    while todo:
+        where, name = todo.pop()
+        if name in found[where]:
+            continue
+        found[where].add(name)
+        for definition in _definitions(where, name, columns, request):
+            todo.extend(_places(definition, where))
+    return Reach(tuple(sorted(found[SLOT])), tuple(sorted(found[REQUEST])))
+
+
+class Reaches:
+    """Remembers what expressions reach; a request with definitions of its own is looked at anew."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._known: dict[tuple[int, str], tuple[Expr, Reach]] = {}
+
+    def find(self, expression: Expr, side: str, request: ClassAd) -> Reach:
+        """Return what `find_reach` finds."""
+        key = (id(expression), side)
+        known = self._known.get(key)
+        if known is not None and all(is_plain(request.text(name)) for name in known[1].request):
+            return known[1]
+        reach = find_reach(expression, side, self._columns, request)
+        if all(is_plain(request.text(name)) for name in reach.request):
+            # The expression is kept too: its identity is the key.
+            self._known[key] = (expression, reach)
+        return reach
+
+
+def _places(expression: Expr, side: str) -> Iterator[tuple[str, str]]:
+    for scope, name in find_names(expression):
+        if scope != "target":
+            yield side, name
+        if scope != "my":
+            yield _OTHER[side], name
+
+
+def _definitions(side: str, name: str, columns: Columns, request: ClassAd) -> Iterator[Expr]:
+    """Yield the expressions, other than values, that define a name on one side."""
+    if side == REQUEST:
+        if not is_plain(request.text(name)) and (definition := request.lookup(name)) is not None:
+            yield definition
+        return
+    column = columns.column(name)
+    for text, row in zip(column.texts, column.firsts, strict=True):
+        if not is_plain(text):
+            definition = columns.rows[row].ad.lookup(name)
+            if definition is not None:
+                yield definition

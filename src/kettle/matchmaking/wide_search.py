@@ -1,0 +1,230 @@
+"""The slots for a request out of thousands, found with array operations.
+
+Slots whose Requirements are defined alike form a group; a request is matched with all slots of a
+group at once. The best of what matches come out in batches, so that nobody sorts ten thousand slots
+for a request that wants one. What cannot be decided so is left to `candidates.py`, slot by slot,
+with the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kettle.classad import ClassAd, Expr, symmetric_match
+from kettle.matchmaking.autoclusters import closure
+from kettle.matchmaking.columns import Columns, Numbers
+from kettle.matchmaking.rank import Candidate, Eviction, RankSettings, is_free, number
+from kettle.matchmaking.references import REQUEST, SLOT, Reaches, find_names
+from kettle.matchmaking.slot_classes import is_plain, is_steady
+from kettle.matchmaking.slots import Slot
+from kettle.matchmaking.vectors import Vectors, Where
+
+# Limit: kinds of definitions that are matched at once; slots of others one by one.
+_MOST_GROUPS = 50
+# Limit: candidates that come out together.
+_LARGEST_BATCH = 256
+
+_NOBODY = ClassAd()
+Indexes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Slots that define alike all that their Requirements and the negotiator's ranks name."""
+
+    home: ClassAd
+    where: Where
+
+
+class WideSearch:
+    """All slots on offer as columns."""
+
+    def __init__(self, slots: Sequence[Slot], ranks: RankSettings) -> None:
+        self.slots = slots
+        self._columns = Columns(slots)
+        self._vectors = Vectors(self._columns)
+        self._reaches = Reaches(self._columns)
+        self._ranks = ranks
+        self._place = {slot.index: place for place, slot in enumerate(slots)}
+        self._available: Where = np.ones(len(slots), np.bool_)
+        self._free: Where = np.array([is_free(slot) for slot in slots], np.bool_)
+        self._groups, self._odd = self._gather()
+        # Values of the negotiator's ranks, by expression and what they take from a request.
+        self._values: dict[tuple[Expr, tuple[str | None, ...]], Numbers] = {}
+        # Slots that changed, in the order in which they did.
+        self.changes: list[int] = []
+
+    def _gather(self) -> tuple[list[_Group], Where]:
+        """Group the slots by their definitions."""
+        expressions = (self._ranks.pre_job_rank, self._ranks.post_job_rank)
+        ranked = {name for each in expressions if each is not None for _, name in find_names(each)}
+        left: Where = np.ones(len(self.slots), np.bool_)
+        odd: Where = np.zeros(len(self.slots), np.bool_)
+        groups: list[_Group] = []
+        while left.any() and len(groups) < _MOST_GROUPS:
+            first = int(np.argmax(left))
+            home = self.slots[first].ad
+            inside, outside = closure(home, ("Requirements", *sorted(ranked)))
+            alike = left.copy()
+            steady = True
+            for name in {name.lower() for name in (*inside, *outside)}:
+                column = self._columns.column(name)
+                text = column.texts[column.codes[first]]
+                if is_plain(text):
+                    plain = np.array([is_plain(each) for each in column.texts], np.bool_)
+                    alike &= plain[column.codes]
+                else:
+                    alike &= column.codes == column.codes[first]
+                    steady = steady and is_steady((text,))
+            left &= ~alike
+            if steady:
+                groups.append(_Group(home, alike))
+            else:
+                odd |= alike
+        return groups, odd | left
+
+    def note(self, slot: Slot, names: Sequence[str]) -> None:
+        """Take over that a slot was taken, or that these attributes of its ad have changed."""
+        place = self._place[slot.index]
+        self.changes.append(place)
+        if slot.taken:
+            self._available[place] = False
+            return
+        self._columns.enter(place, names)
+        for key, values in list(self._values.items()):
+            expression, looked_at = key
+            if any(text is not None for text in looked_at):
+                del self._values[key]
+            else:
+                values[place] = number(slot.ad, expression, _NOBODY)
+
+    def knows(self, request: ClassAd) -> bool:
+        """Tell whether a request can be matched at once: random and its kind cannot."""
+        if "Requirements" not in request:
+            return False
+        for name in ("Requirements", "Rank"):
+            expression = request.lookup(name)
+            if expression is None or expression.is_literal:
+                continue
+            defined = (text for _, text in self._vectors.definitions(expression, request))
+            if not is_steady((request.text(name), *defined)):
+                return False
+        return True
+
+    def matching(self, request: ClassAd) -> Where:
+        """Return the slots that match a request, symmetrically."""
+        requirements = request.lookup("Requirements")
+        assert requirements is not None
+        node = self._vectors.node(requirements, REQUEST, request)
+        wanted = node.holds(request, self._available)
+        found: Where = np.zeros(len(self.slots), np.bool_)
+        for group in self._groups:
+            where = wanted & group.where
+            own = group.home.lookup("Requirements")
+            if own is not None and where.any():
+                found |= self._vectors.node(own, SLOT, group.home).holds(request, where)
+        for place in np.flatnonzero(self._odd & self._available).tolist():
+            found[place] = symmetric_match(request, self.slots[place].ad)
+        return found
+
+    def held(self, matching: Where) -> Iterator[Slot]:
+        """Yield the matching slots that somebody holds."""
+        return (self.slots[place] for place in np.flatnonzero(matching & ~self._free).tolist())
+
+    def best_of(self, request: ClassAd, matching: Where) -> Batches:
+        """Return the free slots among those that match, to come out the best first."""
+        where = matching & self._free
+        rank = request.lookup("Rank")
+        wishes: Numbers = np.zeros(1)
+        if rank is not None and not rank.is_literal and where.any():
+            node = self._vectors.node(rank, REQUEST, request)
+            wishes = np.nan_to_num(node.numbers(request, where)[0], nan=0.0)
+        elif rank is not None:
+            wishes = np.array([number(request, rank, _NOBODY)])
+        pre = self._value(self._ranks.pre_job_rank, request)
+        post = self._value(self._ranks.post_job_rank, request)
+        places = np.flatnonzero(where)
+        return Batches(self, places, pre, np.broadcast_to(wishes, where.shape), post)
+
+    def _value(self, expression: Expr | None, request: ClassAd) -> Numbers:
+        """Return a rank of the negotiator for all slots."""
+        if expression is None:
+            return np.zeros(len(self.slots))
+        reach = self._reaches.find(expression, SLOT, request)
+        key = (expression, tuple(map(request.text, reach.request)))
+        found = self._values.get(key)
+        if found is None:
+            found = np.zeros(len(self.slots))
+            for group in self._groups:
+                node = self._vectors.node(expression, SLOT, group.home)
+                numbers = np.broadcast_to(node.numbers(request, group.where)[0], found.shape)
+                found[group.where] = np.nan_to_num(numbers, nan=0.0)[group.where]
+            for place in np.flatnonzero(self._odd).tolist():
+                found[place] = number(self.slots[place].ad, expression, request)
+            self._values[key] = found
+        return found
+
+
+class Batches:
+    """Matching free slots in the order of their quality, a few at a time."""
+
+    def __init__(
+        self, search: WideSearch, places: Indexes, pre: Numbers, wishes: Numbers, post: Numbers
+    ) -> None:
+        self._search = search
+        self._places = places
+        # As they were when the slots were looked for.
+        self._pre, self._wishes, self._post = pre, wishes, post
+        self._seen = len(search.changes)
+        # Chosen last, and still among the places.
+        self._taken: list[int] = []
+
+    def __bool__(self) -> bool:
+        return len(self._places) > len(self._taken)
+
+    def take(self, count: int, again: Callable[[Slot], None]) -> list[Candidate]:
+        """Return the next best slots; those that have changed meanwhile are given to `again`."""
+        search = self._search
+        changed = set(search.changes[self._seen :])
+        self._seen = len(search.changes)
+        if changed or len(self._taken):
+            kept = ~np.isin(self._places, (*changed, *self._taken))
+            changed -= set(self._taken)
+            self._taken = []
+            changed.intersection_update(self._places[~kept].tolist())
+            self._places = self._places[kept]
+            for place in sorted(changed):
+                again(search.slots[place])
+        if not len(self._places):
+            return []
+        self._taken = self._choose(max(1, min(count, _LARGEST_BATCH))).tolist()
+        return [self._candidate(place) for place in self._taken]
+
+    def _choose(self, count: int) -> Indexes:
+        """Return the best places by pre-job rank, the request's rank, post-job rank, and place."""
+        best = self._places
+        for values in (self._pre, self._wishes):
+            here = values[best]
+            best = best[here == here.max()]
+        here = self._post[best]
+        if len(best) > count:
+            limit = np.partition(here, len(here) - count)[len(here) - count]
+            better = best[here > limit]
+            equal = best[here == limit][: count - len(better)]
+            best = np.concatenate((better, equal))
+        return best
+
+    def _candidate(self, place: int) -> Candidate:
+        slot = self._search.slots[place]
+        quality = (
+            float(self._pre[place]),
+            float(self._wishes[place]),
+            float(self._post[place]),
+            int(Eviction.NOBODY),
+            0.0,
+        )
+        return Candidate(slot, slot.version, quality, Eviction.NOBODY)

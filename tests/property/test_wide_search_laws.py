@@ -1,0 +1,170 @@
+"""What array operations find of slots and expressions is what the evaluator finds one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given as over
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from kettle.classad import ClassAd, parse_expression, symmetric_match
+from kettle.matchmaking import candidates
+from kettle.matchmaking.columns import Columns
+from kettle.matchmaking.cycle import Plan
+from kettle.matchmaking.rank import number
+from kettle.matchmaking.references import REQUEST, SLOT
+from kettle.matchmaking.slots import SlotTable, build_slot_table
+from kettle.matchmaking.vectors import Vectors
+from kettle.matchmaking.wide_search import WideSearch
+from unit.matchmaking.pools import RANKS, plan, pslot, request, slot, submitter
+
+NAMES = ("Cpus", "Memory", "Os", "Flag", "Odd", "Limit", "Missing", "Wanted")
+VALUES = ("1", "2", "3.5", "-4", "true", "false", '"LINUX"', '"linux"', '"x"', "undefined")
+DEFINITIONS = (
+    *VALUES,
+    "error",
+    "Cpus * 2",
+    "MY.Memory > 2",
+    "TARGET.Wanted",
+    "Flag && Cpus > 1",
+    "{ 1 }",
+)
+TARGETS = tuple(f"TARGET.{name}" for name in NAMES)
+MINE = tuple(f"MY.{name}" for name in NAMES)
+ATOMS = (*NAMES, *TARGETS, *MINE, "1", "2", "2.5", "true", "false", '"linux"', "undefined", "error")
+JOINED = ("&&", "||", "<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "=?=", "/")
+
+
+@st.composite
+def expressions(draw: st.DrawFn, depth: int = 3) -> str:
+    """Expressions over what slots and requests have and lack."""
+    if depth == 0 or draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from(ATOMS))
+    kind = draw(st.integers(0, 6))
+    part = expressions(depth=depth - 1)
+    if kind == 0:
+        return f"!({draw(part)})"
+    if kind == 1:
+        return f"ifThenElse({draw(part)}, {draw(part)}, {draw(part)})"
+    return f"({draw(part)} {draw(st.sampled_from(JOINED))} {draw(part)})"
+
+
+def ads(values: tuple[str, ...]) -> st.SearchStrategy[dict[str, str]]:
+    return st.dictionaries(st.sampled_from(NAMES), st.sampled_from(values), max_size=6)
+
+
+def made(base: ClassAd, texts: dict[str, str]) -> ClassAd:
+    for name, text in texts.items():
+        base.insert_text(name, text)
+    return base
+
+
+def table_of(rows: list[dict[str, str]], requirements: list[str]) -> SlotTable:
+    return build_slot_table(
+        made(slot(f"s{index}", Requirements=f"={requirements[index % len(requirements)]}"), texts)
+        for index, texts in enumerate(rows)
+    )
+
+
+def truth_of(ad: ClassAd, text: str, target: ClassAd) -> bool:
+    value = ad.evaluate_expression(parse_expression(f"({text}) && true"), target)
+    return value is True
+
+
+@settings(deadline=None, max_examples=60)
+@over(expressions(), st.lists(ads(VALUES), min_size=1, max_size=7), ads(DEFINITIONS))
+def test_an_expression_of_a_request_means_the_same_for_all_slots(
+    text: str, rows: list[dict[str, str]], wishes: dict[str, str]
+) -> None:
+    table = table_of(rows, ["true"])
+    ad = made(ClassAd(), wishes)
+    expression = parse_expression(text)
+    node = Vectors(Columns(table.rows)).node(expression, REQUEST, ad)
+    where = np.ones(len(rows), np.bool_)
+    assert node.holds(ad, where).tolist() == [truth_of(ad, text, row.ad) for row in table]
+    values = np.broadcast_to(np.nan_to_num(node.numbers(ad, where)[0], nan=0.0), where.shape)
+    assert values.tolist() == [number(ad, expression, row.ad) for row in table]
+
+
+@settings(deadline=None, max_examples=60)
+@over(expressions(), st.lists(ads(VALUES), min_size=1, max_size=7), ads(DEFINITIONS))
+def test_an_expression_of_the_slots_means_the_same_for_all_of_them(
+    text: str, rows: list[dict[str, str]], wishes: dict[str, str]
+) -> None:
+    table = table_of(rows, ["true"])
+    ad = made(ClassAd(), wishes)
+    node = Vectors(Columns(table.rows)).node(parse_expression(text), SLOT, table.rows[0].ad)
+    where = np.ones(len(rows), np.bool_)
+    assert node.holds(ad, where).tolist() == [truth_of(row.ad, text, ad) for row in table]
+
+
+@settings(deadline=None, max_examples=60)
+@over(
+    expressions(),
+    st.lists(expressions(), min_size=1, max_size=3),
+    st.lists(ads(DEFINITIONS), min_size=1, max_size=8),
+    ads(DEFINITIONS),
+)
+def test_a_request_matches_the_same_slots(
+    text: str, theirs: list[str], rows: list[dict[str, str]], wishes: dict[str, str]
+) -> None:
+    table = table_of(rows, theirs)
+    ad = made(ClassAd(), wishes)
+    ad.insert_text("Requirements", text)
+    found = WideSearch(table.rows, RANKS).matching(ad)
+    assert found.tolist() == [symmetric_match(ad, row.ad) for row in table]
+
+
+def shape(found: Plan) -> list[tuple[str, int, str]]:
+    return [
+        (each.request.submitter, each.request.cluster, each.slot_name) for each in found.matches
+    ]
+
+
+WISHES = st.tuples(
+    st.sampled_from(("ann@d", "bob@d")),
+    st.integers(1, 5),
+    st.integers(1, 3),
+    st.integers(1, 20),
+    st.sampled_from(("0.0", "TARGET.Memory", "TARGET.Os =?= MY.Os", "10 - TARGET.Cpus")),
+    st.sampled_from(("true", "TARGET.Memory > 5", 'TARGET.Os == "x"', "TARGET.Odd =!= 3")),
+)
+SIZES = st.tuples(
+    st.booleans(), st.integers(1, 4), st.integers(1, 40), st.sampled_from(("x", "y")), st.booleans()
+)
+
+
+@settings(deadline=None, max_examples=40)
+@over(st.lists(SIZES, max_size=9), st.lists(WISHES, max_size=6))
+def test_a_cycle_is_the_same_with_arrays_and_without(
+    sizes: list[tuple[bool, int, int, str, bool]],
+    wishes: list[tuple[str, int, int, int, str, str]],
+) -> None:
+    def cycle() -> Plan:
+        rows = []
+        for number_, (divided, cpus, memory, system, held) in enumerate(sizes):
+            make = pslot if divided else slot
+            ad = make(f"s{number_}", cpus=cpus, memory=memory, Os=system, Rank="=TARGET.Wanted")
+            if held and not divided:
+                ad.update({"RemoteUser": "cid@d", "State": "Claimed", "CurrentRank": 1.0})
+            rows.append(ad)
+        users = {name: submitter(name) for name in ("ann@d", "bob@d")}
+        for cluster, (name, count, cpus, memory, rank, requirements) in enumerate(wishes):
+            users[name].requests.append(
+                request(
+                    name, count=count, cluster=cluster, cpus=cpus, memory=memory, rank=rank,
+                    requirements=requirements, divides=True, Wanted=cluster,
+                )
+            )  # fmt: skip
+        return plan(rows, *users.values(), submitter("cid@d", usage=1.0))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "WIDE_FROM", 10**9)
+        expected = cycle()
+        patch.setattr(candidates, "WIDE_FROM", 1)
+        found = cycle()
+    assert shape(found) == shape(expected)
+    assert [each.reason for each in found.rejections] == [
+        each.reason for each in expected.rejections
+    ]
