@@ -325,31 +325,37 @@ class Cycle:
             price, when = found.too_dear
             if when == market.changes and price > allowed + _EPSILON:
                 return price
-        limited = limits_depend_on_slot(request.ad)
         aside = []
         obstacle: float | str | None = None
         chosen: _Choice | None = None
         while (candidate := market.top(found, request)) is not None:
             choice = self._price(candidate, request)
-            if self._too_dear(submitter, choice, allowed):
-                if not isinstance(obstacle, float) or choice.cost < obstacle:
-                    obstacle = choice.cost
-                aside.append(heapq.heappop(found.heap))
-                continue
-            full = None
-            if limited:
-                full = self._full_limit(limits_text(request.ad, candidate.slot.ad))
-            if full is not None:
-                obstacle = obstacle or f"concurrency limit {full} reached"
-                aside.append(heapq.heappop(found.heap))
-                continue
-            chosen = choice
-            break
+            problem = self._problem(submitter, request, choice, allowed)
+            if problem is None:
+                chosen = choice
+                break
+            if isinstance(problem, float) and isinstance(obstacle, float):
+                obstacle = min(obstacle, problem)
+            elif isinstance(problem, float) or obstacle is None:
+                obstacle = problem
+            aside.append(heapq.heappop(found.heap))
         for entry in aside:
             heapq.heappush(found.heap, entry)
         if chosen is None and isinstance(obstacle, float) and not self._somebody_may_go:
             found.too_dear = (obstacle, market.changes)
         return chosen if chosen is not None else obstacle
+
+    def _problem(
+        self, submitter: Submitter, request: Request, choice: _Choice, allowed: float
+    ) -> float | str | None:
+        """Return why a submitter may not have a slot: its price, or the limit in the way."""
+        if self._too_dear(submitter, choice, allowed):
+            return choice.cost
+        if limits_depend_on_slot(request.ad):
+            full = self._full_limit(limits_text(request.ad, choice.candidate.slot.ad))
+            if full is not None:
+                return f"concurrency limit {full} reached"
+        return None
 
     def _too_dear(self, submitter: Submitter, choice: _Choice, allowed: float) -> bool:
         """Tell whether a submitter may not have a slot because of what it uses already.
