@@ -323,3 +323,34 @@ def test_what_travelled_is_counted_in_the_job_s_ad(pool: PersonalPool, work: Pat
     }
     for name in ("TransferInStarted", "TransferInFinished", "TransferOutStarted"):
         assert ad.integer(name)
+
+
+def test_large_inputs_take_their_turn_in_the_transfer_queue(work: Path, tmp_path: Path) -> None:
+    """MAX_CONCURRENT_UPLOADS: never two at once, and the log says who waited."""
+    text = "MAX_CONCURRENT_UPLOADS = 1\nBYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER = 1000\nNUM_CPUS = 4\n"
+    with personal_pool(tmp_path, text) as pool:
+        (work / "in").write_bytes(bytes(20 << 20))
+        path = work / "job.sh"
+        path.write_text("#!/bin/sh\ntest $(wc -c < in) = 20971520\n")
+        path.chmod(0o755)
+        jobs = submit(
+            pool,
+            work,
+            f"executable = {path}\n{SMALL}transfer_input_files = in\n"
+            "request_disk = 40MB\nqueue 4\n",
+        )
+        jobs.wait_for(5, 40)
+    under_way = most = 0
+    queued = started = 0
+    for event in jobs.events():
+        kind = getattr(event, "kind", None)
+        if event.number == 40 and kind == 1:
+            queued += 1
+        elif event.number == 40 and kind == 2:
+            started += 1
+            under_way += 1
+            assert getattr(event, "queue_seconds", None) is not None
+        elif event.number == 40 and kind == 3:
+            under_way -= 1
+        most = max(most, under_way)
+    assert (queued, started, most) == (4, 4, 1)

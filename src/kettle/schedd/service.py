@@ -86,6 +86,7 @@ class ScheddService:
         self.exports = ExportCommands(self)
         self.beside = BesideJobs(self)
         self.connecting = ConnectCommands(self)
+        self.transfers = TransferQueueCommands(self)
         self.mailer = Mailer(self)
         self.on_disk = OnDisk(self.journal)
         self._departing: dict[JobId, Job] = {}
@@ -124,7 +125,7 @@ class ScheddService:
         self.spooling.register()
         self.users.register()
         self.exports.register()
-        TransferQueueCommands(self).register()
+        self.transfers.register()
         self.connecting.register()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
@@ -144,6 +145,7 @@ class ScheddService:
         self.history.reconfigure(self.settings)
         self.events.logs.reconfigure(config)
         self.shadows.renew()
+        self.transfers.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
         self.ads.on_change()

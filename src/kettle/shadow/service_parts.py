@@ -37,6 +37,7 @@ class Host(Protocol):
     system_policy: SystemPolicy
     policy_seconds: float
     backoff_ceiling: float
+    bytes_to_queue: int
     max_input_mb: int
     max_output_mb: int
     chirp_prefix: str

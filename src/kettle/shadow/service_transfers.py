@@ -20,6 +20,7 @@ from kettle.runtime.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
 from kettle.shadow.job_updates import texts, transfer_stats
 from kettle.shadow.service_checkpoints import IntermediateStore
+from kettle.shadow.service_turns import Turn
 from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
@@ -63,10 +64,15 @@ async def send_input(shadow: Run, stream: Stream) -> None:
     size = -(-plan.sandbox_bytes // (1024 * 1024))
     counts = count_by_protocol(plan.items)
     shadow.update(texts({"TransferInputSizeMB": size, "TransferInputFileCounts": ClassAd(counts)}))
-    dialog = upload(
-        plan.items, files, _terms(shadow, stream, "Input", limit), sandbox_bytes=plan.sandbox_bytes
-    )
-    outcome = await stream.run(dialog)
+    turn = Turn(shadow, "Input")
+    turn.size = plan.sandbox_bytes
+    terms = _terms(shadow, stream, turn, "Input", limit)
+    try:
+        outcome = await stream.run(
+            upload(plan.items, files, terms, sandbox_bytes=plan.sandbox_bytes)
+        )
+    finally:
+        await turn.give_back()
     shadow.sent_bytes += outcome.bytes
     _note_end(shadow, "Input", outcome)
 
@@ -82,7 +88,10 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     place = _Place(plan_landing(shadow.job, directory, spooled=spooled))
     store = IntermediateStore(shadow)
 
-    def begun(final: bool, size: int) -> None:  # noqa: ARG001
+    turn = Turn(shadow, "Output")
+
+    def begun(final: bool, size: int) -> None:
+        turn.size = size
         if not final and not spooled:
             place.landing = Landing(store.begin(), {})
         elif final and shadow.state.phase is Phase.RUNNING:
@@ -91,10 +100,13 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     dialog = download(
         place.path_for,
         AsideFiles(shadow.host.aside, shadow.host.mounts.is_far),
-        _terms(shadow, stream, "Output", shadow.max_output_bytes),
+        _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
         begun=begun,
     )
-    outcome = await stream.run(dialog)
+    try:
+        outcome = await stream.run(dialog)
+    finally:
+        await turn.give_back()
     store.end(keep=outcome.success)
     shadow.received_bytes += outcome.bytes
     if not _is_failure_report(shadow):
@@ -186,7 +198,7 @@ def note_nothing(shadow: Run, direction: str) -> None:
     _note_end(shadow, direction, Outcome())
 
 
-def _terms(shadow: Run, stream: Stream, direction: str, limit: int) -> Terms:
+def _terms(shadow: Run, stream: Stream, turn: Turn, direction: str, limit: int) -> Terms:
     host = stream.remote_name.rpartition(":")[0]
     return Terms(
         "SHADOW",
@@ -194,16 +206,17 @@ def _terms(shadow: Run, stream: Stream, direction: str, limit: int) -> Terms:
         peer=f"<{stream.remote_name}>" if host else stream.remote_name,
         code=_CODES[direction],
         max_bytes=limit,
-        started=lambda: _note_start(shadow, direction),
+        await_turn=turn.take,
+        started=lambda: _note_start(shadow, direction, turn.queue_seconds),
     )
 
 
-def _note_start(shadow: Run, direction: str) -> None:
+def _note_start(shadow: Run, direction: str, queue_seconds: int | None = None) -> None:
     now = int(shadow.host.now())
     shadow.hear()
     if direction == "Output" and _is_failure_report(shadow):
         return
-    event = FileTransferEvent(kind=_KINDS[direction][0])
+    event = FileTransferEvent(kind=_KINDS[direction][0], queue_seconds=queue_seconds)
     if direction == "Input":
         event.host = shadow.starter_address or None
     shadow.write_event(event)

@@ -75,15 +75,15 @@ class TransferKnobs:
     )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many jobs' outputs come to the access point at a time; 0 is any number.",
     )
     MAX_CONCURRENT_UPLOADS = integer(
         "100",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many jobs' inputs leave the access point at a time; 0 is any number.",
     )
     MAX_CONCURRENT_UPLOADS_PER_USER = integer(
         "$(MAX_CONCURRENT_UPLOADS:100)/5",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many inputs of one user's jobs leave the access point at a time.",
     )
     MAX_FILE_TRANSFER_PLUGIN_LIFETIME = seconds(
         "72000",

@@ -1,0 +1,80 @@
+"""Whose turn it is to move files: the transfer queue of an access point.
+
+Pure. A shadow that has much to move asks; so many inputs (MAX_CONCURRENT_UPLOADS) and so many
+outputs (MAX_CONCURRENT_DOWNLOADS) travel at a time. Of those that wait, the user with the fewest
+under way comes first, then the one who asked first. Source: wire reference, Transfer queue
+manager, and the manual's transfer queue.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many transfers run at a time; 0 or less is no limit. Uploads carry jobs' input."""
+
+    uploads: int = 100
+    downloads: int = 100
+    uploads_of_user: int = 0
+
+    def of(self, *, downloading: bool) -> int:
+        """Return the limit of one direction."""
+        return self.downloads if downloading else self.uploads
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """One transfer that waits or runs."""
+
+    user: str
+    downloading: bool
+    asked_at: float = 0.0
+    running: bool = False
+
+
+@dataclass(slots=True)
+class TransferQueue:
+    """All transfers that were asked for, in the order they were."""
+
+    limits: Limits = field(default_factory=Limits)
+    requests: list[Request] = field(default_factory=list)
+
+    def add(self, request: Request) -> None:
+        """Let a transfer wait; `next_turns` says when it may run."""
+        self.requests.append(request)
+
+    def remove(self, request: Request) -> None:
+        """A transfer is over, or is wanted no more."""
+        self.requests.remove(request)
+
+    def next_turns(self) -> list[Request]:
+        """Return the transfers whose turn it is now; they count as running from here on."""
+        return [request for way in (False, True) for request in self._next_of(downloading=way)]
+
+    def count(self, *, downloading: bool, running: bool) -> int:
+        """Return how many transfers of a direction run, or wait."""
+        return sum(
+            one.downloading is downloading and one.running is running for one in self.requests
+        )
+
+    def _next_of(self, *, downloading: bool) -> list[Request]:
+        limit = self.limits.of(downloading=downloading)
+        mine = [one for one in self.requests if one.downloading is downloading]
+        waiting = [one for one in mine if not one.running]
+        under_way = Counter(one.user for one in mine if one.running)
+        most = 0 if downloading else self.limits.uploads_of_user
+        turns: list[Request] = []
+        while waiting and (limit <= 0 or under_way.total() < limit):
+            allowed = [one for one in waiting if most <= 0 or under_way[one.user] < most]
+            if not allowed:
+                break
+            # `min` keeps the first of those that are alike, who asked first.
+            chosen = min(allowed, key=lambda one: under_way[one.user])
+            waiting.remove(chosen)
+            under_way[chosen.user] += 1
+            chosen.running = True
+            turns.append(chosen)
+        return turns
