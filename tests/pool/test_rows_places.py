@@ -76,16 +76,35 @@ def test_mail_is_sent_only_as_asked_and_never_by_default(pool: PersonalPool, wor
         ("complete", "notification = complete\nnotify_user = a@b\n", "true"),
         ("error_good", "notification = error\nnotify_user = a@b\n", "true"),
         ("error_bad", "notification = error\nnotify_user = a@b\n", "kill -9 $$"),
+        (
+            "error_code",
+            "notification = error\nnotify_user = a@b\nsuccess_exit_code = 0\nmax_retries = 0\n",
+            "exit 3",
+        ),
+        # Its shadow holds it: the output it promised is not there.
+        (
+            "error_held",
+            (
+                "notification = error\nnotify_user = a@b\nshould_transfer_files = yes\n"
+                "transfer_output_files = nothere\n"
+            ),
+            "true",
+        ),
+        ("never_held", "on_exit_hold = true\n", "true"),
     ):
         ends[name] = shell(pool, work / name, script, lines)
-    for jobs in ends.values():
-        jobs.wait_for(5, 20)
+    for name, jobs in ends.items():
+        jobs.wait_for(12 if "held" in name else 5, 20)
     mails = Path(pool.folder, "run", "mails")
-    wait_until(lambda: mails.exists() and mails.read_text().count("---") == 2, 10)
+    mailed = {"complete", "error_bad", "error_code", "error_held"}
+    wait_until(lambda: mails.exists() and mails.read_text().count("---") == len(mailed), 10)
     text = mails.read_text()
     for name, jobs in ends.items():
-        assert (f"{jobs.cluster}.0" in text) == (name in {"complete", "error_bad"}), name
+        assert (f"{jobs.cluster}.0" in text) == (name in mailed), name
     assert "a@b" in text
+    assert "was put on hold: " in text
+    for name in ("error_held", "never_held"):
+        run_tool(pool, "condor_rm", str(ends[name].cluster))
 
 
 @shows("R072")

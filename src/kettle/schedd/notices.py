@@ -28,7 +28,8 @@ def is_wanted(job: Job) -> bool:
     wanted = ad.integer("JobNotification") or 0
     if wanted in {Notification.NEVER, Notification.START}:
         return False
-    failed = bool(ad.boolean("ExitBySignal"))
+    success = ad.integer("JobSuccessExitCode")
+    failed = bool(ad.boolean("ExitBySignal")) or success not in {None, ad.integer("ExitCode")}
     if job.status == JobStatus.HELD:
         return (
             wanted in {Notification.ALWAYS, Notification.ERROR}

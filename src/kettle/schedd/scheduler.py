@@ -76,6 +76,9 @@ class Hands(Protocol):
     def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         """Write the event of a job that went on hold without running."""
 
+    def mail_held(self, job: Job) -> None:
+        """Tell the owner of a job that its run put on hold, if he wants to know."""
+
     def log_released(self, job: Job, reason: str) -> None:
         """Write the event of a job that was released."""
 
@@ -361,6 +364,9 @@ class Scheduler:
         else:
             changes["CurrentHosts"] = "0"
         self.queue.update(job.id, changes)
+        if isinstance(event, job_machine.Held):
+            # Its event is the shadow's to write, the mail is ours.
+            self.hands.mail_held(job)
         self.statistics.on_ended(job, reason, now)
         self.hands.record_run(job)
         self._let_go(job)

@@ -287,6 +287,10 @@ class ScheddService:
         self.mailer.notify(job)
         self.events.held(job, reason, code, subcode)
 
+    def mail_held(self, job: Job) -> None:
+        """Mail the owner of a job that its shadow held."""
+        self.mailer.notify(job)
+
     def log_released(self, job: Job, reason: str) -> None:
         """Write event 013."""
         self.events.released(job, reason)

@@ -61,6 +61,9 @@ class Hands:
     def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         self.done.append(("012", str(job.id), reason, str(code)))
 
+    def mail_held(self, job: Job) -> None:
+        self.done.append(("mail", str(job.id)))
+
     def log_released(self, job: Job, reason: str) -> None:
         self.done.append(("013", str(job.id)))
 

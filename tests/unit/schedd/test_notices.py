@@ -40,6 +40,12 @@ def test_a_hold_that_nobody_wished_is_an_error() -> None:
     assert not notices.is_wanted(job_of(5, JobNotification="3", HoldReasonCode="1"))
 
 
+def test_an_exit_code_that_means_failure_is_an_error() -> None:
+    good = {"JobNotification": "3", "JobSuccessExitCode": "1", "ExitBySignal": "false"}
+    assert notices.is_wanted(job_of(4, ExitCode="0", **good))
+    assert not notices.is_wanted(job_of(4, ExitCode="1", **good))
+
+
 def test_a_mail_names_the_job_and_how_it_ended() -> None:
     mail = notices.compose(job_of(4, ExitCode="3"), machine="ap", uid_domain="vm")
     assert (mail.recipient, mail.subject) == ("alice@vm", "[HTCondor] HTCondor Job 1.0")
