@@ -20,8 +20,6 @@ pytestmark = [
     pytest.mark.skipif(
         not SSHD or not shutil.which("ssh"), reason="sshd and ssh are not installed"
     ),
-    # As root jobs run as nobody, whom sshd lets in nowhere: its shell is nologin.
-    pytest.mark.skipif(os.getuid() == 0, reason="needs an account with a shell"),
 ]
 
 

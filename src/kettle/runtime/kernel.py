@@ -104,3 +104,40 @@ def _fork_twice() -> int:
     if not text:
         raise OSError("the process between parent and child died")
     return int(text)
+
+
+_CLONE_FS = 0x00000200
+_CLONE_NEWNS = 0x00020000
+MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_SLAVE = 2, 4, 4096, 16384, 1 << 19
+_MNT_DETACH = 2
+
+
+def unshare_mounts() -> None:
+    """Give this thread a mount namespace of its own; OSError if the kernel refuses."""
+    _check(_libc.unshare(_CLONE_NEWNS))
+
+
+def join_mounts(descriptor: int) -> None:
+    """Enter the mount namespace that a descriptor stands for; the working directory becomes /.
+
+    The kernel lets only a thread do that which shares its directories with no other.
+    """
+    _check(_libc.unshare(_CLONE_FS))
+    _check(_libc.setns(descriptor, _CLONE_NEWNS))
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """Mount a file system, or bind one folder or file over another."""
+    words = [word.encode() or None for word in (source, target, kind)]
+    _check(_libc.mount(*words, ctypes.c_ulong(flags), data.encode() or None))
+
+
+def unmount(target: str) -> None:
+    """Take a mount away, for everybody who opens it from now on."""
+    _check(_libc.umount2(target.encode(), _MNT_DETACH))
+
+
+def _check(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))

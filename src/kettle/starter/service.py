@@ -201,7 +201,9 @@ class Starter:
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
             ) from error
         self._jobs = self.world.job_processes(account)
-        self._watch = self.world.confine(self._jobs, self.slot, self.job)
+        self._watch = self.world.confine(
+            self._jobs, self.sandbox, self.slot, self.job, transfers=self.transfers
+        )
         self.commands = StarterCommands(self)
         self.commands.register()
         if self._short_begin:

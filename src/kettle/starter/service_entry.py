@@ -33,6 +33,7 @@ from kettle.runtime.stream import Stream
 from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.service_control import StartdControl
 from kettle.starter.service_tenure import UMASK, Surroundings, Tenure
+from kettle.starter.service_view import JobView
 from kettle.starter.service_watch import SlotGroup
 from kettle.starter.settings import StarterSettings, read_settings
 from kettle.wire.codec import Reader
@@ -111,6 +112,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     control = StartdControl(Stream.over(descriptors[1]), connections)
     tasks.spawn(control.serve(), "control")
     group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
+    view = JobView(prepared.privileges)
     network = _make_network(prepared, activation, clock, log)
     await network.listen(None)
     if prepared.config.get("CCB_ADDRESS"):
@@ -118,7 +120,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
         await network.register_with_brokers(Files(), _BROKER_SECONDS)
     network.begin_accepting()
     surroundings = Surroundings(
-        prepared.settings, clock, log, processes, prepared.privileges, network, control, group
+        prepared.settings, clock, log, processes, prepared.privileges, network, control, group, view
     )
     tenure = Tenure(surroundings, stays=connections is not None)
     try:
@@ -127,6 +129,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
         await network.close()
         await tasks.cancel_all()
         group.close()
+        view.close()
         processes.stop()
         profiling.stop()
     return 0

@@ -27,6 +27,7 @@ from kettle.runtime.processes import (
 )
 from kettle.runtime.small_files import read_small
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
+from kettle.starter.service_view import JobView, has_shell
 from kettle.starter.usage import Sample
 
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -50,11 +51,13 @@ class JobProcesses:
     ) -> None:
         self._processes = processes
         self._privileges = privileges
-        self._account = account
+        self.account = account
         # Whatever runs as a dedicated account is the job's, wherever it comes from (E009).
         self._dedicated = dedicated and privileges.can_switch
         # Holds everything the job starts, where the machine has control groups for us.
         self.group: Group | None = None
+        # What the job sees of the machine's folders, where that is not what everybody sees.
+        self.view: JobView | None = None
         self.child: Child | None = None
         self.suspended = False
         # After a checkpoint the job goes on in its files; before, it begins them.
@@ -77,7 +80,7 @@ class JobProcesses:
         try:
             if streams or not plan.reads_and_writes_nothing:
                 # One switch for all three files: it costs more than opening them.
-                with self._privileges.as_account(self._account):
+                with self._privileges.as_account(self.account):
                     self._open_standard(plan, dict(streams or {}), opened)
             child = self._spawn(plan, opened)
         finally:
@@ -103,9 +106,14 @@ class JobProcesses:
     def _open(self, number: int, file: StandardFile) -> int:
         begin = os.O_APPEND if self.continues else os.O_TRUNC
         flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | begin
+        # A pipe that nobody else opens must not hold us up, and after a checkpoint a link may lie
+        # where the job's output was.
+        flags |= os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if self.continues else 0)
         try:
-            with self._privileges.as_account(self._account):
-                return os.open(file.path, flags | os.O_CLOEXEC, 0o644)
+            with self._privileges.as_account(self.account):
+                descriptor = os.open(file.path, flags, 0o644)
+            os.set_blocking(descriptor, True)
+            return descriptor
         except OSError as error:
             name = ("standard input", "standard output", "standard error")[number]
             code = (
@@ -132,7 +140,7 @@ class JobProcesses:
                 os.nice(plan.nice)
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
-            with self._inside_group(), self._privileges.as_job(self._account):
+            with self.inside(), self._privileges.as_job(self.account):
                 return self._processes.spawn(
                     plan.argv,
                     environment=plan.environment,
@@ -145,17 +153,36 @@ class JobProcesses:
             raise self._explain(plan, error) from error
 
     @contextlib.contextmanager
-    def _inside_group(self) -> Iterator[None]:
-        if self.group is None:
+    def inside(self) -> Iterator[None]:
+        """Be where the job's processes are to begin: in their group, with their view of folders.
+
+        Nothing inside may await.
+        """
+        if self.group is None and self.view is None:
             yield
             return
-        with self._privileges.as_root(), self.group.entered():
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._privileges.as_root())
+            if self.group is not None:
+                stack.enter_context(self.group.entered())
+            if self.view is not None:
+                stack.enter_context(self.view.entered())
             yield
+
+    @contextlib.contextmanager
+    def inside_with_shell(self, home: str) -> Iterator[None]:
+        """Be inside, where the job's account has a shell to log in with; OSError if it cannot."""
+        with self.inside():
+            if self.view is None or has_shell(self.account.name):
+                yield
+                return
+            with self.view.with_shell(self.account, "/bin/sh", home):
+                yield
 
     def _explain(self, plan: LaunchPlan, error: OSError) -> CannotLaunch:
         number = error.errno or errno.EIO
         try:
-            with self._privileges.as_account(self._account):
+            with self._privileges.as_account(self.account):
                 os.stat(plan.cwd)
         except OSError as wrong:
             return CannotLaunch(
@@ -181,7 +208,7 @@ class JobProcesses:
         if self.group is not None:
             found += [pid for pid in self.group.pids() if pid not in found]
         if self._dedicated:
-            found += processes_of(self._account.uid)
+            found += processes_of(self.account.uid)
         return [pid for pid in found if not is_zombie(pid)]
 
     def signal_job(self, number: int) -> bool:

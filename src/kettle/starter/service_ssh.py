@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError
+from kettle.starter.service_view import has_shell
 
 if TYPE_CHECKING:
     from kettle.starter.service import Starter
 
 _CONFIG = """\
-HostKey {folder}/host_key
-AuthorizedKeysFile {folder}/authorized_keys
+HostKey "{folder}/host_key"
+AuthorizedKeysFile "{pattern}/authorized_keys"
 PidFile none
 StrictModes no
 UsePAM no
@@ -32,10 +33,26 @@ PrintMotd no
 PermitUserEnvironment no
 X11Forwarding no
 AllowUsers {user}
-ForceCommand {folder}/shell
+ForceCommand exec {shell}
 Subsystem sftp internal-sftp
 """
 _KEY_SECONDS = 30.0
+
+
+def render_config(folder: str, user: str) -> str:
+    """Return sshd's configuration; KettleError for a folder that it has no way to write.
+
+    Names are quoted: a pool may lie in a folder with blanks. In AuthorizedKeysFile a percent sign
+    stands for something else, and the command goes through a shell.
+    """
+    if any(letter in folder for letter in '"\n\\'):
+        raise KettleError(f"sshd cannot be told of a folder called {folder!r}")
+    return _CONFIG.format(
+        folder=folder,
+        pattern=folder.replace("%", "%%"),
+        shell=shlex.quote(f"{folder}/shell"),
+        user=user,
+    )
 
 
 @dataclass(frozen=True)
@@ -60,6 +77,12 @@ class ShellServer:
             raise KettleError("ssh_to_job is turned off on this machine (ENABLE_SSH_TO_JOB)")
         if not os.access(settings.sshd, os.X_OK):
             raise KettleError(f"there is no {settings.sshd} on this machine")
+        account, view = starter.keeper.account, starter.jobs.view
+        if not has_shell(account.name) and (view is None or not view.possible):
+            raise KettleError(
+                f"the job runs as {account.name}, an account without a shell, and this machine "
+                "lets us give it none"
+            )
         self._count += 1
         folder = f"{starter.sandbox.user}/.condor_ssh_to_job_{self._count}"
         keeper = starter.keeper
@@ -73,7 +96,7 @@ class ShellServer:
             f"{folder}/authorized_keys", self._read(f"{folder}/client_key.pub").decode(), 0o600
         )
         keeper.write(f"{folder}/shell", self._shell_script(shells), 0o700)
-        text = _CONFIG.format(folder=folder, user=keeper.account.name)
+        text = render_config(folder, keeper.account.name)
         keeper.write(f"{folder}/sshd_config", text, 0o600)
         # The client puts a host pattern in front of the server's key.
         return folder, Keys(_encode(server), _encode(client))
@@ -93,8 +116,13 @@ class ShellServer:
 
     def _read(self, path: str) -> bytes:
         keeper = self._starter.keeper
-        with keeper.privileges.as_account(keeper.account), open(path, "rb") as file:
-            return file.read(64 * 1024)
+        flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        with keeper.privileges.as_account(keeper.account):
+            descriptor = os.open(path, flags)
+        try:
+            return os.read(descriptor, 64 * 1024)
+        finally:
+            os.close(descriptor)
 
     def _shell_script(self, shells: str) -> str:
         """Return the program that becomes the session: the job's directory and environment."""
@@ -120,21 +148,29 @@ class ShellServer:
         starter, keeper = self._starter, self._starter.keeper
         argv = [starter.settings.sshd, "-i", "-e", "-f", f"{folder}/sshd_config"]
         os.set_blocking(connection, True)
+        said = -1
         try:
-            with keeper.privileges.as_job(keeper.account):
+            with keeper.privileges.as_account(keeper.account):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+                said = os.open(f"{folder}/sshd.log", flags, 0o600)
+            with (
+                starter.jobs.inside_with_shell(starter.sandbox.scratch),
+                keeper.privileges.as_job(keeper.account),
+            ):
                 starter.world.processes.spawn(
                     argv,
                     environment={"PATH": "/usr/bin:/bin"},
                     cwd=starter.sandbox.scratch,
-                    fds={0: connection, 1: connection},
+                    fds={0: connection, 1: connection, 2: said},
                     new_session=True,
                     name="sshd",
                 )
         except OSError as error:
             starter.log(f"cannot start {argv[0]}: {error}")
         finally:
-            with contextlib.suppress(OSError):
-                os.close(connection)
+            for descriptor in (connection, said):
+                with contextlib.suppress(OSError):
+                    os.close(descriptor)
 
 
 def _encode(data: bytes) -> str:

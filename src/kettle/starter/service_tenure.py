@@ -24,6 +24,7 @@ from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.account import Claimed
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
+from kettle.starter.service_view import JobView
 from kettle.starter.service_watch import SlotGroup
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import StarterSettings
@@ -49,6 +50,7 @@ class Surroundings:
     network: SystemNetwork
     control: StartdControl
     slot_group: SlotGroup
+    view: JobView
 
 
 class Tenure:
@@ -100,6 +102,7 @@ class Tenure:
             around.log,
             shadow,
             slot_group=around.slot_group,
+            view=around.view,
             accounts=self._accounts,
         )
 

@@ -23,7 +23,10 @@ from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import Role
 from kettle.starter.launch import LaunchPlan, StandardFile
 from kettle.starter.limits import disk_limit_kib, plan_limits
+from kettle.starter.private_view import private_folders
+from kettle.starter.sandbox import Sandbox
 from kettle.starter.service_job import JobProcesses
+from kettle.starter.service_view import JobView
 from kettle.starter.service_watch import ResourceWatch, SlotGroup, machine_pids
 from kettle.starter.settings import StarterSettings
 from kettle.wire.commands import Command
@@ -51,6 +54,7 @@ class StarterWorld:
     # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
     pid: int = field(default_factory=os.getpid)
     slot_group: SlotGroup | None = None
+    view: JobView | None = None
     # The sessions of people who look at the job.
     owners: list[ClaimId] = field(default_factory=list)
     # As whom jobs of this claim run, by what was asked to decide it.
@@ -61,14 +65,23 @@ class StarterWorld:
         dedicated = is_dedicated(self.settings.accounts, account.name)
         return JobProcesses(self.processes, self.privileges, account, dedicated=dedicated)
 
-    def confine(self, jobs: JobProcesses, slot: ClassAd, job: ClassAd) -> ResourceWatch:
-        """Put the job's processes, before there are any, into a group of their own if we can.
+    def confine(
+        self, jobs: JobProcesses, sandbox: Sandbox, slot: ClassAd, job: ClassAd, *, transfers: bool
+    ) -> ResourceWatch:
+        """Shut the job's processes, before there are any, off from others, as far as we can.
 
-        Return what watches that they stay within the slot's limits.
+        They get a control group and a view of the machine's folders. Return what watches that they
+        stay within the slot's limits.
         """
         rules = self.settings.limits
         wanted = plan_limits(rules, slot, job, machine_pids())
         jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
+        if self.view is not None and self.view.possible:
+            needed = (sandbox.root, "" if transfers else job.string("Iwd") or "")
+            folders = private_folders(self.settings.private_folders, slot, job, needed)
+            shared = self.settings.private_shared_memory
+            self.view.prepare(folders, sandbox.scratch, jobs.account, shared_memory=shared)
+            jobs.view = self.view
         return ResourceWatch(rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot))
 
     @property

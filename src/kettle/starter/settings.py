@@ -41,6 +41,8 @@ class StarterSettings:
     accounts: AccountRules = field(default_factory=AccountRules)
     minimum_uid: int = 1
     limits: LimitRules = field(default_factory=LimitRules)
+    private_folders: str = ""
+    private_shared_memory: bool = True
     ssh_to_job: bool = True
     sshd: str = "/usr/sbin/sshd"
     ssh_keygen: str = "/usr/bin/ssh-keygen"
@@ -95,6 +97,8 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         accounts=_read_account_rules(config),
         minimum_uid=number("JOB_MINIMUM_UID", 1),
         limits=_read_limit_rules(config),
+        private_folders=text("MOUNT_UNDER_SCRATCH"),
+        private_shared_memory=flag("MOUNT_PRIVATE_DEV_SHM", default=True),
         ssh_to_job=flag("ENABLE_SSH_TO_JOB", default=True),
         sshd=text("SSHD", "/usr/sbin/sshd"),
         ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),

@@ -68,7 +68,7 @@ class DockerKnobs:
     DOCKER_VOLUMES = string("", doc="Known text; no part of Kettle acts on it yet.")
     MOUNT_UNDER_SCRATCH = string(
         '"/tmp,/var/tmp"',
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Folders that a job of a root pool has for itself, below its scratch directory.",
     )
     OPENMPI_EXCLUDE_NETWORK_INTERFACES = string(
         "docker0,virbr0",

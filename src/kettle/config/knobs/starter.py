@@ -157,7 +157,7 @@ class StarterKnobs:
     )
     MOUNT_PRIVATE_DEV_SHM = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a job of a root pool has its own /dev/shm.",
     )
     PER_JOB_NAMESPACES = boolean(
         "true",

@@ -36,6 +36,7 @@ from kettle.starter.service_control import StartdControl
 from kettle.starter.service_job import JobProcesses
 from kettle.starter.service_tenure import Surroundings as StarterSurroundings
 from kettle.starter.service_tenure import Tenure
+from kettle.starter.service_view import JobView
 from kettle.starter.service_watch import SlotGroup
 from kettle.starter.service_world import StarterWorld
 from kettle.starter.settings import read_settings
@@ -303,6 +304,7 @@ class Machine:
             simulated_network,
             control,
             SlotGroup(privileges, None),
+            JobView(privileges),
         )
         tenure = _SimulatedTenure(around, process, self.around.witness)
         await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))

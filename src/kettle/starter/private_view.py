@@ -1,0 +1,35 @@
+"""Which folders of the machine a job sees as its own (MOUNT_UNDER_SCRATCH).
+
+Pure. Making the view is `service_view.py`; only root can.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from kettle.classad import ClassAd
+
+
+def private_folders(
+    expression: str, slot: ClassAd, job: ClassAd, needed: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Return the folders that are to be replaced, in order.
+
+    The expression's value in the slot's ad, with the job as TARGET, is a list with commas. One in
+    which something `needed` lies is left out: the job could not reach it (an execute folder below
+    /tmp; Compat: also the working directory of a job without file transfer, which the reference
+    hides).
+    """
+    probe = ClassAd(parent=slot)
+    probe.insert_text("KettleFolders", expression or '""')
+    value = probe.evaluate("KettleFolders", job)
+    if not isinstance(value, str):
+        return ()
+    found = [posixpath.normpath(word.strip()) for word in value.split(",") if word.strip()]
+    return tuple(
+        folder
+        for folder in dict.fromkeys(found)
+        if folder.startswith("/")
+        and folder != "/"
+        and not any(path == folder or path.startswith(folder + "/") for path in needed)
+    )

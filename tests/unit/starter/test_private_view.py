@@ -1,0 +1,56 @@
+"""What a job has for itself: its own /tmp, and for a login an account with a shell."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.runtime.privileges import Account
+from kettle.starter.private_view import private_folders
+from kettle.starter.service_ssh import render_config
+from kettle.starter.service_view import accounts_with_shell, only_local_accounts
+
+SLOT, JOB = ClassAd({"OpSys": "LINUX"}), ClassAd({"WantTmp": True})
+
+
+@pytest.mark.parametrize(
+    ("expression", "needed", "expected"),
+    [
+        ('"/tmp,/var/tmp"', ("/var/lib/execute/dir_1", ""), ("/tmp", "/var/tmp")),
+        ('"/tmp, /var/tmp/,/tmp"', (), ("/tmp", "/var/tmp")),
+        ('"/tmp,/var/tmp"', ("/tmp/pool/execute/dir_1",), ("/var/tmp",)),
+        ('"/tmp,/var/tmp"', ("/tmp",), ("/var/tmp",)),
+        ('"/tmp"', ("/tmpfs/job",), ("/tmp",)),
+        ('ifThenElse(TARGET.WantTmp, "/tmp", "")', (), ("/tmp",)),
+        ('"/,relative,,"', (), ()),
+        ("undefined", (), ()),
+        ("", (), ()),
+    ],
+)
+def test_folders_are_the_expressions_but_for_those_the_job_needs(
+    expression: str, needed: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
+    assert private_folders(expression, SLOT, JOB, needed) == expected
+
+
+def test_an_account_gets_a_shell_and_the_others_stay_as_they_are() -> None:
+    text = "root:x:0:0:root:/root:/bin/bash\nnobody:x:9:9:n:/none:/usr/sbin/nologin\n"
+    account = Account("nobody", 9, 9, (9,))
+    assert accounts_with_shell(text, account, "/bin/sh", "/job") == (
+        "root:x:0:0:root:/root:/bin/bash\nnobody:x:9:9::/job:/bin/sh\n"
+    )
+
+
+def test_only_the_files_are_asked_for_accounts() -> None:
+    text = "passwd: files systemd\ngroup:  files systemd\nshadow:\tfiles systemd\n"
+    assert only_local_accounts(text) == "group:  files systemd\npasswd: files\nshadow: files\n"
+
+
+def test_sshd_is_told_of_folders_with_blanks_and_signs() -> None:
+    text = render_config("/pool of 100%/user/ssh", "alice")
+    assert 'HostKey "/pool of 100%/user/ssh/host_key"' in text
+    assert 'AuthorizedKeysFile "/pool of 100%%/user/ssh/authorized_keys"' in text
+    assert "ForceCommand exec '/pool of 100%/user/ssh/shell'" in text
+    with pytest.raises(KettleError, match="cannot be told"):
+        render_config('/a"b', "alice")
