@@ -23,13 +23,13 @@ from kettle.records.event_kinds import (
 )
 from kettle.records.event_usage import CpuTimes
 from kettle.runtime import tasks
+from kettle.runtime.owned_files import OwnedFiles
 from kettle.runtime.processes import kill_tree
 from kettle.schedd import beside
 from kettle.schedd.beside import Run
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Changes, Job
 from kettle.schedd.service_local import LocalRun, birth_of
-from kettle.schedd.service_spooling import OwnedFiles
 
 if TYPE_CHECKING:
     from kettle.runtime.processes import Child
@@ -109,7 +109,7 @@ class BesideJobs:
     async def _run_program(self, run: Run) -> int:
         runtime, job = self._service.runtime, run.job
         program = beside.plan_program(job.ad, _inherited())
-        files = OwnedFiles(runtime.privileges, job.owner)
+        files = OwnedFiles.of(runtime.privileges, job.owner)
         account = runtime.privileges.job_account(job.owner)
         opened: list[int] = []
         try:

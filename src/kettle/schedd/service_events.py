@@ -21,7 +21,7 @@ from kettle.records.event_kinds import (
     SubmitEvent,
 )
 from kettle.runtime.event_logs import EventLogs
-from kettle.runtime.privileges import find_account
+from kettle.runtime.owned_files import account_of_owner
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -118,13 +118,9 @@ class ScheddEvents:
     @contextlib.contextmanager
     def _as_owner(self, owner: str) -> Iterator[None]:
         """Touch files as the job's owner, where this daemon can."""
-        privileges = self._runtime.privileges
-        if not privileges.can_switch:
-            yield
-            return
         try:
-            account = find_account(owner)
+            account = account_of_owner(self._runtime.privileges, owner)
         except NotFoundError as error:
             raise StorageError(str(error)) from error
-        with privileges.as_account(account):
+        with self._runtime.privileges.as_account(account):
             yield

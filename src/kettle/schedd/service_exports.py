@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
+from kettle.runtime.owned_files import OwnedFiles
 from kettle.schedd import exports
-from kettle.schedd.service_spooling import OwnedFiles
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     ExportJobs,
@@ -90,7 +90,7 @@ class ExportCommands:
             await self._service.journal.flush()
 
     def _files(self, actor: Actor) -> OwnedFiles:
-        return OwnedFiles(self._service.runtime.privileges, actor.owner)
+        return OwnedFiles.of(self._service.runtime.privileges, actor.owner)
 
     def _write(self, actor: Actor, path: str, data: bytes) -> None:
         with self._files(actor).as_owner():

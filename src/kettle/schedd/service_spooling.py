@@ -7,22 +7,19 @@ its place when all are there.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, NotFoundError, RefusedError
-from kettle.runtime.privileges import Account, Privileges, find_account
-from kettle.runtime.transfer_files import LocalFiles, LocalSource, LocalTarget
+from kettle.runtime.owned_files import OwnedFiles
 from kettle.schedd import spooling
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Job
 from kettle.schedd.selection import parse_constraint, select_jobs
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.items import Look
 from kettle.transfer.plan import plan_landing
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
@@ -43,57 +40,6 @@ if TYPE_CHECKING:
     from kettle.schedd.service import ScheddService
 
 TRANSFER_SECONDS = 600.0
-
-
-class OwnedFiles(LocalFiles):
-    """The local disk with the rights of a job's owner, where this daemon can switch."""
-
-    def __init__(self, privileges: Privileges, owner: str) -> None:
-        super().__init__()
-        self._privileges = privileges
-        self._account: Account | None = None
-        if privileges.can_switch:
-            self._account = find_account(owner)
-
-    @contextlib.contextmanager
-    def as_owner(self) -> Iterator[None]:
-        """Be the owner for a moment."""
-        if self._account is None:
-            yield
-            return
-        with self._privileges.as_account(self._account):
-            yield
-
-    def look(self, path: str) -> Look | None:
-        """Return what is at `path`."""
-        with self.as_owner():
-            return super().look(path)
-
-    def names(self, path: str) -> list[str]:
-        """Return the names in a directory."""
-        with self.as_owner():
-            return super().names(path)
-
-    def open_source(self, path: str) -> LocalSource:
-        """Open a file for sending."""
-        with self.as_owner():
-            return super().open_source(path)
-
-    def open_target(self, path: str, mode: int) -> LocalTarget:
-        """Create or replace a file."""
-        with self.as_owner():
-            return super().open_target(path, mode)
-
-    def make_directory(self, path: str, mode: int) -> None:
-        """Make a directory."""
-        with self.as_owner():
-            super().make_directory(path, mode)
-
-    def give(self, path: str) -> None:
-        """Make the owner the owner of a folder."""
-        if self._account is not None:
-            with self._privileges.as_root():
-                os.chown(path, self._account.uid, self._account.gid)
 
 
 class SpoolCommands:
@@ -151,7 +97,7 @@ class SpoolCommands:
     async def _take(self, stream: Stream, job: Job) -> None:
         service = self._service
         started = service.now()
-        files = OwnedFiles(service.runtime.privileges, job.owner)
+        files = OwnedFiles.of(service.runtime.privileges, job.owner)
         folder = service.spool.job_folder(job.id)
         arriving = f"{folder}.tmp"
         service.runtime.files.make_folder(os.path.dirname(folder))
@@ -214,7 +160,7 @@ class SpoolCommands:
     async def _give(self, stream: Stream, job: Job) -> None:
         service = self._service
         service.queue.update(job.id, {"StageOutStart": str(service.now())})
-        files = OwnedFiles(service.runtime.privileges, job.owner)
+        files = OwnedFiles.of(service.runtime.privileges, job.owner)
         folder = service.spool.job_folder(job.id)
         await stream.send(TransferDataJob(job.ad))
         items, size = spooling.plan_output(job.ad, folder, files)

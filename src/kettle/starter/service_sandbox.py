@@ -12,49 +12,11 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kettle.runtime.owned_files import OwnedFiles
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.removal import remove_tree
-from kettle.runtime.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.starter.sandbox import Sandbox
-from kettle.transfer.items import Look
 from kettle.wire.codec import is_private_attribute
-
-
-class OwnedFiles(LocalFiles):
-    """The local disk, seen and written with the rights of the job's account."""
-
-    def __init__(self, privileges: Privileges, account: Account) -> None:
-        super().__init__()
-        self._privileges = privileges
-        self._account = account
-
-    def _owner(self) -> contextlib.AbstractContextManager[None]:
-        return self._privileges.as_account(self._account)
-
-    def look(self, path: str) -> Look | None:
-        """Return what is at `path`, as the job would see it."""
-        with self._owner():
-            return super().look(path)
-
-    def names(self, path: str) -> list[str]:
-        """Return the names in a directory, as the job would see them."""
-        with self._owner():
-            return super().names(path)
-
-    def open_source(self, path: str) -> LocalSource:
-        """Open a file for sending, with the job's rights."""
-        with self._owner():
-            return super().open_source(path)
-
-    def open_target(self, path: str, mode: int) -> LocalTarget:
-        """Create a file that belongs to the job."""
-        with self._owner():
-            return super().open_target(path, mode)
-
-    def make_directory(self, path: str, mode: int) -> None:
-        """Make a directory that belongs to the job."""
-        with self._owner():
-            super().make_directory(path, mode)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,49 @@
+"""A job's files are touched with its owner's rights, where a process can switch."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import NotFoundError
+from kettle.runtime.owned_files import OwnedFiles, account_of_owner
+from kettle.runtime.privileges import Privileges, account_of, find_account
+
+
+def test_without_the_right_to_switch_every_file_is_our_own(tmp_path: Path) -> None:
+    privileges = Privileges(account_of(os.getuid()), can_switch=False)
+    files = OwnedFiles.of(privileges, "nobody-of-that-name")
+    files.open_target(str(tmp_path / "f"), 0o600).close()
+    files.give(str(tmp_path / "f"))
+    assert os.stat(tmp_path / "f").st_uid == os.getuid()
+    assert files.names(str(tmp_path)) == ["f"]
+
+
+def test_an_owner_without_an_account_is_nobodys_else() -> None:
+    privileges = Privileges(account_of(0), can_switch=True)
+    with pytest.raises(NotFoundError):
+        account_of_owner(privileges, "no-such-account-here")
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_what_is_made_is_the_owner_s_and_what_he_may_not_see_is_not_seen(tmp_path: Path) -> None:
+    privileges = Privileges(account_of(0), can_switch=True)
+    for folder in [tmp_path, *list(tmp_path.parents)[:3]]:
+        if stat.S_IMODE(os.stat(folder).st_mode) & 0o011 == 0:
+            folder.chmod(0o711)
+    nobody = find_account("nobody")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "secret").write_text("s")
+    (tmp_path / "secret").chmod(0o600)
+    files = OwnedFiles.of(privileges, "nobody")
+    files.give(str(tmp_path / "home"))
+    files.make_directory(str(tmp_path / "home/d"), 0o755)
+    files.open_target(str(tmp_path / "home/d/f"), 0o644).close()
+    assert os.stat(tmp_path / "home/d/f").st_uid == nobody.uid
+    with pytest.raises(PermissionError):
+        files.open_source(str(tmp_path / "secret"))
+    assert os.geteuid() == 0
