@@ -12,6 +12,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.transfer_files import LocalFiles
+from kettle.shadow import job_events
 from kettle.testing.world import World, run_in_world
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import SendFile
@@ -424,7 +425,7 @@ def test_a_job_may_read_and_set_attributes_of_its_own_ad_but_not_all(tmp_path: P
         await starter.exit()
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
-        await here.run(there)
+        await here.run(there, WantIOProxy=True)
         await here.ended()
         assert here.updates["ChirpX"] == "40 + 2"
         assert "Owner" not in here.updates
@@ -444,9 +445,58 @@ def test_a_job_may_narrow_its_requirements_but_not_without_end(tmp_path: Path) -
         await starter.exit()
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
-        await here.run(there)
+        await here.run(there, WantIOProxy=True)
         await here.ended()
         assert here.updates["Requirements"].count("(true) && (Memory > 1)") == 1
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_job_that_asked_for_no_chirp_reaches_neither_files_nor_its_ad(tmp_path: Path) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        for call in (
+            calls.Open(0, 0, "/etc/passwd"),
+            calls.Unlink("job.log"),
+            calls.SetJobAttr("1", "ChirpX"),
+            calls.Constrain("true"),
+        ):
+            assert (await starter.call(call)).errno == 13, call
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended())[0] == 100
+
+    play(tmp_path, scenario, script=script)
+
+
+def test_a_shadow_that_meets_a_bug_says_so_and_the_job_waits_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def boom(_: object) -> object:
+        raise ValueError("nobody thought of this")
+
+    monkeypatch.setattr(job_events, "image_size_event", boom)
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        await starter.call(calls.RegisterJobInfo(ClassAd({"ImageSize": 100})))
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert (await here.ended()).content.integer("ExitReason") == 4
+        assert here.numbers() == ["001", "007"]
+        body = here.log.read_text().split("...\n")[-2]
+        assert body.split(" ", 4)[4] == (
+            "Shadow exception!\n"
+            "\tValueError: nobody thought of this\n"
+            "\t0  -  Run Bytes Sent By Job\n"
+            "\t0  -  Run Bytes Received By Job\n"
+        )
+        assert here.updates["VacateReasonCode"] == "1002"
 
     play(tmp_path, scenario, script=script)
 

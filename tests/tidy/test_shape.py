@@ -60,7 +60,7 @@ IN_CYCLES = {
     "config": 2,
     "negotiator": 2,
     "runtime": 2,
-    "schedd": 13,
+    "schedd": 12,
     "startd": 4,
     "starter": 7,
     "tools": 7,

@@ -47,10 +47,26 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
     file_call = FILE_CALLS.get(type(call))
     if file_call is None:
         return call.answer(-1, errno=errno.ENOSYS)
+    if not may_reach_files(shadow.job):
+        return call.answer(-1, errno=errno.EACCES)
     if shadow.files is None:
         shadow.files = RemoteFiles(shadow.job.string("Iwd") or "/")
     # Whatever the file is, other jobs' shadows go on.
     return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
+
+
+def may_reach_files(job: ClassAd) -> bool:
+    """Whether a job's starter may touch files here: for chirp, or for streams, that it asked for.
+
+    Otherwise a machine that only runs the job would read and write all that its owner can.
+    """
+    wishes = ("WantIOProxy", "StreamIn", "StreamOut", "StreamErr")
+    return any(job.boolean(name) is True for name in wishes)
+
+
+def may_reach_attributes(job: ClassAd) -> bool:
+    """Whether a running job may change its own ad through its starter."""
+    return any(job.boolean(name) is True for name in ("WantIOProxy", "WantRemoteUpdates"))
 
 
 async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
@@ -172,7 +188,8 @@ async def _get_job_attr(shadow: Run, call: calls.GetJobAttr) -> Reply:
 
 
 async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
-    if not may_set(call.name, shadow.host.protected) or len(call.value) > MAX_EXPRESSION:
+    allowed = may_reach_attributes(shadow.job) and may_set(call.name, shadow.host.protected)
+    if not allowed or len(call.value) > MAX_EXPRESSION:
         return call.answer(-1, errno=errno.EACCES)
     try:
         text = unparse(parse_expression(call.value, old=True), old=True)
@@ -184,6 +201,8 @@ async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
 
 
 async def _constrain(shadow: Run, call: calls.Constrain) -> Reply:
+    if not may_reach_attributes(shadow.job):
+        return call.answer(-1, errno=errno.EACCES)
     try:
         added = unparse(parse_expression(call.expression, old=True), old=True)
     except ClassAdSyntaxError:
