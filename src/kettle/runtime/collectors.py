@@ -67,10 +67,11 @@ class _Link:
 
 
 class Advertiser:
-    """Tells every collector of the pool about this daemon's ads."""
+    """Tells every collector of the pool, or one of another pool, about this daemon's ads."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, *, foreign: Sinful | None = None) -> None:
         self._runtime = runtime
+        self._foreign = foreign
         self._links: list[_Link] = []
         self._sequence: dict[tuple[str, ...], int] = {}
         self.updates_sent = 0
@@ -139,6 +140,8 @@ class Advertiser:
     def _post(self, key: tuple[str, ...], update: _Update) -> None:
         if not self._links:
             count = max(1, len(self._runtime.config.words("COLLECTOR_HOST")))
+            if self._foreign is not None:
+                count = 1
             self._links = [_Link() for _ in range(count)]
             for number, link in enumerate(self._links):
                 link.task = tasks.spawn(self._serve(link, number), f"collector {number}")
@@ -216,6 +219,8 @@ class Advertiser:
         await stream.send(update)
 
     def _address(self, number: int) -> Sinful:
+        if self._foreign is not None:
+            return self._foreign
         runtime = self._runtime
         found = find_collectors(runtime.config, runtime.files)
         if number >= len(found):

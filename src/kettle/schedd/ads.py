@@ -28,6 +28,8 @@ class SubmitterCounts:
     local_running: int = 0
     scheduler_idle: int = 0
     scheduler_running: int = 0
+    # Jobs that run in other pools than the one that is told.
+    flocked: int = 0
     all: int = 0
 
 
@@ -65,7 +67,7 @@ def submitter_ad(name: str, counts: SubmitterCounts, schedd_name: str, address: 
             "IdleJobs": counts.idle,
             "RunningJobs": counts.running,
             "HeldJobs": counts.held,
-            "FlockedJobs": 0,
+            "FlockedJobs": counts.flocked,
             "WeightedIdleJobs": counts.idle,
             "WeightedRunningJobs": counts.running,
             "LocalJobsIdle": counts.local_idle,

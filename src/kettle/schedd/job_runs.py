@@ -70,9 +70,10 @@ def start_attributes(
     }
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
-    group = slot.text("RemoteNegotiatingGroup")
-    if group is not None:
-        changes["RemoteNegotiatingGroup"] = group
+    for name in ("RemoteNegotiatingGroup", "RemotePool"):
+        text = slot.text(name)
+        if text is not None:
+            changes[name] = text
     return {name: text for name, text in changes.items() if text is not None or name in ad}
 
 

@@ -29,6 +29,9 @@ from kettle.wire.messages.negotiate import (
     read_word,
 )
 
+# What a slot that was matched in another pool says of it, here and in the job that runs there.
+REMOTE_POOL = "RemotePool"
+
 # How long a negotiator may think between two words: other submitters have their turns meanwhile.
 THINKING_SECONDS = 600.0
 
@@ -42,13 +45,14 @@ class Desk(Protocol):
     def on_match(self, submitter: str, claim_ids: str, slot: ClassAd) -> bool:
         """Take a match."""
 
-    def on_rejected(self, submitter: str, autocluster: int, reason: str) -> None:
-        """Note that an autocluster found no machine in this round."""
+    def on_rejected(self, submitter: str, autocluster: int, reason: str, pool: str) -> None:
+        """Note that an autocluster found no machine in this round of a pool, empty for our own."""
 
 
 def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
     """Serve one round from its header to its end; returns how many requests were sent."""
     submitter = header.string("Owner") or header.string("Name") or ""
+    pool = header.string("SubmitterTag") or ""
     idle.request(split_names(header.string("AutoClusterAttrs") or ""))
     requests = list_requests(header, idle, submitter)
     sent = 0
@@ -69,12 +73,14 @@ def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
                 if sent == 0:
                     return 0
         elif isinstance(word, PermissionAndAd):
+            if pool:
+                word.slot[REMOTE_POOL] = pool
             desk.on_match(submitter, word.claim_ids, word.slot)
         elif isinstance(word, RejectedWithReason):
             reason, autocluster = parse_rejection(word.reason)
-            desk.on_rejected(submitter, autocluster, reason)
+            desk.on_rejected(submitter, autocluster, reason, pool)
         elif isinstance(word, Rejected):
-            desk.on_rejected(submitter, -1, "")
+            desk.on_rejected(submitter, -1, "", pool)
         else:
             assert isinstance(word, EndNegotiate)
             return sent

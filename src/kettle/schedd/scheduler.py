@@ -35,6 +35,7 @@ from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
 from kettle.schedd.job_ids import JobId, key_of
 from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.negotiation import REMOTE_POOL
 from kettle.schedd.statistics import Statistics
 from kettle.schedd.transaction import Transaction
 from kettle.wire.messages.claims import RequestClaimReply
@@ -578,6 +579,7 @@ _GROUP_ATTRIBUTES = (
     "RemoteGroup",
     "RemoteAutoregroup",
     "MatchedConcurrencyLimits",
+    REMOTE_POOL,
 )
 
 

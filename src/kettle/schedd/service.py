@@ -148,6 +148,7 @@ class ScheddService:
         self.transfers.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
+        self.ads.flock.configure()
         self.ads.on_change()
 
     async def shut_down(self, how: str) -> None:
@@ -224,8 +225,11 @@ class ScheddService:
         """Take a match."""
         return self.scheduler.on_match(submitter, claim_ids, slot)
 
-    def on_rejected(self, submitter: str, autocluster: int, reason: str) -> None:
+    def on_rejected(self, submitter: str, autocluster: int, reason: str, pool: str) -> None:
         """Note why an autocluster found no machine, in the ad of the job that spoke for it."""
+        if self.ads.flock.levels.on_rejected(submitter, pool):
+            self.runtime.log(f"The jobs of {submitter} are offered to a further pool")
+            self.ads.want_matches()
         for bucket in self.idle.buckets(submitter):
             job = bucket.first()
             if bucket.autocluster == autocluster and job is not None:

@@ -14,8 +14,8 @@ from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.collectors import Advertiser, find_collectors, read_address_file
 from kettle.schedd import ads
+from kettle.schedd.service_flocking import Flock, count_running, find_negotiator
 from kettle.wire.commands import Command
-from kettle.wire.messages.collector import Query
 
 if TYPE_CHECKING:
     from kettle.runtime.stream import Stream
@@ -40,6 +40,7 @@ class ScheddAds:
         self._told: dict[str, ads.SubmitterCounts] = {}
         self._negotiator: Stream | None = None
         self._stopping = False
+        self.flock = Flock(service.runtime, service.name)
         self._own_ad_soon: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
@@ -69,6 +70,7 @@ class ScheddAds:
             )
         await self._advertiser.flush(2.0)
         await self._advertiser.close()
+        await self.flock.close()
 
     def own_ad(self) -> ClassAd:
         """Return the schedd's ad with its statistics."""
@@ -98,6 +100,7 @@ class ScheddAds:
         while not self._stopping:
             self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
             self._told.clear()
+            self.flock.forget_told()
             self._wake.set()
             await asyncio.sleep(self._service.settings.update_seconds)
 
@@ -111,12 +114,18 @@ class ScheddAds:
             if wanted and len(self._service.idle):
                 await self._advertiser.flush(5.0)
                 await self._reschedule()
+                await self.flock.ask_for_matches(self._service.idle.submitters())
             await asyncio.sleep(PAUSE_SECONDS - GATHER_SECONDS if not wanted else 0.02)
 
     def _tell_submitters(self) -> None:
         service = self._service
         address = str(service.runtime.network.address)
-        for submitter, counts in ads.count_submitters(service.queue).items():
+        known = ads.count_submitters(service.queue)
+        flocked = count_running(service.scheduler.claims.by_id.values())
+        self.flock.tell(known, flocked)
+        for submitter, counts in known.items():
+            counts.flocked = flocked[submitter].total() if submitter in flocked else 0
+            counts.running -= counts.flocked
             if self._told.get(submitter) == counts:
                 continue
             if counts.all == 0 and submitter not in self._told:
@@ -159,14 +168,7 @@ class ScheddAds:
         if sinful is not None:
             return str(sinful)
         for collector in find_collectors(runtime.config, runtime.files):
-            stream = await runtime.network.connect(collector, Command.QUERY_NEGOTIATOR_ADS)
-            try:
-                query = ClassAd({"MyType": "Query", "TargetType": "Negotiator"})
-                query.insert_text("Requirements", "true")
-                await stream.send(Query(query))
-                reader = await stream.receive()
-                if reader.integer():
-                    return reader.ad().string("MyAddress")
-            finally:
-                stream.close()
+            address = await find_negotiator(runtime, collector)
+            if address is not None:
+                return address
         return None

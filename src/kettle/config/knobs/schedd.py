@@ -56,15 +56,15 @@ class ScheddKnobs:
     )
     FLOCK_COLLECTOR_HOSTS = listing(
         "$(FLOCK_TO)",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Collectors of other pools to which jobs are offered that find no machine at home.",
     )
     FLOCK_INCREMENT = integer(
         "1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many further pools hear of a job each time that the last one has nothing for it.",
     )
     FLOCK_NEGOTIATOR_HOSTS = listing(
         "$(FLOCK_TO)",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Negotiators of other pools; named in ALLOW_NEGOTIATOR_SCHEDD.",
     )
     GLOBAL_JOB_ID_WITH_TIME = boolean(
         "true",
@@ -160,7 +160,7 @@ class ScheddKnobs:
     )
     MIN_FLOCK_LEVEL = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many other pools hear of every job from the start.",
     )
     NEGOTIATE_ALL_JOBS_IN_CLUSTER = boolean(
         "",
