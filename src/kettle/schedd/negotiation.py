@@ -72,18 +72,24 @@ def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
                 yield Send(NoMoreJobs())
                 if sent == 0:
                     return 0
-        elif isinstance(word, PermissionAndAd):
-            if pool:
-                word.slot[REMOTE_POOL] = pool
-            desk.on_match(submitter, word.claim_ids, word.slot)
-        elif isinstance(word, RejectedWithReason):
-            reason, autocluster = parse_rejection(word.reason)
-            desk.on_rejected(submitter, autocluster, reason, pool)
-        elif isinstance(word, Rejected):
-            desk.on_rejected(submitter, -1, "", pool)
-        else:
-            assert isinstance(word, EndNegotiate)
+        elif isinstance(word, EndNegotiate):
             return sent
+        else:
+            _hear(word, desk, submitter, pool)
+
+
+def _hear(word: object, desk: Desk, submitter: str, pool: str) -> None:
+    """Pass on what became of a request."""
+    if isinstance(word, PermissionAndAd):
+        if pool:
+            word.slot[REMOTE_POOL] = pool
+        desk.on_match(submitter, word.claim_ids, word.slot)
+    elif isinstance(word, RejectedWithReason):
+        reason, autocluster = parse_rejection(word.reason)
+        desk.on_rejected(submitter, autocluster, reason, pool)
+    else:
+        assert isinstance(word, Rejected)
+        desk.on_rejected(submitter, -1, "", pool)
 
 
 def list_requests(header: ClassAd, idle: IdleJobs, submitter: str) -> Iterator[ClassAd]:
