@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from kettle.classad import ClassAd, Expr
+from kettle.classad import ClassAd, Expr, unparse
 from kettle.collector.ad_kinds import (
     QUERY_ANY,
     QUERY_MULTIPLE,
@@ -25,6 +25,12 @@ from kettle.wire.codec import expand_projection, split_names
 
 # Limit: types named in one query; more than there are kinds makes no sense.
 MAX_TYPES = 64
+# Limit: bytes of one query; to read an expression as long takes a fifth of a second.
+MAX_QUERY = 256 * 1024
+# An expression as long takes much longer than to send the ad it is about.
+_LONG_EXPRESSION = 2000
+# Ads that are looked at before others may have their turn.
+_LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +137,29 @@ def _parse_projection(query: ClassAd, expression: Expr | None) -> tuple[str, ...
     return tuple(split_names(value)) if isinstance(value, str) else ()
 
 
-def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer]:
-    """Yield the ads that answer, table after table."""
+def extent(store: AdStore, queries: Iterable[TableQuery]) -> int:
+    """Return about how many ads an answer has to look at; a long expression counts for many."""
+    looked_at = 0
+    for query in queries:
+        there = len(store.table(query.kind))
+        if query.requirements is None:
+            there = min(there, there if query.limit is None else query.limit)
+        elif len(unparse(query.requirements)) > _LONG_EXPRESSION:
+            there *= _LONG_EXPRESSION
+        looked_at += there
+    return looked_at
+
+
+def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer | None]:
+    """Yield the ads that answer, table after table; None now and then while none is found."""
     for query in queries:
         left = query.limit if query.limit is not None else -1
         # A list, so that an update that arrives while the answer is being sent cannot spoil it.
-        for entry in list(store.table(query.kind).values()):
+        for number, entry in enumerate(list(store.table(query.kind).values()), 1):
             if left == 0:
                 break
+            if number % _LOOKED_AT == 0:
+                yield None
             if not _wanted(entry, query):
                 continue
             left -= 1

@@ -13,11 +13,16 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
 from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
+from kettle.errors import RefusedError
 from kettle.wire.codec import is_private_attribute
 
 # Bits of UpdatesHistory: one for each update, newest first, set when it was lost.
 HISTORY_BITS = 128
 _HISTORY_MASK = (1 << HISTORY_BITS) - 1
+
+# Limit: ads of one type, and attributes of one ad.
+MOST_ADS = 100_000
+MOST_ATTRIBUTES = 20_000
 
 # What a machine that goes to sleep no longer is or does, whatever its last ad said.
 _ASLEEP: dict[str, object] = {
@@ -53,6 +58,33 @@ class StoreSettings:
     update_statistics: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """Who an update came from, as far as the connection tells."""
+
+    identity: str = "unauthenticated@unmapped"
+    method: str = ""
+    # Where the connection comes from; empty within the machine.
+    host: str = ""
+    # Whether it may do everything in this pool.
+    administrator: bool = False
+
+    def may_replace(self, before: Sender) -> bool:
+        """Tell whether an ad of `before` may be replaced by one of this sender's.
+
+        Compat: the reference lets everybody who may advertise at all replace any ad; here who had
+        to prove who he is keeps his ads from others, except for those on the same host and
+        administrators (test_an_ad_of_a_proven_sender_is_not_replaced_by_a_stranger).
+        """
+        if self.administrator or before.method.upper() in _PROVES_NOTHING:
+            return True
+        return self.identity == before.identity or (bool(self.host) and self.host == before.host)
+
+
+# Methods of authentication after which anybody can be anybody.
+_PROVES_NOTHING = frozenset(("", "CLAIMTOBE", "ANONYMOUS"))
+
+
 @dataclass(slots=True)
 class StoredAd:
     """An ad and what the collector remembers beside it."""
@@ -71,6 +103,7 @@ class StoredAd:
     sequenced: int = 0
     lost: int = 0
     history: int = 0
+    sender: Sender = field(default_factory=Sender)
 
 
 @dataclass(slots=True)
@@ -80,14 +113,6 @@ class UpdateCounts:
     total: int = 0
     initial: int = 0
     lost: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """Who an update came from, as far as the connection tells."""
-
-    identity: str = "unauthenticated@unmapped"
-    method: str = ""
 
 
 @dataclass(slots=True)
@@ -125,7 +150,8 @@ class AdStore:
         """Store an ad in place of the one with its name; None if it is not acceptable.
 
         Not acceptable is an ad that lacks what would name it, or one that the site's
-        COLLECTOR_REQUIREMENTS does not hold for. `asleep` marks the last word of a machine that
+        COLLECTOR_REQUIREMENTS does not hold for. RefusedError tells of one that is too large, one
+        too many, or another sender's. `asleep` marks the last word of a machine that
         is about to hibernate: its ad stays as an offline one.
         """
         key = kind.key(ad)
@@ -136,9 +162,11 @@ class AdStore:
         private = _take_private(ad, private)
         table = self._table(kind)
         before = table.get(key)
-        entry = StoredAd(kind, key, ad, now, now, private)
+        sender = sender or Sender()
+        _check_room(table, ad, key, sender)
+        entry = StoredAd(kind, key, ad, now, now, private, sender=sender)
         self._count(entry, before)
-        _sign(ad, sender or Sender(), entry, now, statistics=self.settings.update_statistics)
+        _sign(ad, sender, entry, now, statistics=self.settings.update_statistics)
         if asleep and kind is SLOT:
             self._lay_down(entry, now)
         else:
@@ -323,6 +351,21 @@ _STAND_IN_ATTRIBUTES = (
     "UidDomain",
     "FileSystemDomain",
 )
+
+
+def _check_room(table: dict[AdKey, StoredAd], ad: ClassAd, key: AdKey, sender: Sender) -> None:
+    """Raise RefusedError for an ad that the store cannot or must not take."""
+    if len(ad.table) > MOST_ATTRIBUTES:
+        raise RefusedError(f"an ad of {len(ad.table)} attributes, more than {MOST_ATTRIBUTES}")
+    before = table.get(key)
+    if before is None:
+        if len(table) >= MOST_ADS:
+            raise RefusedError(f"there are {MOST_ADS} ads of its type already")
+    elif not sender.may_replace(before.sender):
+        raise RefusedError(
+            f"{sender.identity} at {sender.host or 'this host'} may not replace the ad of "
+            f"{before.sender.identity}: {', '.join(key)}"
+        )
 
 
 def _holds(expression: Expr | None, ad: ClassAd) -> bool:

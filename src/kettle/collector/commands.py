@@ -6,7 +6,7 @@ Decoded messages in, effects on the `AdStore` and reply messages out; the readin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import (
@@ -17,11 +17,14 @@ from kettle.collector.ad_kinds import (
     kind_of_invalidation,
     kind_of_update,
 )
-from kettle.collector.ad_query import Answer, answer, parse_query
+from kettle.collector.ad_query import MAX_QUERY, Answer, answer, extent, parse_query
 from kettle.collector.ad_store import AdStore, Sender, StoredAd
 from kettle.errors import RefusedError
 from kettle.wire.codec import Writer
 from kettle.wire.messages.collector import Update
+
+# About 250 kB of ads with 185 attributes.
+_ADS_IN_A_PART = 50
 
 
 def update(
@@ -78,11 +81,32 @@ def invalidate(store: AdStore, command: int, query: ClassAd, *, now: float) -> i
     return store.invalidate(kind, query, now=now)
 
 
+Parts = Iterator[tuple[bytes, bool]]
+
+
 def find(
     store: AdStore, command: int, query: ClassAd, *, may_see_private: bool
-) -> Iterator[Answer]:
-    """Yield what answers a query."""
-    return answer(store, parse_query(command, query, store, may_see_private=may_see_private))
+) -> tuple[int, Callable[[bool], Parts]]:
+    """Return about how many ads have to be looked at, and what composes the reply.
+
+    That is one message, in parts: each with whether it ends there, for a connection that is
+    encrypted or not. RefusedError for a query that is too long.
+    """
+    if sum(len(query.text(name) or "") for name in query) > MAX_QUERY:
+        raise RefusedError(f"the query is longer than {MAX_QUERY} bytes")
+    asked = parse_query(command, query, store, may_see_private=may_see_private)
+    return extent(store, asked), lambda encrypted: _reply(answer(store, asked), encrypted)
+
+
+def _reply(answers: Iterable[Answer | None], encrypted: bool) -> Parts:
+    writer = Writer(encrypted)
+    for number, found in enumerate(answers, 1):
+        if found is not None:
+            write_answer(writer, found)
+        if number % _ADS_IN_A_PART == 0:
+            yield writer.getvalue(), False
+            writer = Writer(encrypted)
+    yield writer.integer(0).getvalue(), True
 
 
 def write_answer(writer: Writer, found: Answer) -> None:

@@ -39,8 +39,6 @@ from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAckn
 # How often old ads are looked for: a fraction of the lifetime, within these bounds in seconds.
 _SWEEP_FRACTION = 10
 _SWEEP_LEAST, _SWEEP_MOST = 1.0, 60.0
-# After so many ads of an answer other connections get their turn.
-_ADS_AT_A_TIME = 200
 
 
 def read_settings(config: Config) -> StoreSettings:
@@ -63,6 +61,7 @@ class CollectorService:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.store = AdStore(read_settings(runtime.config))
+        runtime.snapshots.most = runtime.config[Knobs.COLLECTOR_QUERY_WORKERS]
         self.queries = QueryCounts()
         self.broker = BrokerService(runtime)
         self.persistent = PersistentAds(runtime, self.store)
@@ -87,6 +86,7 @@ class CollectorService:
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; ads stay."""
         self.store.settings = read_settings(config)
+        self.runtime.snapshots.most = config[Knobs.COLLECTOR_QUERY_WORKERS]
         self.publish()
 
     async def shut_down(self, how: str) -> None:
@@ -105,7 +105,12 @@ class CollectorService:
         message = Update.read(await stream.receive())
         command = stream.command
         peer = stream.peer
-        sender = Sender(peer.user or Sender().identity, peer.method)
+        sender = Sender(
+            peer.user or Sender().identity,
+            peer.method,
+            host=stream.remote_host,
+            administrator=self.runtime.network.allows(stream, Level.ADMINISTRATOR),
+        )
         now = self.runtime.clock.now()
         try:
             entry = commands.update(self.store, command, message, now=now, sender=sender)
@@ -141,13 +146,14 @@ class CollectorService:
             self.runtime.network.allows(stream, level)
             for level in (Level.NEGOTIATOR, Level.ADMINISTRATOR)
         )
-        answers = commands.find(self.store, command, query, may_see_private=private)
-        writer = stream.writer()
-        for count, found in enumerate(answers, start=1):
-            commands.write_answer(writer, found)
-            if count % _ADS_AT_A_TIME == 0:
-                await asyncio.sleep(0)
-        await stream.send(writer.integer(0))
+        try:
+            ads, parts = commands.find(self.store, command, query, may_see_private=private)
+        except RefusedError as error:
+            self.queries.dropped += 1
+            self.runtime.log(f"Dropped a query from {stream.remote_name}: {error}")
+            stream.close()
+            return
+        await self.runtime.snapshots.answer(stream, parts, ads=ads)
 
     # --- time ----------------------------------------------------------------------------------
 

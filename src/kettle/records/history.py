@@ -105,24 +105,50 @@ def _last_banner(buffer: bytes, *, at_front: bool) -> int:
     return 0 if at_front and buffer.startswith(b"*** ") else -1
 
 
-def read_forwards(data: bytes) -> Iterator[HistoryRecord]:
-    """Yield the records of a whole file, oldest first; an unfinished last one is left out."""
+def read_forwards(data: bytes | Iterable[bytes]) -> Iterator[HistoryRecord]:
+    """Yield the records of a file, whole or piece by piece, oldest first.
+
+    An unfinished last one is left out, and so is one that is longer than any of ours.
+    """
     lines: list[str] = []
-    text = data.decode("utf-8", "surrogateescape")
-    complete = text[: text.rfind("\n") + 1]
-    for line in complete.split("\n"):
-        if line.startswith(BANNER):
-            kind, fields = parse_banner(line)
-            yield HistoryRecord(tuple(lines), kind, fields)
-            lines = []
-        elif line:
-            lines.append(line)
+    rest = b""
+    for piece in (data,) if isinstance(data, bytes) else data:
+        complete = (rest + piece).split(b"\n")
+        rest = complete.pop()
+        if len(rest) > LONGEST_RECORD_BYTES:
+            rest = b""
+        for raw in complete:
+            line = raw.decode("utf-8", "surrogateescape")
+            if line.startswith(BANNER):
+                kind, fields = parse_banner(line)
+                yield HistoryRecord(tuple(lines), kind, fields)
+                lines = []
+            elif line:
+                lines.append(line)
 
 
 def _record(body: bytes, banner: bytes) -> HistoryRecord:
     kind, fields = parse_banner(banner.decode("utf-8", "surrogateescape"))
     text = body.decode("utf-8", "surrogateescape")
     return HistoryRecord(tuple(line for line in text.split("\n") if line), kind, fields)
+
+
+@dataclass(frozen=True, slots=True)
+class RotationRules:
+    """When a history file is rotated, and how many old ones stay: the MAX_HISTORY_… knobs.
+
+    `most_bytes` 0 means never by size; `daily` and `monthly` rotate when a day or month, of local
+    time, is over.
+    """
+
+    most_bytes: int = 0
+    rotations: int = 2
+    daily: bool = False
+    monthly: bool = False
+
+    def is_period_over(self, last: tuple[int, int, int], now: tuple[int, int, int]) -> bool:
+        """Tell whether a file written to on one day (year, month, day) is rotated on another."""
+        return (self.daily and last != now) or (self.monthly and last[:2] != now[:2])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,11 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, Expr, parse_expression, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.history import HistoryRecord
-from kettle.wire.codec import split_names
+from kettle.wire.codec import Writer, split_names
 from kettle.wire.messages.queue_queries import HistoryErrorCode
+
+# Records that are looked at before others may have their turn.
+_LOOKED_AT = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +100,32 @@ def _projection(ad: ClassAd) -> tuple[str, ...] | None:
     )
 
 
+def parts(
+    records: Iterable[HistoryRecord], query: HistoryQuery, encrypted: bool
+) -> Iterator[tuple[bytes, bool]]:
+    """Yield an answer: bodies composed for a connection, each with whether its message ends there.
+
+    Streamed, each ad is a message; else all are one. An empty part means that none is found yet.
+    """
+    progress = Progress()
+    if query.streamed:
+        yield Writer(encrypted).ad(first_ad()).getvalue(), True
+    for ad in select(records, query, progress):
+        if ad is None:
+            yield b"", False
+            continue
+        body = Writer(encrypted).ad(ad, projection=query.projection).getvalue()
+        yield body, query.streamed
+    yield Writer(encrypted).ad(last_ad(progress)).getvalue(), True
+
+
 def select(
     records: Iterable[HistoryRecord], query: HistoryQuery, progress: Progress
-) -> Iterator[ClassAd]:
-    """Yield the ads that a query means, counting in `progress`."""
-    for record in records:
+) -> Iterator[ClassAd | None]:
+    """Yield the ads that a query means, counting in `progress`; None now and then between them."""
+    for number, record in enumerate(records, 1):
+        if number % _LOOKED_AT == 0:
+            yield None
         if query.limit == progress.sent or query.scan_limit == progress.scanned:
             break
         if query.kinds and record.kind not in query.kinds:

@@ -6,29 +6,51 @@ What a record looks like and when a file is rotated is `records.history`'s; what
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
 from kettle.records import history, history_query
-from kettle.wire.dialog import Words
 
 if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.context import Runtime
     from kettle.runtime.files import Files
+    from kettle.runtime.snapshot import Part
     from kettle.runtime.stream import Stream
+
+# What a history file holds at most where nothing else is said.
+_MOST_BYTES = 20 * 1024 * 1024
+
+# About what a record takes, and how many newest ones are sent without a look at the files' sizes.
+_RECORD_BYTES = 4096
+_FEW = 100
+
+
+def read_rotation(config: Config) -> history.RotationRules:
+    """Take the rules for all history files from the configuration (R070)."""
+    if config.boolean("ENABLE_HISTORY_ROTATION") is False:
+        return history.RotationRules()
+    most, rotations = config.integer("MAX_HISTORY_LOG"), config.integer("MAX_HISTORY_ROTATIONS")
+    return history.RotationRules(
+        most_bytes=_MOST_BYTES if most is None else max(0, most),
+        rotations=2 if rotations is None else max(1, rotations),
+        daily=config.boolean("ROTATE_HISTORY_DAILY") is True,
+        monthly=config.boolean("ROTATE_HISTORY_MONTHLY") is True,
+    )
 
 
 class RecordFile:
-    """A file of records that is rotated when it is full; `most_bytes` 0 means never."""
+    """A file of records that is rotated as the rules want it."""
 
-    def __init__(self, files: Files, path: str, most_bytes: int, rotations: int) -> None:
+    def __init__(self, files: Files, path: str, rules: history.RotationRules) -> None:
         self._files = files
         self.path = path
-        self._most_bytes = most_bytes
-        self._rotations = rotations
+        self._rules = rules
         self._size = -1
 
     def append(self, render: Callable[[int], bytes], now: int) -> None:
@@ -46,7 +68,9 @@ class RecordFile:
             raise
 
     def _rotate(self, adding: int, now: int) -> bool:
-        if not 0 < self._most_bytes < self._size + adding:
+        rules = self._rules
+        period_over = (rules.daily or rules.monthly) and self._is_period_over(now)
+        if not period_over and not 0 < rules.most_bytes < self._size + adding:
             return False
         folder, name = os.path.split(self.path)
         plan = history.plan_rotation(
@@ -54,9 +78,10 @@ class RecordFile:
             os.listdir(folder or "."),
             size_bytes=self._size,
             adding_bytes=adding,
-            most_bytes=self._most_bytes,
-            rotations=self._rotations,
+            most_bytes=rules.most_bytes,
+            rotations=rules.rotations,
             stamp=time.strftime("%Y%m%dT%H%M%S", time.localtime(now)),
+            period_over=period_over,
         )
         if plan is None:
             return False
@@ -65,6 +90,12 @@ class RecordFile:
             self._files.remove(os.path.join(folder, old))
         self._size = 0
         return True
+
+    def _is_period_over(self, now: int) -> bool:
+        if not self._size:
+            return False
+        last, today = time.localtime(os.path.getmtime(self.path)), time.localtime(now)
+        return self._rules.is_period_over(last[:3], today[:3])
 
     def _paths(self) -> list[str]:
         """Return the files, oldest first."""
@@ -79,10 +110,18 @@ class RecordFile:
             if each in names
         ]
 
+    def total_bytes(self) -> int:
+        """Return the size of the files together."""
+        total = 0
+        for path in self._paths():
+            with contextlib.suppress(OSError):
+                total += os.path.getsize(path)
+        return total
+
     def forwards(self) -> Iterator[history.HistoryRecord]:
         """Yield the records, oldest first."""
         for path in self._paths():
-            yield from history.read_forwards(self._files.read(path))
+            yield from history.read_forwards(self._files.read_pieces(path))
 
     def backwards(self) -> Iterator[history.HistoryRecord]:
         """Yield the records, newest first."""
@@ -103,20 +142,14 @@ def _read_at(fd: int, at: int, length: int) -> bytes:
 
 
 async def send_history(
-    stream: Stream,
-    records: Iterable[history.HistoryRecord],
-    query: history_query.HistoryQuery,
+    runtime: Runtime, stream: Stream, file: RecordFile, query: history_query.HistoryQuery
 ) -> None:
-    """Answer a query: ads one by one, or all in one message, then how many there were."""
-    progress = history_query.Progress()
-    if query.streamed:
-        await stream.send(Words(history_query.first_ad()))
-        for ad in history_query.select(records, query, progress):
-            await stream.send(stream.writer().ad(ad, projection=query.projection))
-        await stream.send(Words(history_query.last_ad(progress)))
-        return
-    writer = stream.writer()
-    for ad in history_query.select(records, query, progress):
-        writer.ad(ad, projection=query.projection)
-    writer.ad(history_query.last_ad(progress))
-    await stream.send(writer)
+    """Answer a query over the records of a file and of those that were rotated away."""
+
+    def parts(encrypted: bool) -> Iterator[Part]:
+        records = file.forwards() if query.forwards else file.backwards()
+        return history_query.parts(records, query, encrypted)
+
+    few = 0 <= query.limit < _FEW and query.constraint is None
+    ads = query.limit if few else file.total_bytes() // _RECORD_BYTES
+    await runtime.snapshots.answer(stream, parts, ads=ads)

@@ -40,7 +40,8 @@ SLICE_SECONDS = 0.01
 _MOST_REPORTED = 2000
 
 # Bodies of packets, composed for the connection's state (encrypted or not), each with whether its
-# message ends there: a long message need never be held whole.
+# message ends there: a long message need never be held whole. An empty part that ends nothing says
+# that the work goes on.
 Part = tuple[bytes, bool]
 Parts = Callable[[bool], Iterator[Part]]
 
@@ -81,7 +82,8 @@ class InlineSnapshots:
         del ads
         began = time.perf_counter()
         for body, last in parts(stream.encrypted):
-            stream.post_part(body, last=last)
+            if body or last:
+                stream.post_part(body, last=last)
             if time.perf_counter() - began > SLICE_SECONDS:
                 await stream.drain()
                 # Other connections have their turn, however fast this one reads.
@@ -213,6 +215,8 @@ def _send_all(fd: int, channel: Channel, parts: Iterable[Part]) -> None:
     waiting: list[bytes] = []
     size = 0
     for body, last in parts:
+        if not body and not last:
+            continue
         packet = channel.encode_part(body, last=last)
         waiting.append(packet)
         size += len(packet)

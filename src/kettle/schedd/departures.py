@@ -7,6 +7,9 @@ the queue, which the next start finishes without running it again or recording i
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.records import history
@@ -52,10 +55,14 @@ def makes_more(cluster: Cluster) -> bool:
     return (cluster.ad.integer("JobMaterializePaused") or 0) not in _DONE_MAKING
 
 
-def history_record(job: Job, offset: int, now: int) -> bytes:
-    """Return the record of a finished job for a history file that has `offset` bytes."""
-    ad = job.ad
-    completed = ad.integer("CompletionDate") or 0
+def history_record(
+    job: Job, offset: int, now: int, left_out: AbstractSet[str] = frozenset()
+) -> bytes:
+    """Return the record of a finished job for a history file that has `offset` bytes.
+
+    `left_out` are attributes, in lower case, that a history is not to keep.
+    """
+    completed = job.ad.integer("CompletionDate") or 0
     banner = history.render_banner(
         offset=offset,
         cluster=job.id.cluster,
@@ -64,8 +71,19 @@ def history_record(job: Job, offset: int, now: int) -> bytes:
         completed=completed if completed > 0 else -1,
         now=now,
     )
-    # No letter of a name sorts before the blank behind it.
-    return history.render_record(sorted(_public_lines(ad), key=str.lower), banner)
+    return history.render_record(_lines(job, left_out), banner)
+
+
+def render_ad(job: Job, left_out: AbstractSet[str] = frozenset()) -> str:
+    """Return a finished job's ad as a file of its own."""
+    return "".join(f"{line}\n" for line in _lines(job, left_out))
+
+
+def _lines(job: Job, left_out: AbstractSet[str]) -> Iterator[str]:
+    ad = job.ad
+    for name in sorted(ad.names(), key=str.lower):
+        if not is_private_attribute(name) and name.lower() not in left_out:
+            yield f"{name} = {ad.text(name)}"
 
 
 def epoch_record(kind: str, job: Job, now: int) -> bytes:

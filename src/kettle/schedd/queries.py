@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus, JobUniverse
-from kettle.classad import ClassAd, Expr
+from kettle.classad import ClassAd, Expr, unparse
 from kettle.errors import RefusedError
 from kettle.schedd.actors import Actor
 from kettle.schedd.factory import is_factory
@@ -21,6 +21,13 @@ from kettle.wire.codec import split_names
 # ErrorCode of the last ad.
 BAD_REQUIREMENTS = 1
 BAD_PROJECTION = 2
+
+# Limit: bytes of a constraint; to read one as long takes a fifth of a second.
+MAX_CONSTRAINT = 256 * 1024
+# A constraint as long takes much longer than to send a job that it is about.
+_LONG_EXPRESSION = 2000
+# Jobs that are looked at before others may have their turn.
+_LOOKED_AT = 50
 
 _COUNTED = (
     ("Idle", JobStatus.IDLE),
@@ -74,14 +81,16 @@ def _requirements(ad: ClassAd) -> Expr | None:
     text = ad.text("Requirements")
     if text is None:
         return None
-    expression = ad.lookup("Requirements")
-    assert expression is not None
+    if len(text) > MAX_CONSTRAINT:
+        raise RefusedError(
+            f"the constraint is longer than {MAX_CONSTRAINT} bytes", code=BAD_REQUIREMENTS
+        )
     stripped = text.strip("() ").lower()
     if stripped == "true":
         return None
     if stripped == "error":
         raise RefusedError("the constraint does not parse", code=BAD_REQUIREMENTS)
-    return expression
+    return ad.lookup("Requirements")
 
 
 def _projection(ad: ClassAd) -> tuple[str, ...] | None:
@@ -120,14 +129,23 @@ def is_mine(job: Job, me: str) -> bool:
 
 def matching(queue: JobQueue, query: Query) -> Iterator[Job]:
     """Yield the jobs a query means, up to its limit."""
+    return (job for job in look(queue, query) if job is not None)
+
+
+def look(queue: JobQueue, query: Query) -> Iterator[Job | None]:
+    """Yield the jobs a query means, up to its limit; None now and then while none is found."""
     left = query.limit
-    for job in _of_whom(queue, query):
+    constraint = query.constraint
+    for number, job in enumerate(_of_whom(queue, query), 1):
         if left == 0:
             return
+        if number % _LOOKED_AT == 0:
+            yield None
         if query.me and not is_mine(job, query.me):
             continue
-        left -= 1
-        yield job
+        if constraint is None or holds(job.ad, constraint):
+            left -= 1
+            yield job
 
 
 def extent(queue: JobQueue, query: Query) -> int:
@@ -137,7 +155,8 @@ def extent(queue: JobQueue, query: Query) -> int:
     if query.constraint is None or query.default_autoclusters:
         jobs = queue.by_user.get(query.me, {}) if "@" in query.me else queue.jobs
         return len(jobs)
-    return len(candidates(queue, query.constraint))
+    found = candidates(queue, query.constraint)
+    return len(found) * (1 if len(unparse(query.constraint)) < _LONG_EXPRESSION else 100)
 
 
 def count(jobs: Iterable[Job]) -> Counts:
@@ -184,12 +203,13 @@ def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
             yield ad
 
 
-def _of_whom(queue: JobQueue, query: Query) -> Iterator[Job]:
-    if query.me and query.constraint is None and "@" in query.me:
-        # A list: an answer that is sent slice by slice outlives changes of the queue.
-        yield from list(queue.by_user.get(query.me, {}).values())
-    else:
-        yield from select_jobs(queue, query.constraint)
+def _of_whom(queue: JobQueue, query: Query) -> list[Job]:
+    """Return the jobs to look at; an answer that is sent slice by slice outlives changes."""
+    if query.constraint is not None:
+        return list(candidates(queue, query.constraint))
+    if query.me and "@" in query.me:
+        return list(queue.by_user.get(query.me, {}).values())
+    return list(queue.jobs.values())
 
 
 class Counts:

@@ -39,7 +39,7 @@ class Answer:
     signature: Signature
 
     def parts(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
-        """Yield the body of each message; every one is whole."""
+        """Yield the body of each message; an empty part means that none is found yet."""
         query = self.query
         if query.group_by or query.default_autoclusters:
             for ad in queries.aggregate(self.queue, query, self.signature):
@@ -68,7 +68,10 @@ class Answer:
             for ad in queries.clusters(queue, query) if query.with_clusters else ():
                 clusters.add(ad.integer("ClusterId") or 0)
                 yield self._message(ad, encrypted), True
-            for job in queries.matching(queue, query):
+            for job in queries.look(queue, query):
+                if job is None:
+                    yield b"", False
+                    continue
                 found.add(job.status, job.universe)
                 number = job.id.cluster
                 if query.with_clusters and number not in clusters and number in queue.clusters:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError, StorageError
-from kettle.records import history
-from kettle.runtime.record_files import RecordFile
-from kettle.schedd.departures import epoch_record, history_record
+from kettle.runtime.record_files import RecordFile, read_rotation
+from kettle.schedd.departures import epoch_record, history_record, render_ad
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
@@ -19,6 +17,9 @@ if TYPE_CHECKING:
 
 # Limit: records at the end of the file that a restart looks through for a job that may be there.
 _LOOKED_THROUGH = 1000
+
+# What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out, in lower case.
+_ENVIRONMENT = ("env", "environment")
 
 
 class HistoryFiles:
@@ -31,9 +32,10 @@ class HistoryFiles:
     def reconfigure(self, settings: ServiceSettings) -> None:
         """Take over where the files are and how large they get."""
         self.settings = settings
-        most, rotations = settings.most_history_bytes, settings.history_rotations
-        self._jobs = RecordFile(self._runtime.files, settings.history, most, rotations)
-        self._epochs = RecordFile(self._runtime.files, settings.epoch_history, most, rotations)
+        files, rules = self._runtime.files, read_rotation(self._runtime.config)
+        self._jobs = RecordFile(files, settings.history, rules)
+        self._epochs = RecordFile(files, settings.epoch_history, rules)
+        self._left_out = frozenset(() if settings.history_has_environment else _ENVIRONMENT)
 
     def append(self, job: Job, now: int) -> bool:
         """Write a finished job; False if the disk does not take it, and it has to stay."""
@@ -42,7 +44,7 @@ class HistoryFiles:
         try:
             if self.settings.per_job_history:
                 self._write_per_job(job)
-            self._jobs.append(lambda offset: history_record(job, offset, now), now)
+            self._jobs.append(lambda offset: history_record(job, offset, now, self._left_out), now)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Job {job.id} stays, the history does not take it: {error}")
             return False
@@ -59,7 +61,7 @@ class HistoryFiles:
 
     def _write_per_job(self, job: Job) -> None:
         path = f"{self.settings.per_job_history}/history.{job.id}"
-        text = "".join(f"{line}\n" for line in job.ad.lines())
+        text = render_ad(job, self._left_out)
         self._runtime.files.write_atomically(path, text)
 
     def has(self, job: Job) -> bool:
@@ -72,8 +74,8 @@ class HistoryFiles:
                 break
         return False
 
-    def records(self, query: HistoryQuery) -> Iterator[history.HistoryRecord]:
-        """Return the records a query looks through; RefusedError if there is no such history."""
+    def file(self, query: HistoryQuery) -> RecordFile:
+        """Return the file a query looks through; RefusedError if there is no such history."""
         file = {"": self._jobs, "SCHEDD": self._jobs, "JOB": self._jobs}.get(query.source)
         if query.source == "JOB_EPOCH":
             file = self._epochs
@@ -82,4 +84,4 @@ class HistoryFiles:
                 f"There is no {query.source or 'job'} history here",
                 code=HistoryErrorCode.NOT_CONFIGURED,
             )
-        return file.forwards() if query.forwards else file.backwards()
+        return file

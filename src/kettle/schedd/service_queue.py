@@ -125,11 +125,11 @@ class QueueCommands:
         request = (await stream.receive()).ad()
         try:
             query = history_query.parse(request)
-            records = self._service.history.records(query)
+            file = self._service.history.file(query)
         except RefusedError as refusal:
             await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
             return
-        await send_history(stream, records, query)
+        await send_history(self._service.runtime, stream, file, query)
 
     async def on_query_ads(self, stream: Stream) -> None:
         """Answer with ads of ours what a collector would be asked: schedd, submitters, slots.

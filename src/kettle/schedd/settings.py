@@ -96,8 +96,7 @@ class ServiceSettings:
     queue_log: str
     queue_log_rotations: int
     history: str
-    most_history_bytes: int
-    history_rotations: int
+    history_has_environment: bool
     epoch_history: str
     per_job_history: str
     most_running: int
@@ -118,8 +117,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         queue_log=str(config[ScheddKnobs.JOB_QUEUE_LOG]),
         queue_log_rotations=config[ScheddKnobs.MAX_JOB_QUEUE_LOG_ROTATIONS],
         history=str(config[HistoryKnobs.HISTORY] or ""),
-        most_history_bytes=_bytes(config, "MAX_HISTORY_LOG", 20 * 1024 * 1024),
-        history_rotations=_or(config.integer("MAX_HISTORY_ROTATIONS"), 2),
+        history_has_environment=config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT],
         epoch_history=config.get("JOB_EPOCH_HISTORY") or "",
         per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
@@ -135,9 +133,4 @@ def read_service_settings(config: Config) -> ServiceSettings:
 
 
 def _or(value: int | None, default: int) -> int:
-    return default if value is None else value
-
-
-def _bytes(config: Config, name: str, default: int) -> int:
-    value = config.integer(name)
     return default if value is None else value

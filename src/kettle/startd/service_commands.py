@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError, StorageError
 from kettle.records import history_query
 from kettle.records.history import render_banner, render_record
-from kettle.runtime.record_files import RecordFile, send_history
+from kettle.runtime.record_files import RecordFile, read_rotation, send_history
 from kettle.runtime.stream import Stream
 from kettle.startd import ads
 from kettle.startd import slot_events as ev
@@ -213,9 +212,8 @@ class OtherCommands:
     async def on_history(self, stream: Stream) -> None:
         """Answer GET_HISTORY: what ran on this machine."""
         request = (await stream.receive()).ad()
-        runtime = self._service.runtime
-        file = RecordFile(runtime.files, runtime.config.get("STARTD_HISTORY") or "", 0, 0)
-        if not file.path:
+        file = self._history_file()
+        if file is None:
             none = history_query.failure(HistoryErrorCode.NOT_CONFIGURED, "There is no history")
             await stream.send(Words(none))
             return
@@ -224,30 +222,37 @@ class OtherCommands:
         except RefusedError as refusal:
             await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
             return
-        records = file.forwards() if query.forwards else file.backwards()
-        await send_history(stream, records, query)
+        await send_history(self._service.runtime, stream, file, query)
+
+    def _history_file(self) -> RecordFile | None:
+        runtime = self._service.runtime
+        path = runtime.config.get("STARTD_HISTORY")
+        return RecordFile(runtime.files, path, read_rotation(runtime.config)) if path else None
 
     def write_history(self, record: SlotRecord, starter: StarterProcess) -> None:
         """Append the ended activation to STARTD_HISTORY, where one is configured."""
-        path = self._service.runtime.config.get("STARTD_HISTORY")
-        if path is None or record.job is None:
+        file = self._history_file()
+        if file is None or record.job is None:
             return
         ad = record.job.flattened()
         if starter.final is not None:
             ad.update(starter.final.flattened())
-        files, now = self._service.runtime.files, self._service.runtime.clock.now()
-        offset = os.path.getsize(path) if files.exists(path) else 0
-        banner = render_banner(
-            offset=offset,
-            cluster=ad.integer("ClusterId") or 0,
-            proc=ad.integer("ProcId") or 0,
-            owner=ad.string("Owner") or "",
-            completed=int(now),
-            now=int(now),
-        )
+        now = int(self._service.runtime.clock.now())
+
+        def render(offset: int) -> bytes:
+            banner = render_banner(
+                offset=offset,
+                cluster=ad.integer("ClusterId") or 0,
+                proc=ad.integer("ProcId") or 0,
+                owner=ad.string("Owner") or "",
+                completed=now,
+                now=now,
+            )
+            return render_record(ad.lines(), banner)
+
         try:
-            files.append(path, render_record(ad.lines(), banner))
-        except StorageError as error:
+            file.append(render, now)
+        except (StorageError, OSError) as error:
             self._service.runtime.log.problem(f"The history lacks a run: {error}")
 
 

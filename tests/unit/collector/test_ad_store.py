@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.classad import ClassAd, parse_expression
 from kettle.collector.ad_kinds import (
     ACCOUNTING,
@@ -13,6 +15,7 @@ from kettle.collector.ad_kinds import (
     kind_of_update,
 )
 from kettle.collector.ad_store import AdStore, Sender, StoreSettings
+from kettle.errors import RefusedError
 
 
 def slot(name: str = "slot1@a", **more: object) -> ClassAd:
@@ -204,3 +207,45 @@ def test_an_old_startd_gets_a_daemon_ad_made_from_its_first_slot() -> None:
     assert list(store.table(START)) == [("a",)]
     store.invalidate(SLOT, ClassAd({"Name": "slot1@a"}), now=1.0)
     assert not store.table(START)
+
+
+def test_an_ad_of_a_proven_sender_is_not_replaced_by_a_stranger() -> None:
+    store = AdStore()
+    owner = Sender("condor@a", "IDTOKENS", host="10.0.0.1")
+    store.update(SLOT, slot(Memory=1), now=1.0, sender=owner)
+    for stranger in (
+        Sender(),
+        Sender("alice@a", "FS", host="10.0.0.2"),
+        Sender("condor@b", "SSL", host="10.0.0.2"),
+    ):
+        with pytest.raises(RefusedError, match="may not replace the ad of condor@a"):
+            store.update(SLOT, slot(Memory=2), now=2.0, sender=stranger)
+    for number, allowed in enumerate(
+        (
+            Sender("condor@a", "IDTOKENS", host="10.0.0.9"),
+            Sender("root@a", "FS", host="10.0.0.9"),
+            Sender("admin@a", "FS", host="10.0.0.2", administrator=True),
+        )
+    ):
+        entry = store.update(SLOT, slot(Memory=number), now=3.0, sender=allowed)
+        assert entry is not None
+        assert entry.ad.integer("Memory") == number
+
+
+def test_an_ad_of_which_anybody_could_be_the_sender_is_anybodys() -> None:
+    store = AdStore()
+    store.update(SLOT, slot(Memory=1), now=1.0, sender=Sender("x@y", "CLAIMTOBE", host="10.0.0.1"))
+    assert store.update(SLOT, slot(Memory=2), now=2.0, sender=Sender("z@y", "", host="10.0.0.2"))
+
+
+def test_ads_too_large_and_one_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = AdStore()
+    monkeypatch.setattr("kettle.collector.ad_store.MOST_ADS", 2)
+    monkeypatch.setattr("kettle.collector.ad_store.MOST_ATTRIBUTES", 30)
+    for name in ("a", "b"):
+        assert store.update(SLOT, slot(Name=name), now=1.0)
+    with pytest.raises(RefusedError, match="2 ads of its type already"):
+        store.update(SLOT, slot(Name="c"), now=1.0)
+    assert store.update(SLOT, slot(Name="b"), now=2.0)
+    with pytest.raises(RefusedError, match="attributes, more than 30"):
+        store.update(SLOT, slot(Name="b", **{f"A{n}": n for n in range(31)}), now=2.0)

@@ -8,7 +8,7 @@ class HistoryKnobs:
 
     ENABLE_HISTORY_ROTATION = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether history files are rotated; without it they grow for ever.",
     )
     HISTORY = path(
         "$(SPOOL)/history",
@@ -16,7 +16,7 @@ class HistoryKnobs:
     )
     HISTORY_CONTAINS_JOB_ENVIRONMENT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the history keeps the environment of jobs, which may hold secrets.",
     )
     HISTORY_HELPER = path(
         "$(BIN)/condor_history",
