@@ -467,3 +467,14 @@ def test_every_ad_names_the_version(pool: PersonalPool) -> None:
         if row[0] not in {"Row74", "Accounting", "Submitter"} and row[1] != version
     ]
     assert missing == []
+
+
+def test_what_is_edited_in_a_running_job_counts_at_once(pool: PersonalPool, work: Path) -> None:
+    jobs = running(pool, work)
+    code, _, complaint = run_tool(pool, "condor_qedit", f"{jobs.cluster}.0", "Enough", "true")
+    assert code == 0, complaint
+    words = ("condor_qedit", f"{jobs.cluster}.0", "PeriodicHold", "Enough")
+    code, _, complaint = run_tool(pool, *words)
+    assert code == 0, complaint
+    jobs.wait_for(12, 5)
+    remove(jobs)

@@ -11,7 +11,7 @@ Source: wire reference, Schedd queue management (R046, R065, R069).
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -23,7 +23,7 @@ from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.selection import parse_constraint, select_jobs
 from kettle.schedd.settings import QueueSettings
-from kettle.schedd.transaction import Transaction
+from kettle.schedd.transaction import Change, Transaction
 from kettle.wire.codec import Reader, Writer, is_private_attribute, split_names
 from kettle.wire.dialog import Message
 from kettle.wire.messages import qmgmt as calls
@@ -84,6 +84,10 @@ class _AllJobs:
         writer.integer(-1).integer(0)
 
 
+def _nobody(_: Sequence[Change]) -> None:
+    return None
+
+
 class Connection:
     """One client's dialogue with the queue."""
 
@@ -96,8 +100,11 @@ class Connection:
         writable: bool,
         now: Callable[[], int],
         spool: Spool,
+        edited: Callable[[Sequence[Change]], object] = _nobody,
     ) -> None:
+        """`edited` is told what a client changed in jobs that are already queued."""
         self._queue = queue
+        self._edited = edited
         self._actor = actor
         self._effective = actor
         self._settings = settings
@@ -450,6 +457,8 @@ class Connection:
             self._queue.commit(transaction, refusable=True)
         except StorageError as error:
             return self._refuse_to_commit(call, errno.ENOSPC, str(error))
+        if not clusters:
+            self._edited(transaction.changes)
         self._forget_transaction()
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
         # first whether the message has bytes left (test_qmgmt: a commit answers one number).

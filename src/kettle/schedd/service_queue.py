@@ -72,6 +72,7 @@ class QueueCommands:
             writable=stream.command == Command.QMGMT_WRITE_CMD,
             now=service.now,
             spool=service.spool,
+            edited=service.shadows.tell_edits,
         )
         stream.timeout = IDLE_SECONDS
         for number in itertools.count(1):

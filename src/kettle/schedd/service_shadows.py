@@ -20,12 +20,14 @@ from typing import TYPE_CHECKING, Protocol
 from kettle.classad import ClassAd
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.records import queue_log
 from kettle.runtime import tasks
 from kettle.runtime.stream import Stream
-from kettle.schedd.job_ids import JobId
+from kettle.schedd.job_ids import JobId, parse_key
 from kettle.wire.messages.shadow_host import (
     HostMessage,
     HostReady,
+    SetAttributes,
     ShadowExited,
     SignalShadow,
     StartShadow,
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from kettle.runtime.processes import Child
     from kettle.schedd.claims import Claim
     from kettle.schedd.job_queue import Job
+    from kettle.schedd.transaction import Change
 
+_EDITS = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
 # What a forked host runs.
 HOST_ENTRY = "kettle.shadow.service_host:main"
 
@@ -169,6 +173,25 @@ class ShadowHosts:
             }
         )
         self._send(host, SignalShadow(content))
+
+    def tell_edits(self, changes: Iterable[Change]) -> None:
+        """Tell the shadows of running jobs what a user changed in these: policy follows at once."""
+        edits: dict[JobId, ClassAd] = {}
+        for operation, key, name, text in changes:
+            where = parse_key(key)
+            if where is None or operation not in _EDITS:
+                continue
+            for job in self._with_shadow(*where):
+                edits.setdefault(job, ClassAd()).insert_text(name, text or "undefined")
+        for job, attributes in edits.items():
+            content = ClassAd({"ClusterId": job.cluster, "ProcId": job.proc})
+            self._send(self._by_job[job], SetAttributes(content, attributes))
+
+    def _with_shadow(self, cluster: int, proc: int) -> list[JobId]:
+        """Return the job if it has a shadow; for a cluster's ad, all of its jobs that have."""
+        if proc >= 0:
+            return [job for job in (JobId(cluster, proc),) if job in self._by_job]
+        return [job for job in self._by_job if job.cluster == cluster]
 
     def renew(self) -> None:
         """Let the next jobs have new hosts: the present ones have the old configuration."""

@@ -10,6 +10,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
+from kettle.records import queue_log
 from kettle.runtime.context import Runtime
 from kettle.runtime.stream import Stream
 from kettle.schedd import service_shadows
@@ -21,6 +22,7 @@ from kettle.testing.processes import FakeChild, FakeProcesses
 from kettle.testing.world import World, run_in_world
 from kettle.wire.messages.shadow_host import (
     HostReady,
+    SetAttributes,
     ShadowExited,
     SignalShadow,
     StartShadow,
@@ -83,6 +85,10 @@ class Stage:
                     self.story.append(f"{'take over' if again else 'start'} {number}.0")
                 elif isinstance(message, SignalShadow):
                     self.story.append(f"{message.content.string('Signal')} {number}.0")
+                elif isinstance(message, SetAttributes):
+                    names = message.attributes.own_names()
+                    texts = [f"{name}={message.attributes.text(name)}" for name in names]
+                    self.story.append(f"{' '.join(texts)} {number}.0")
                 elif isinstance(message, StopHost):
                     self.story.append("stop")
                     return 0
@@ -294,5 +300,24 @@ def test_a_host_that_cannot_be_forked_is_tried_again(
         stage.start(1)
         await asyncio.sleep(10)
         assert stage.story == ["start 1.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_the_shadow_of_a_running_job_is_told_what_its_user_changes(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        stage.start(2)
+        stage.hosts.tell_edits(
+            [
+                (queue_log.SET_ATTRIBUTE, "1.0", "PeriodicHold", "true"),
+                (queue_log.DELETE_ATTRIBUTE, "1.0", "Own", ""),
+                (queue_log.SET_ATTRIBUTE, "02.-1", "JobPrio", "5"),
+                (queue_log.SET_ATTRIBUTE, "3.0", "NotRunning", "1"),
+                (queue_log.DESTROY_AD, "2.0", "", ""),
+            ]
+        )
+        await asyncio.sleep(1)
+        assert stage.story[2:] == ["PeriodicHold=true Own=undefined 1.0", "JobPrio=5 2.0"]
 
     play(tmp_path, scenario)
