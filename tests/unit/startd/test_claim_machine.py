@@ -15,6 +15,7 @@ def idle_claim(worklife: float = 1200) -> cm.Claim:
     return cm.accept(cm.Claim("id"), holder, 100.0, lease=90.0, worklife=worklife)
 
 
+@pytest.mark.shows("S012")
 def test_the_jobs_lease_counts_and_else_the_missed_alives() -> None:
     # B144, B145
     assert cm.lease_for(600, 300, 6) == 600

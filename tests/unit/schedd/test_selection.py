@@ -1,0 +1,87 @@
+"""Constraints select exactly the jobs for which they are true, looked up or not."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from kettle.classad import parse_expression
+from kettle.errors import RefusedError
+from kettle.schedd.selection import candidates, holds, parse_constraint, select_jobs
+from unit.schedd.queue_fixture import Schedd
+
+
+@pytest.fixture(scope="module")
+def schedd() -> Schedd:
+    schedd = Schedd()
+    for count in (1, 3, 2):
+        schedd.submit(count, Prio=f"{count} * 10")
+    return schedd
+
+
+def selected(schedd: Schedd, text: str) -> list[str]:
+    return [str(job.id) for job in select_jobs(schedd.queue, parse_constraint(text))]
+
+
+@pytest.mark.parametrize(
+    ("text", "looked_up"),
+    [
+        ("ClusterId == 2", 3),
+        ("clusterid==2", 3),
+        ("(MY.ClusterId == 2)", 3),
+        ("ClusterId == 2 && ProcId == 1", 1),
+        ("(ClusterId == 2 && ProcId == 1) || ClusterId == 1", 2),
+        ("ClusterId == 2 || ClusterId == 2", 3),
+        ("ClusterId == 77", 0),
+        ("ClusterId == 2 && ProcId == 9", 0),
+        ("(ClusterId == 1 || ClusterId == 2) && ProcId == 0", 2),
+        # Evaluated job by job.
+        ("ClusterId >= 2", 6),
+        ("!(ClusterId == 1 || ClusterId == 2)", 6),
+        ('ClusterId == 1 || Cmd == "x || ClusterId == 2"', 6),
+        ("ClusterId == 2 || Prio == 20", 6),
+        ("ProcId", 6),
+        ("NoSuchName", 6),
+        ('"text"', 6),
+    ],
+)
+def test_what_is_looked_up_is_what_evaluation_finds(
+    schedd: Schedd, text: str, looked_up: int
+) -> None:
+    expr = parse_expression(text, old=True)
+    assert len(candidates(schedd.queue, expr)) == looked_up
+    jobs = schedd.queue.jobs.values()
+    assert sorted(selected(schedd, text)) == sorted(str(j.id) for j in jobs if holds(j.ad, expr))
+
+
+def test_an_empty_constraint_selects_everything(schedd: Schedd) -> None:
+    assert parse_constraint("  ") is None
+    assert len(selected(schedd, "")) == 6
+
+
+def test_a_number_other_than_zero_counts_as_true_and_nothing_else_does(schedd: Schedd) -> None:
+    assert selected(schedd, "ClusterId == 2 ? ProcId : 0") == ["2.1", "2.2"]
+    assert selected(schedd, "undefined") == selected(schedd, "error") == []
+
+
+def test_very_long_alternatives_are_evaluated(schedd: Schedd) -> None:
+    text = " || ".join(["ClusterId == 1"] * 1001)
+    assert len(candidates(schedd.queue, parse_expression(text))) == 6
+    assert selected(schedd, text) == ["1.0"]
+
+
+def test_what_does_not_parse_is_refused() -> None:
+    with pytest.raises(RefusedError, match="does not parse") as caught:
+        parse_constraint("1 +")
+    assert caught.value.code == errno.EINVAL
+
+
+def test_jobs_that_go_while_they_are_selected_do_no_harm() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(3)
+    found = []
+    for job in select_jobs(schedd.queue, None):
+        found.append(job)
+        schedd.queue.jobs.pop(jobs[2].id, None)
+    assert found == jobs
