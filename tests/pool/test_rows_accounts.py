@@ -13,7 +13,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import run_tool, submit, wait_until
+from pool_jobs import ask_queue, run_tool, submit, wait_until
 
 pytestmark = pytest.mark.root
 shows = pytest.mark.shows
@@ -33,21 +33,30 @@ def submit_as(pool: PersonalPool, account: pwd.struct_passwd, folder: Path, text
     # Everything that a submission loads is loaded before the account changes: the other one
     # may not be able to read it.
     submit(pool, folder.parent / "warm", "executable = /bin/true\nhold = true\nqueue\n")
+    code, complaint = run_as(account, folder, pool, "condor_submit", "-terse", "job.sub")
+    assert code == 0, complaint
+    return folder / "log"
+
+
+def run_as(
+    account: pwd.struct_passwd, folder: Path, pool: PersonalPool, *words: str
+) -> tuple[int, str]:
+    """Run a tool as somebody else; return its exit code, 99 if it broke, and what it complained."""
+    said = folder / "complaint"
+    said.unlink(missing_ok=True)
     child = os.fork()
     if child == 0:
-        code = 1
+        code = 99
         with contextlib.suppress(BaseException):
             os.setgroups([])
             os.setgid(account.pw_gid)
             os.setuid(account.pw_uid)
             os.chdir(folder)
-            code, _, said = run_tool(pool, "condor_submit", "-terse", "job.sub")
-            (folder / "complaint").write_text(said)
+            code, _, complaint = run_tool(pool, *words)
+            said.write_text(complaint)
         os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    complaint = folder / "complaint"
-    assert code == 0, complaint.read_text() if complaint.exists() else ""
-    return folder / "log"
+    return code, said.read_text() if said.exists() else ""
 
 
 def await_event(log: Path, number: str) -> None:
@@ -118,3 +127,31 @@ def test_what_runs_as_a_dedicated_account_ends_with_the_job(
         jobs.wait_for(5, 20)
         assert (work / "j" / "out").read_text() == f"{one.pw_name}\n"
         assert stray.wait(10) == -9
+
+
+@shows("R067")
+@shows("R069")
+def test_another_user_s_jobs_are_left_alone_by_every_tool(
+    tmp_path: Path, work: Path, make_account: Make
+) -> None:
+    account = make_account("b")
+    with personal_pool(tmp_path, OPEN) as pool:
+        home = work / "home"
+        home.mkdir()
+        os.chown(home, account.pw_uid, account.pw_gid)
+        jobs = submit(pool, work / "jobs", "executable = /bin/true\nhold = true\nqueue 2\n")
+        cluster, first = str(jobs.cluster), f"{jobs.cluster}.0"
+        # Used once by the owner, so that everything is loaded that the other cannot read.
+        assert run_tool(pool, "condor_qedit", first, "Foo", "1")[0] == 0
+        run_tool(pool, "condor_release", "999999")
+        before = ask_queue(pool, cluster, "JobStatus", "Foo")
+        for words in (
+            ("condor_release", cluster),
+            ("condor_rm", first),
+            ("condor_rm", "-constraint", "true"),
+            ("condor_rm", "-all"),
+            ("condor_qedit", first, "Foo", "5"),
+        ):
+            code, complaint = run_as(account, home, pool, *words)
+            assert code not in (0, 99), (words, complaint)
+            assert ask_queue(pool, cluster, "JobStatus", "Foo") == before, words

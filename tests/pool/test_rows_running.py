@@ -382,6 +382,18 @@ def test_each_daemon_has_its_log(pool: PersonalPool, work: Path) -> None:
     assert any(name.startswith("StarterLog.slot1_") for name in names)
 
 
+@shows("R085")
+def test_full_debug_adds_detail_to_one_daemon_s_log_alone(
+    pool: PersonalPool, tmp_path: Path
+) -> None:
+    def details(of: PersonalPool, name: str) -> int:
+        return Path(of.log_folder, name).read_text().count("Sent UPDATE_")
+
+    with personal_pool(tmp_path, "STARTD_DEBUG = D_FULLDEBUG\n") as chatty:
+        wait_until(lambda: details(chatty, "StartLog") > 0, 10)
+        assert details(chatty, "SchedLog") == details(pool, "StartLog") == 0
+
+
 @shows("R088")
 def test_the_job_works_in_a_folder_below_execute_that_is_gone_afterwards(
     pool: PersonalPool, work: Path

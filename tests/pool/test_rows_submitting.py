@@ -189,12 +189,25 @@ def test_jobs_are_named_by_id_cluster_user_constraint_or_all(
     def states() -> list[str]:
         return [status for [status] in ask_queue(pool, cluster, "JobStatus")]
 
+    # Each way of naming jobs, for each of the tools that may be used on a job that waits.
+    constraint = f"ClusterId == {cluster} && Row67 < 2"
+    [[owner]] = ask_queue(pool, f"{cluster}.2", "Owner")
+    run_tool(pool, "condor_qedit", cluster, "Requirements", "false")
+    for words, named in (
+        ((f"{cluster}.4",), ["4"]),
+        ((cluster,), ["0", "1", "2", "3", "4"]),
+        (("-constraint", constraint), ["0", "1"]),
+    ):
+        assert run_tool(pool, "condor_release", *words)[0] == 0
+        rows = ask_queue(pool, cluster, "JobStatus", "ProcId")
+        assert [proc for status, proc in rows if status == "1"] == named, words
+        assert run_tool(pool, "condor_hold", *words)[0] == 0
+        assert states() == ["5"] * 5
     assert run_tool(pool, "condor_rm", f"{cluster}.0")[0] == 0
     assert (
         run_tool(pool, "condor_rm", "-constraint", f"ClusterId == {cluster} && Row67 == 1")[0] == 0
     )
     wait_until(lambda: states() == ["5", "5", "5"], 5)
-    [[owner]] = ask_queue(pool, f"{cluster}.2", "Owner")
     assert run_tool(pool, "condor_rm", "no-such-user")[0] != 0
     assert len(states()) == 3
     assert run_tool(pool, "condor_rm", owner)[0] == 0

@@ -16,6 +16,7 @@ from kettle.classad import ClassAd
 from kettle.errors import WireError
 from kettle.runtime import tasks
 from kettle.runtime.addresses import find_collectors, read_address_file
+from kettle.wire.commands import Command
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
@@ -168,6 +169,8 @@ class Advertiser:
                 continue
             link.failures = 0
             self.updates_sent += 1
+            name = Command(update.command).name
+            self._runtime.log.full(f"Sent {name} {key[1]} {key[2]} to collector {number}")
             if link.waiting.get(key) is update:
                 del link.waiting[key]
             if key[0] == "update":

@@ -44,6 +44,7 @@ def recorded_moment(monkeypatch: pytest.MonkeyPatch) -> Any:
     time.tzset()
 
 
+@pytest.mark.shows("R071")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: " ".join(case["argv"][1:])[:60])
 def test_output_and_exit_code_are_the_references(
     case: dict[str, Any], request: pytest.FixtureRequest
