@@ -12,13 +12,7 @@ COMPLEXITY = 15
 NESTING = 4
 
 TOO_COMPLEX = {
-    "classad flatten._Flattening.flatten",
-    "classad lists.join",
-    "classad nodes._same_node",
-    "classad unparse._write",
     "client running_job.peek",
-    "config functions.compute_file_name",
-    "master daemons._plan",
     "records event_forms.event_ad",
     "records event_forms.event_from_ad",
     "records event_usage.render_usage_table",
@@ -26,7 +20,6 @@ TOO_COMPLEX = {
     "startd ads._fill_rollup",
     "starter peek.plan_look",
     "starter service.Starter._transfer_output",
-    "submit transfer.choose_transfer",
     "tools columns.Columns.add_auto",
     "tools condor_config_val.parse_arguments",
     "tools condor_config_val.show_name",
@@ -49,7 +42,6 @@ TOO_COMPLEX = {
     "wire sinful.parse_address_v1",
 }
 TOO_DEEP = {
-    "config declared.declared_knobs",
     "startd service_facts._terminal_idle",
     "tools condor_ssh_to_job.carry",
 }

@@ -49,31 +49,38 @@ class _Flattening:
         self._context: Final = context
 
     def flatten(self, expr: Expr) -> Expr:
-        if isinstance(expr, Literal):
-            return expr
-        if isinstance(expr, AttributeReference | Selection):
-            return self._reference(expr)
-        if isinstance(expr, Parentheses):
-            inner = self.flatten(expr.inner)
-            return inner if isinstance(inner, Literal) else Parentheses(inner)
-        if isinstance(expr, Unary):
-            operand = self.flatten(expr.operand)
-            rebuilt = Unary(expr.operator, operand)
-            return self._value(rebuilt) if isinstance(operand, Literal) else rebuilt
-        if isinstance(expr, Binary):
-            return self._binary(expr)
-        if isinstance(expr, Conditional):
-            return self._conditional(expr)
-        if isinstance(expr, Call):
-            return self._call(expr)
-        if isinstance(expr, ListNode):
-            return ListNode(tuple(self.flatten(element) for element in expr.elements))
-        if isinstance(expr, Subscript):
-            base, index = self.flatten(expr.base), self.flatten(expr.index)
-            rebuilt_subscript = Subscript(base, index)
-            known = _is_known(base) and isinstance(index, Literal)
-            return self._value(rebuilt_subscript) if known else rebuilt_subscript
+        match expr:
+            case Literal():
+                return expr
+            case AttributeReference() | Selection():
+                return self._reference(expr)
+            case Parentheses():
+                inner = self.flatten(expr.inner)
+                return inner if isinstance(inner, Literal) else Parentheses(inner)
+            case Unary():
+                operand = self.flatten(expr.operand)
+                rebuilt = Unary(expr.operator, operand)
+                return self._value(rebuilt) if isinstance(operand, Literal) else rebuilt
+            case Binary():
+                return self._binary(expr)
+            case Conditional():
+                return self._conditional(expr)
+            case Call():
+                return self._call(expr)
+            case ListNode():
+                return ListNode(tuple(self.flatten(element) for element in expr.elements))
+            case Subscript():
+                return self._subscript(expr)
         assert isinstance(expr, AdNode)
+        return self._nested(expr)
+
+    def _subscript(self, expr: Subscript) -> Expr:
+        base, index = self.flatten(expr.base), self.flatten(expr.index)
+        rebuilt = Subscript(base, index)
+        known = _is_known(base) and isinstance(index, Literal)
+        return self._value(rebuilt) if known else rebuilt
+
+    def _nested(self, expr: AdNode) -> Expr:
         inside = _Flattening(ClassAd(), self._context)
         table: dict[str, Expr | str] = {}
         for key, entry in expr.table.items():

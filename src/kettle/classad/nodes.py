@@ -257,64 +257,59 @@ def same_expression(left: Expr, right: Expr) -> bool:
         one, other = pending.pop()
         if one is other:
             continue
-        if type(one) is not type(other) or not _same_node(one, other, pending):
+        if type(one) is not type(other) or not _same_labels(one, other):
             return False
+        parts, others = _parts(one), _parts(other)
+        if len(parts) != len(others):
+            return False
+        pending += zip(parts, others, strict=True)
     return True
 
 
-def _same_node(one: Expr, other: Expr, pending: list[tuple[Expr, Expr]]) -> bool:
-    if isinstance(one, Literal):
-        assert isinstance(other, Literal)
-        return _same_value(one.value, other.value)
-    if isinstance(one, AttributeReference):
-        assert isinstance(other, AttributeReference)
-        return one.key == other.key and one.absolute == other.absolute
-    if isinstance(one, Selection):
-        assert isinstance(other, Selection)
-        pending.append((one.base, other.base))
-        return one.key == other.key
-    if isinstance(one, Subscript):
-        assert isinstance(other, Subscript)
-        pending += [(one.base, other.base), (one.index, other.index)]
-        return True
-    if isinstance(one, Unary):
-        assert isinstance(other, Unary)
-        pending.append((one.operand, other.operand))
-        return one.operator == other.operator
-    if isinstance(one, Parentheses):
-        assert isinstance(other, Parentheses)
-        pending.append((one.inner, other.inner))
-        return True
-    if isinstance(one, Binary):
-        assert isinstance(other, Binary)
-        pending += [(one.left, other.left), (one.right, other.right)]
-        return one.operator == other.operator
-    if isinstance(one, Conditional):
-        assert isinstance(other, Conditional)
-        if (one.yes is None) != (other.yes is None):
-            return False
-        pending += [(one.condition, other.condition), (one.no, other.no)]
-        if one.yes is not None and other.yes is not None:
-            pending.append((one.yes, other.yes))
-        return True
-    if isinstance(one, Call):
-        assert isinstance(other, Call)
-        pending += zip(one.arguments, other.arguments, strict=False)
-        return one.name == other.name and len(one.arguments) == len(other.arguments)
-    if isinstance(one, ListNode):
-        assert isinstance(other, ListNode)
-        pending += zip(one.elements, other.elements, strict=False)
-        return len(one.elements) == len(other.elements)
-    assert isinstance(one, AdNode)
-    assert isinstance(other, AdNode)
-    if one.table.keys() != other.table.keys():
-        return False
-    for key, expr in one.table.items():
-        twin = other.table[key]
-        assert isinstance(expr, Expr)
-        assert isinstance(twin, Expr)
-        pending.append((expr, twin))
+def _same_labels(one: Expr, other: Expr) -> bool:
+    """Return whether two nodes of one kind say the same, whatever their parts are."""
+    match one, other:
+        case Literal(), Literal():
+            return _same_value(one.value, other.value)
+        case AttributeReference(), AttributeReference():
+            return one.key == other.key and one.absolute == other.absolute
+        case Selection(), Selection():
+            return one.key == other.key
+        case (Unary(), Unary()) | (Binary(), Binary()):
+            return one.operator == other.operator
+        case Conditional(), Conditional():
+            return (one.yes is None) == (other.yes is None)
+        case Call(), Call():
+            return one.name == other.name
+        case AdNode(), AdNode():
+            return one.table.keys() == other.table.keys()
     return True
+
+
+def _parts(expr: Expr) -> tuple[Expr, ...]:
+    """Return the expressions a node is made of, in an order that is the same for equal nodes."""
+    match expr:
+        case Selection():
+            return (expr.base,)
+        case Subscript():
+            return (expr.base, expr.index)
+        case Unary():
+            return (expr.operand,)
+        case Parentheses():
+            return (expr.inner,)
+        case Binary():
+            return (expr.left, expr.right)
+        case Conditional():
+            return (expr.condition, expr.no, *(() if expr.yes is None else (expr.yes,)))
+        case Call():
+            return expr.arguments
+        case ListNode():
+            return expr.elements
+        case AdNode():
+            entries = [expr.table[key] for key in sorted(expr.table)]
+            assert all(isinstance(entry, Expr) for entry in entries)
+            return tuple(entry for entry in entries if isinstance(entry, Expr))
+    return ()
 
 
 def _same_value(one: Value, other: Value) -> bool:

@@ -188,7 +188,15 @@ def _write(expr: Expr, out: list[str], old: bool) -> None:
             break
     if grouped:
         _write_grouped(expr, out, old)
-    elif isinstance(expr, Literal):
+    else:
+        _write_operand(expr, out, old)
+    for link in reversed(links):
+        _write_link(link, out, old)
+
+
+def _write_operand(expr: Expr, out: list[str], old: bool) -> None:
+    """Write what stands at the left end of a chain of operators."""
+    if isinstance(expr, Literal):
         out.append(render_value(expr.value, old=old))
     elif isinstance(expr, AttributeReference):
         out.append(("." if expr.absolute else "") + quote_name(expr.name, old=old))
@@ -209,8 +217,6 @@ def _write(expr: Expr, out: list[str], old: bool) -> None:
     else:
         assert isinstance(expr, AdNode)
         _write_ad(expr, out, old)
-    for link in reversed(links):
-        _write_link(link, out, old)
 
 
 def _write_link(link: Expr, out: list[str], old: bool) -> None:

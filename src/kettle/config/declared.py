@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 def declared_knobs() -> dict[str, Knob[Any]]:
     """Return all knobs by upper-case name."""
-    found: dict[str, Knob[Any]] = {}
-    for module in pkgutil.iter_modules(knobs.__path__):
-        table = importlib.import_module(f"{knobs.__name__}.{module.name}")
-        for group in vars(table).values():
-            if isinstance(group, type):
-                for one in vars(group).values():
-                    if isinstance(one, Knob):
-                        found[one.name.upper()] = one
-    return found
+    modules = [
+        importlib.import_module(f"{knobs.__name__}.{module.name}")
+        for module in pkgutil.iter_modules(knobs.__path__)
+    ]
+    groups = [group for module in modules for group in vars(module).values()]
+    rows = [row for group in groups if isinstance(group, type) for row in vars(group).values()]
+    return {row.name.upper(): row for row in rows if isinstance(row, Knob)}
 
 
 def check_values(config: Config) -> None:

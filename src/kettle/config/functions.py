@@ -221,8 +221,12 @@ def compute_file_name(call: Call) -> str:
         path = path.replace("/", "\\")
     elif "u" in letters:
         path = path.replace("\\", "/")
-    if not set(letters) & set("pdnx"):
-        return quoted(path, letters)
+    text = _chosen_parts(path, letters) if set(letters) & set("pdnx") else path
+    return quoted(text, letters)
+
+
+def _chosen_parts(path: str, letters: str) -> str:
+    """Return the parts of a path that the letters p, d, n, x and b ask for."""
     parts = file_name_parts(path)
     directory = parts.last_directory if "d" in letters and "p" not in letters else parts.directory
     wants_directory = bool(set(letters) & set("pd")) and bool(directory)
@@ -234,7 +238,7 @@ def compute_file_name(call: Call) -> str:
     if "b" in letters:
         text = text.removesuffix("/") if "n" not in letters and "x" not in letters else text
         text = text.removeprefix(".") if not set(letters) & set("pdn") else text
-    return quoted(text, letters)
+    return text
 
 
 class FileNameParts(NamedTuple):

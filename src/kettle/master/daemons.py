@@ -85,23 +85,26 @@ def _plan(config: Config, name: str) -> DaemonPlan:
     # A path of the site's own beats the daemon of ours with that name.
     if module and program and config.find_set(name) is not None:
         module = ""
-    folder = config.get("LOG") or ""
-    address_file = (
-        config.get(f"{name}_ADDRESS_FILE")
-        or (config.get("SHARED_PORT_DAEMON_AD_FILE") if name == "SHARED_PORT" else "")
-        or (f"{folder}/.{name.lower()}_address" if module and folder else "")
-    )
     return DaemonPlan(
         name=name,
         module=module,
         program=program,
         arguments=tuple(shlex.split(config.get(f"{name}_ARGS") or "")),
         title=f"condor_{name.lower()}",
-        address_file=address_file,
+        address_file=_address_file(config, name, ours=bool(module)),
         environment=_read_environment(config.get(f"{name}_ENVIRONMENT") or ""),
         backoff=_read_backoff(config, name),
         stop_times=stop_times(config, name),
     )
+
+
+def _address_file(config: Config, name: str, *, ours: bool) -> str:
+    """Return where a daemon writes its address, empty if it does not."""
+    named = config.get(f"{name}_ADDRESS_FILE")
+    if not named and name == "SHARED_PORT":
+        named = config.get("SHARED_PORT_DAEMON_AD_FILE")
+    folder = config.get("LOG")
+    return named or (f"{folder}/.{name.lower()}_address" if ours and folder else "")
 
 
 def _read_environment(text: str) -> tuple[tuple[str, str], ...]:

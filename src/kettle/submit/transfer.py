@@ -69,25 +69,8 @@ def strip_quotes_of(job: JobBuilder, command: str) -> str:
 
 def choose_transfer(job: JobBuilder) -> tuple[str, str]:
     """Decide the two words; raise SubmitError where they contradict each other."""
-    asked = job.param("should_transfer_files")
-    if asked is None:
-        asked = job.config.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
-    asked_when = job.param("when_to_transfer_output")
-    should = SHOULD.get(asked.lower()) if asked is not None else None
-    if asked_when is not None and asked_when.lower() == "never" and should != "NO":
-        # Nothing is meant by it: files travel at the end all the same.
-        asked_when = None
-    when = WHEN.get(asked_when.lower()) if asked_when is not None else None
-    if asked is not None and should is None:
-        raise SubmitError(
-            f'\nERROR: invalid value ("{asked}") for should_transfer_files.  Please either specify '
-            "YES, NO, or IF_NEEDED and try again."
-        )
-    if asked_when is not None and when is None:
-        raise SubmitError(
-            f'\nERROR: invalid value ("{asked_when}") for when_to_transfer_output.  Please either '
-            "specify ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS and try again."
-        )
+    should = _choose_should(job)
+    when = _choose_when(job, should)
     if should == "NO" and when is not None:
         raise SubmitError(
             f"\nERROR: WhenToTransferOutput specified as {when} yet ShouldTransferFiles \n"
@@ -102,6 +85,37 @@ def choose_transfer(job: JobBuilder) -> tuple[str, str]:
         should = "YES" if when == "ON_EXIT_OR_EVICT" else "IF_NEEDED"
         should = "YES" if job.universe is JobUniverse.VM else should
     return should, when or "ON_EXIT"
+
+
+def _choose_should(job: JobBuilder) -> str | None:
+    """Return YES, NO or IF_NEEDED, None if nobody says; SubmitError for another word."""
+    asked = job.param("should_transfer_files")
+    if asked is None:
+        asked = job.config.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
+    if asked is None:
+        return None
+    should = SHOULD.get(asked.lower())
+    if should is None:
+        raise SubmitError(
+            f'\nERROR: invalid value ("{asked}") for should_transfer_files.  Please either specify '
+            "YES, NO, or IF_NEEDED and try again."
+        )
+    return should
+
+
+def _choose_when(job: JobBuilder, should: str | None) -> str | None:
+    """Return when output travels, None if nobody says; SubmitError for an unknown word."""
+    asked = job.param("when_to_transfer_output")
+    if asked is None or (asked.lower() == "never" and should != "NO"):
+        # Nothing is meant by never: files travel at the end all the same.
+        return None
+    when = WHEN.get(asked.lower())
+    if when is None:
+        raise SubmitError(
+            f'\nERROR: invalid value ("{asked}") for when_to_transfer_output.  Please either '
+            "specify ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS and try again."
+        )
+    return when
 
 
 def _check_object_store(job: JobBuilder, names: list[str]) -> None:

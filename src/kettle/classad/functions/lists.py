@@ -54,19 +54,18 @@ def join(state: State, values: list[Value]) -> Value:
     """`join([separator,] list | value, …)`."""
     if not values:
         return ERROR
-    separator: Value = ""
-    items = values
-    if len(values) > 1:
-        separator, items = values[0], values[1:]
-    elif not isinstance(values[0], ExprList):
+    if len(values) == 1 and not isinstance(values[0], ExprList):
         return values[0] if values[0] in (UNDEFINED, ERROR) else ""
-    if separator is ERROR:
-        return ERROR
+    separator, items = (values[0], values[1:]) if len(values) > 1 else ("", values)
     if len(items) == 1 and isinstance(items[0], ExprList):
         items = elements_of(state, items[0])
-    if any(item is ERROR for item in items):
+    if ERROR in (separator, *items):
         return ERROR
-    between = "" if separator is UNDEFINED else text_of(separator)
+    return _joined("" if separator is UNDEFINED else text_of(separator), items)
+
+
+def _joined(between: str, items: list[Value]) -> Value:
+    """Return the texts of values, undefined ones left out; UNDEFINED if all of them are."""
     if items and all(item is UNDEFINED for item in items):
         return UNDEFINED
     joined = ""
