@@ -354,3 +354,19 @@ def test_large_inputs_take_their_turn_in_the_transfer_queue(work: Path, tmp_path
             under_way -= 1
         most = max(most, under_way)
     assert (queued, started, most) == (4, 4, 1)
+
+
+def test_a_machine_offers_the_kinds_of_url_that_its_own_plug_ins_serve(
+    work: Path, tmp_path: Path
+) -> None:
+    plugin = work / "shelf.sh"
+    body = 'cp "${1#shelf://}" "$2"'
+    plugin.write_text(PLUGIN.format(methods="shelf", many="false", body=body))
+    plugin.chmod(0o755)
+    with personal_pool(tmp_path, f"FILETRANSFER_PLUGINS = /no/such/plugin, {plugin}\n") as pool:
+        (work / "book").write_text("b\n")
+        jobs = shell(pool, work, "cat book", f"transfer_input_files = shelf://{work}/book\n")
+        jobs.wait_for(5, 20)
+        said = run_tool(pool, "condor_status", "-af", "HasFileTransferPluginMethods")[1]
+    assert set(said.split()) == {"file,http,https,shelf"}
+    assert (work / "out").read_text() == "b\n"

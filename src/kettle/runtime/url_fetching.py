@@ -37,7 +37,7 @@ from kettle.transfer.plugins import (
 )
 
 if TYPE_CHECKING:
-    from kettle.runtime.processes import Child, SystemProcesses
+    from kettle.runtime.processes import Child, Processes, SystemProcesses
 
 # (arguments, working directory, output descriptor) -> the built-in plug-in, running.
 RunBuiltIn = Callable[[Sequence[str], str, int], "Child"]
@@ -152,6 +152,29 @@ class UrlFetcher:
             output.seek(0)
             text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
         return os.waitstatus_to_exitcode(status), text
+
+
+async def served_methods(processes: Processes, configured: str, cwd: str) -> tuple[str, ...]:
+    """Return the kinds of URL that the plug-ins of FILETRANSFER_PLUGINS serve, in their order.
+
+    Programs that are not there, or answer nothing sensible, serve nothing.
+    """
+    if not any(os.access(program, os.X_OK) for program in split_list(configured)):
+        return ()
+
+    def spawn(
+        argv: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: str,
+        descriptors: Mapping[int, int],
+    ) -> Child:
+        return processes.spawn(
+            argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
+        )
+
+    fetcher = UrlFetcher(spawn, {"PATH": os.defpath}, cwd, configured=configured)
+    plugins = (await fetcher.plugins())[:-1]
+    return tuple(dict.fromkeys(method for one in plugins for method in sorted(one.methods)))
 
 
 def fork_built_in(

@@ -60,6 +60,10 @@ def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bu
         if flag in facts.cpu_flags:
             ad[name] = True
     abilities = {**STARTER_ABILITIES, "HasSshd": facts.has_sshd}
+    methods = str(STARTER_ABILITIES["HasFileTransferPluginMethods"]).split(",")
+    abilities["HasFileTransferPluginMethods"] = ",".join(
+        dict.fromkeys([*methods, *facts.url_methods])
+    )
     for name, value in abilities.items():
         ad[name] = value
     ad["StarterAbilityList"] = ",".join(n for n in abilities if n != "HasIOProxy")

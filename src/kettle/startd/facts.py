@@ -36,6 +36,8 @@ class MachineFacts:
     has_singularity: bool = False
     has_sshd: bool = False
     java: str = ""
+    # Kinds of URL that the machine's own plug-ins (FILETRANSFER_PLUGINS) serve.
+    url_methods: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

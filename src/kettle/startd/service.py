@@ -18,6 +18,7 @@ from kettle.config import Config
 from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
+from kettle.runtime.url_fetching import served_methods
 from kettle.startd import ads, claim_machine, slot_policy
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
@@ -95,11 +96,13 @@ class StartdService:
             tasks.spawn(self._poll_forever(), "policy"),
             tasks.spawn(self._refresh_forever(), "readings"),
             tasks.spawn(self.claims.keep_alive_forever(), "alives"),
+            tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
         ]
 
     async def reconfigure(self, _config: Config) -> None:
         """Take over expressions and attributes; the slots stay as they are (A016, A047)."""
         self.starters.generation += 1
+        self._tasks.append(tasks.spawn(self._learn_url_methods(), "URL plug-ins"))
         self._make_base()
         self.poll()
         self.updates.note_all()
@@ -119,6 +122,19 @@ class StartdService:
             task.cancel()
         await self.claims.flush()
         await self.updates.withdraw()
+
+    async def _learn_url_methods(self) -> None:
+        """Ask the machine's URL plug-ins what they serve, and offer that too."""
+        runtime = self.runtime
+        methods = await served_methods(
+            runtime.processes,
+            runtime.config.get("FILETRANSFER_PLUGINS") or "",
+            runtime.config.get("EXECUTE") or "/",
+        )
+        if methods != self.machine.facts.url_methods:
+            self.machine.facts = replace(self.machine.facts, url_methods=methods)
+            self._make_base()
+            self.updates.note_all()
 
     def _make_base(self) -> None:
         identity, address = self.runtime.identity, self.runtime.network.address
