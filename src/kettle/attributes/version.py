@@ -36,12 +36,16 @@ def parse_os_release(text: str) -> dict[str, str]:
     return fields
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 10
+
+
 def parse_version(text: str) -> tuple[int, int, int] | None:
     """Return the three numbers of a `$CondorVersion: …$` text, None if there are none."""
     words = text.replace("$CondorVersion:", "").split()
     if not words:
         return None
     parts = words[0].split(".")
-    if len(parts) < 3 or not all(part.isdigit() for part in parts[:3]):
+    if len(parts) < 3 or not all(_is_number(part) for part in parts[:3]):
         return None
     return int(parts[0]), int(parts[1]), int(parts[2])

@@ -77,7 +77,7 @@ def _since(ad: ClassAd) -> Expr | None:
     if text is None:
         return _expression(ad, "Since")
     cluster, dot, proc = text.partition(".")
-    if cluster.isdigit() and (proc.isdigit() or not dot):
+    if cluster.isdecimal() and (proc.isdecimal() or not dot):
         text = f"ClusterId == {cluster}" + (f" && ProcId == {proc}" if dot else "")
     try:
         return parse_expression(text, old=True)

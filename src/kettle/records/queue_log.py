@@ -211,6 +211,10 @@ class _Replayer:
             self.sequence, self.created = int(key), int(text)
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
+
+
 def _type(text: str) -> str:
     return "" if text in {NO_TYPE, "*"} else text
 
@@ -240,6 +244,6 @@ def _decode_rare(op: str, words: list[str]) -> tuple[int, str, str, str] | None:
         return (NEW_AD, words[0], types[0], types[1])
     if op == "102" and count == 1:
         return (DESTROY_AD, words[0], "", "")
-    if op == "107" and count == 3 and words[0].isdigit() and words[2].isdigit():
+    if op == "107" and count == 3 and _is_number(words[0]) and _is_number(words[2]):
         return (SEQUENCE, words[0], "", words[2])
     return None

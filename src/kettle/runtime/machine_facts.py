@@ -74,7 +74,7 @@ def _operating_system() -> dict[str, str]:
     short = name.split()[0] if name else "Linux"
     number = release.get("VERSION_ID", "")
     major, _, minor = number.partition(".")
-    major = major if major.isdigit() else "0"
+    major = major if major.isdecimal() else "0"
     minor = minor.partition(".")[0]
     return {
         "OPSYS": platform.system().upper(),
@@ -82,7 +82,7 @@ def _operating_system() -> dict[str, str]:
         "OPSYSNAME": short,
         "OPSYSSHORTNAME": short,
         "OPSYSMAJORVER": major,
-        "OPSYSVER": f"{major}{int(minor) if minor.isdigit() else 0:02d}",
+        "OPSYSVER": f"{major}{int(minor) if minor.isdecimal() else 0:02d}",
         "OPSYSANDVER": f"{short}{major}",
         "OPSYSLONGNAME": release.get("PRETTY_NAME", name).partition(" (")[0],
     }

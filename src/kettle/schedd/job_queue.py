@@ -485,7 +485,7 @@ def _number(own: object, ad: ClassAd, name: str, shared: int) -> int:
     """Return an integer attribute, without parsing what is plainly one."""
     if own is None:
         return shared
-    if isinstance(own, str) and own.isdigit():
+    if isinstance(own, str) and own.isdecimal():
         return int(own)
     return ad.integer(name) or 0
 

@@ -117,4 +117,4 @@ def parse_rejection(text: str) -> tuple[str, int]:
     """Return the reason and the autocluster of `reason |autocluster|cluster.proc|`."""
     reason, bar, rest = text.partition("|")
     number = rest.partition("|")[0].strip()
-    return reason.strip(), int(number) if bar and number.isdigit() else -1
+    return reason.strip(), int(number) if bar and number.isdecimal() else -1

@@ -164,7 +164,7 @@ class QueueJournal:
         kept = sorted(
             int(each.rpartition(".")[2])
             for each in os.listdir(folder or ".")
-            if each.startswith(f"{name}.") and each.rpartition(".")[2].isdigit()
+            if each.startswith(f"{name}.") and each.rpartition(".")[2].isdecimal()
         )
         spare = len(kept) + 1 - self.rotations
         for number in [*kept, sequence][: max(0, spare)]:

@@ -67,7 +67,7 @@ def read_queue_settings(
     rounded = {}
     for name in ROUNDED:
         text = (config.get(f"SCHEDD_ROUND_ATTR_{name}") or "").strip()
-        if text.endswith("%") and text[:-1].isdigit():
+        if text.endswith("%") and text[:-1].isdecimal():
             rounded[name.lower()] = int(text[:-1])
     return QueueSettings(
         actors=ActorRules(domain, frozenset(config.words("QUEUE_SUPER_USERS")), own_user),

@@ -143,7 +143,7 @@ class ShadowHost:
         text = job.string("DAGManNodesMask")
         if not text:
             return None
-        return frozenset(int(word) for word in text.split(",") if word.strip().isdigit())
+        return frozenset(int(word) for word in text.split(",") if word.strip().isdecimal())
 
     def tell_schedd(self, message: HostMessage) -> None:
         """Send a word to the schedd; without a schedd there is nobody to tell."""

@@ -27,8 +27,8 @@ def read_facts(config: Config, host: str) -> MachineFacts:
     flags = frozenset(cpu.get("flags", "").split())
     name = (release.get("NAME") or "Linux").split()[0]
     major, _, minor = (release.get("VERSION_ID") or "0").partition(".")
-    number = int(major) if major.isdigit() else 0
-    part = int(minor) if minor.isdigit() else 0
+    number = int(major) if major.isdecimal() else 0
+    part = int(minor) if minor.isdecimal() else 0
     return MachineFacts(
         host=host,
         arch={"x86_64": "X86_64", "aarch64": "aarch64"}.get(uname.machine, uname.machine.upper()),
@@ -141,7 +141,7 @@ def _terminal_idle(now: float) -> int:
 
 
 def _whole(text: str | None) -> int:
-    return int(text) if text and text.strip().isdigit() else 0
+    return int(text) if text and text.strip().isdecimal() else 0
 
 
 def _runs(config: Config, knob: str, *programs: str) -> bool:

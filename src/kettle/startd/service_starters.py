@@ -328,7 +328,7 @@ class Starters:
         found = strays(known)
         marker = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:".encode()
         for name in os.listdir("/proc"):
-            if not name.isdigit() or is_zombie(int(name)):
+            if not name.isdecimal() or is_zombie(int(name)):
                 continue
             try:
                 with self._runtime.privileges.as_root(), open(f"/proc/{name}/environ", "rb") as f:

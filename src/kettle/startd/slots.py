@@ -75,8 +75,8 @@ def whole(amount: float) -> float:
 
 
 def _natural(text: str) -> tuple[str, int, str]:
-    digits = text.lstrip("".join(c for c in text if not c.isdigit()))
-    return (text.rstrip("0123456789"), int(digits) if digits.isdigit() else -1, text)
+    digits = text.lstrip("".join(c for c in text if not c.isdecimal()))
+    return (text.rstrip("0123456789"), int(digits) if digits.isdecimal() else -1, text)
 
 
 @dataclass(frozen=True)

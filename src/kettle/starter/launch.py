@@ -261,7 +261,7 @@ def kill_signal(value: int | str | None, default: int) -> int:
         return value
     if isinstance(value, str):
         name = value.strip().upper()
-        if name.isdigit():
+        if name.isdecimal():
             return kill_signal(int(name), default)
         name = name if name.startswith("SIG") else "SIG" + name
         return int(getattr(signal, name, default))

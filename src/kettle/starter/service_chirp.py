@@ -217,6 +217,6 @@ class ChirpServer:
 
 
 def _size(text: str) -> int:
-    if not text.isdigit() or int(text) > chirp.LARGEST_DATA:
+    if not text.isdecimal() or len(text) > 18 or int(text) > chirp.LARGEST_DATA:
         raise RemoteProtocolError(f"{text!r} bytes of data cannot be taken")
     return int(text)

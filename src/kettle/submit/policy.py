@@ -96,7 +96,7 @@ def set_lease(job: JobBuilder) -> None:
                 "JobLeaseDuration", job.config.get("JOB_DEFAULT_LEASE_DURATION") or "2400"
             )
         return
-    if text.isdigit() and 0 < int(text) < SHORTEST_LEASE_SECONDS:
+    if text.isdecimal() and 0 < int(text) < SHORTEST_LEASE_SECONDS:
         job.warnings.append(
             f"WARNING: JobLeaseDuration less than {SHORTEST_LEASE_SECONDS} seconds is not "
             f"allowed, using {SHORTEST_LEASE_SECONDS} instead"

@@ -33,7 +33,7 @@ def set_universe(job: JobBuilder) -> None:
         word = "vanilla"
     universe = NAMES.get(word)
     if universe is None:
-        if not word.isdigit():
+        if not word.isdecimal():
             raise SubmitError(f"ERROR: I don't know about the '{text}' universe.")
         numbers = {int(one): one for one in JobUniverse}
         universe = numbers.get(int(word))
@@ -215,7 +215,7 @@ def set_signals(job: JobBuilder) -> None:
 
 def signal_name(text: str) -> str:
     """Return the name of a signal given by name or number; raise SubmitError."""
-    if text.lstrip("-").isdigit():
+    if text.lstrip("-").isdecimal():
         try:
             return signal.Signals(int(text)).name
         except ValueError:

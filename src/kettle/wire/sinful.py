@@ -79,7 +79,7 @@ class Sinful(NamedTuple):
         endpoint = Endpoint(self.host, self.port)
         if not self.parameters:
             return f"<{endpoint}>"
-        items = sorted(self.parameters, key=lambda item: item[0].encode())
+        items = sorted(self.parameters, key=lambda item: item[0].encode("utf-8", "surrogateescape"))
         text = "&".join(
             _quote(key) if value is None else f"{_quote(key)}={_quote(value)}"
             for key, value in items
@@ -165,7 +165,7 @@ class Sinful(NamedTuple):
         found = []
         for item in (self.parameter("addrs") or "").split("+"):
             host, separator, port = item.rpartition("-")
-            if not separator or not port.isdigit():
+            if not separator or not _is_port(port):
                 continue
             if host.startswith("["):
                 host = host[1:-1].replace("-", ":")
@@ -219,9 +219,13 @@ def _parse_place(place: str) -> tuple[str, int]:
         host = host[1:-1]
     elif ":" in host:
         raise RemoteProtocolError(f"address {place!r} has an IPv6 host without brackets")
-    if not port_text.isascii() or not port_text.isdigit() or int(port_text) > 65535:
+    if not _is_port(port_text):
         raise RemoteProtocolError(f"address {place!r} has no port number")
     return host, int(port_text)
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 5 and int(text) <= 65535
 
 
 def parse_ip(host: str) -> IPv4Address | IPv6Address | None:

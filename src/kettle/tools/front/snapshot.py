@@ -153,5 +153,6 @@ def natural_key(name: str) -> list[tuple[int, int, str]]:
     import re
 
     return [
-        (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name)
+        (0, int(part), "") if part.isdecimal() else (1, 0, part)
+        for part in re.split(r"(\d+)", name)
     ]

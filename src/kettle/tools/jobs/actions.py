@@ -164,7 +164,7 @@ def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
             case "reason":
                 wish.reason = item.value
             case "subcode":
-                if not item.value.lstrip("-").isdigit():
+                if not item.value.lstrip("-").isdecimal():
                     raise UsageError(f"-subcode needs a number, not {item.value}")
                 wish.subcode = int(item.value)
             case "name" | "pool":

@@ -99,7 +99,7 @@ def read_wish(words: Sequence[str]) -> Wish:
             case "name" | "pool":
                 wish.reach[given.name] = given.value
             case "maxbytes":
-                if not given.value.isdigit():
+                if not given.value.isdecimal():
                     raise UsageError(f"-maxbytes needs a number, not {given.value}")
                 wish.most = int(given.value)
             case "follow":

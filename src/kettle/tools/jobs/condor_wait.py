@@ -203,7 +203,7 @@ def read_wish(given: Sequence[Given]) -> Wish:
 
 def read_number(item: Given) -> int:
     """Return the positive number that an option was given; UsageError if it is not one."""
-    if not item.value.isdigit() or int(item.value) < 1:
+    if not item.value.isdecimal() or int(item.value) < 1:
         raise UsageError(f"{item.word} needs a positive number, not {item.value}")
     return int(item.value)
 

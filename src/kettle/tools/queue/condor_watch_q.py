@@ -223,7 +223,7 @@ def parse_exit(text: str) -> ExitWhen:
         len(words) not in {2, 3}
         or words[0] not in {"all", "any", "none"}
         or words[1] not in {"active", "done", "idle", "held"}
-        or not (len(words) == 2 or words[2].isdigit())
+        or not (len(words) == 2 or words[2].isdecimal())
     ):
         raise UsageError(f"-exit {text} is not GROUPER,STATUS[,CODE]")
     return ExitWhen(words[0], words[1], int(words[2]) if len(words) == 3 else 0)

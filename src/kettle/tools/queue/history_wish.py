@@ -161,7 +161,7 @@ def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> No
         case "attributes":
             wish.attributes += rest.take(word).replace(",", " ").split()
         case "wide":
-            wish.width = int(qualifiers) if qualifiers.isdigit() else 0
+            wish.width = int(qualifiers) if qualifiers.isdecimal() else 0
         case "format":
             form = rest.take(word, "requires format and attribute parameters")
             wish.columns.add_format(

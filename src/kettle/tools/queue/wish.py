@@ -303,7 +303,7 @@ def _take_form(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -
         case "print-format":
             wish.print_format = rest.take(word)
         case "wide":
-            wish.width = int(qualifiers) if qualifiers.isdigit() else 0
+            wish.width = int(qualifiers) if qualifiers.isdecimal() else 0
         case "batch" | "nobatch":
             wish.batch = name == "batch"
         case _:

@@ -79,7 +79,7 @@ def read_wish(words: Sequence[str]) -> Wish:
         if option.name == "machine":
             wish.machines = True
         elif option.name == "number":
-            if not option.value.isdigit() or int(option.value) < 1:
+            if not option.value.isdecimal() or int(option.value) < 1:
                 raise UsageError(f"-n needs a number greater than zero, not {option.value}")
             wish.number = int(option.value)
         elif option.name in ("constraint", "rank"):

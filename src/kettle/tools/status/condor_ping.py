@@ -168,7 +168,7 @@ def choose_command(token: str) -> int:
     level = LEVELS.get(token.upper())
     if level is not None:
         return int(level)
-    if token.isdigit():
+    if token.isdecimal():
         return int(token)
     if token.upper() in Command.__members__:
         return int(Command[token.upper()])

@@ -262,7 +262,7 @@ def _natural_key(ad: ClassAd) -> tuple[bool, str, list[tuple[int, int, str]]]:
     """Order by machine, then by name with numbers as numbers: slot2 before slot10."""
     machine = ad.string("Machine")
     parts = [
-        (1, int(part), "") if part.isdigit() else (0, 0, part)
+        (1, int(part), "") if part.isdecimal() else (0, 0, part)
         for part in _DIGITS.split(ad.string("Name") or "")
         if part
     ]

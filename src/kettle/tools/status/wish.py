@@ -269,7 +269,7 @@ def _take_plain(wish: Wish, option: Given) -> None:
     elif name == "attributes":
         wish.attributes += [each for each in re.split(r"[\s,]+", option.value) if each]
     elif name == "limit":
-        if not option.value.lstrip("-").isdigit():
+        if not option.value.lstrip("-").isdecimal():
             raise UsageError(f"condor_status: invalid limit {option.value}")
         # Compat: 0 means no limit here, other than in condor_q (vectors `output`).
         wish.limit = max(0, int(option.value))

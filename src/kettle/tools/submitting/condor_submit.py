@@ -179,7 +179,7 @@ def parse_arguments(words: list[str]) -> Request:
         position += 1
         if option.name == "append":
             request.appended.append(value)
-        elif option.name == "maxjobs" and not value.isdigit():
+        elif option.name == "maxjobs" and not value.isdecimal():
             raise UsageError(f"-maxjobs requires a number, not {value}")
         elif option.name == "file":
             request.file = value

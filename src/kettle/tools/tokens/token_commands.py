@@ -61,7 +61,7 @@ class Wish:
         text = self.get("lifetime")
         if not text:
             return -1
-        if not text.isdigit():
+        if not text.isdecimal():
             raise UsageError(f"-lifetime needs a number of seconds, not {text}")
         return int(text)
 

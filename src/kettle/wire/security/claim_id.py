@@ -40,6 +40,10 @@ CLAIM_INFO = (
 _INFO_ITEM = re.compile(r'\s*([A-Za-z]\w*)\s*=\s*(?:"([^"]*)"|([^;"]*))\s*;?')
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
+
+
 class ClaimId:
     """A claim id; its text is a secret, `public` is what may be logged."""
 
@@ -128,14 +132,14 @@ class ClaimId:
             raise RemoteProtocolError(f"claim id {self.public} carries no usable session")
         commands = policy.get("validcommands", "")
         ends = policy.get("sessionexpires", "")
-        if ends.isdigit() and expires_at is None:
+        if expires_at is None and _is_number(ends):
             expires_at = float(ends)
         return Session(
             id=self.session_id,
             key=session_key(self.secret.encode()),
             user=user,
             expires_at=expires_at,
-            valid_commands=frozenset(int(one) for one in commands.split(",") if one.isdigit()),
+            valid_commands=frozenset(int(one) for one in commands.split(",") if _is_number(one)),
             limits=frozenset(limits) if limits is not None else None,
             peer_version=policy.get("shortversion", ""),
             peer_address=self.address,

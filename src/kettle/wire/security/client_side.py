@@ -220,7 +220,9 @@ def _finish(
         method=method,
         expires_at=now + theirs.number("SessionDuration", 60),
         lease_seconds=lease,
-        valid_commands=frozenset(int(word) for word in ad.words("ValidCommands") if word.isdigit()),
+        valid_commands=frozenset(
+            int(word) for word in ad.words("ValidCommands") if word.isdecimal() and len(word) < 19
+        ),
         peer_version=theirs.text("RemoteVersion"),
         peer_address=str(address),
         seals_datagrams=DATAGRAM_CIPHER in theirs.words("CryptoMethodsList"),

@@ -132,7 +132,7 @@ def _make_line(
         return MapLine(method, canonical, literal=principal)
     try:
         return MapLine(method, canonical, pattern=re.compile(pattern, flags))
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(
             f"line {number} of {source} has a bad expression: {error}", source=source, line=number
         ) from error

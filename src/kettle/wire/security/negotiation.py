@@ -160,7 +160,7 @@ def read_policy(
     def number(feature: str, default: int) -> int:
         named = lookup(f"SEC_{subsystem}_{level}_{feature}") if subsystem else None
         text = named or setting(feature)
-        return int(text) if text is not None and text.isdigit() else default
+        return int(text) if text is not None and text.isdecimal() else default
 
     methods = setting("AUTHENTICATION_METHODS")
     crypto = setting("CRYPTO_METHODS")

@@ -18,7 +18,8 @@ MAXIMUM_VALUE = 64 * 1024
 
 Literal = str | int | float | bool
 
-_NUMBER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_LARGEST = 1e18
 _REAL = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _BOOLEANS = {"true": True, "t": True, "false": False, "f": False}
@@ -85,7 +86,9 @@ class PolicyAd(Mapping[str, Literal]):
         value = self._values.get(name.lower())
         if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
             return int(value)
-        return int(value) if isinstance(value, int | float) else default
+        if isinstance(value, float):
+            return int(value) if abs(value) < _LARGEST else default
+        return value if isinstance(value, int) else default
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Return a boolean attribute; `YES` and `TRUE` as strings count."""
