@@ -43,9 +43,13 @@ class IntermediateStore:
 
     def existing(self) -> str:
         """Return the directory, if an earlier run left files in it, else nothing."""
-        if not self._path or self._is_input or not os.path.isdir(self._path):
+        if not self._path or self._is_input:
             return ""
-        return self._path
+        if not os.path.isdir(self._path):
+            # A host died between the two renames of `end`: the older files are still there.
+            with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
+                os.rename(f"{self._path}.swap", self._path)
+        return self._path if os.path.isdir(self._path) else ""
 
     def restored(self) -> list[Item]:
         """Return what brings back a checkpoint that lies at a URL: the newest whole one."""
@@ -72,10 +76,11 @@ class IntermediateStore:
             raise OSError("there is no SPOOL to keep the job's files in")
         self._begun = True
         temporary = f"{self._path}.tmp"
-        shutil.rmtree(temporary, ignore_errors=True)
         owner = self._runtime.privileges.daemon
         # The spool is the schedd's; the job's directory in it is the owner's.
         with self._runtime.privileges.as_root():
+            # What a host that died in the middle left.
+            shutil.rmtree(temporary, ignore_errors=True)
             os.makedirs(os.path.dirname(self._path), mode=0o755, exist_ok=True)
             os.mkdir(temporary, 0o700)
             if self._runtime.privileges.can_switch:

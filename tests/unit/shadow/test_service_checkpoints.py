@@ -1,0 +1,98 @@
+"""What an unfinished job left, between its runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.runtime.privileges import Privileges, account_of
+from kettle.shadow.service_checkpoints import IntermediateStore
+from kettle.transfer.checkpoints import Entry, manifest_name, render_manifest
+from kettle.transfer.items import SendFile, SendUrl
+
+
+def store(spool: Path | None, **job: object) -> IntermediateStore:
+    """The store of job 1.0 as a new run finds it."""
+    runtime = SimpleNamespace(
+        config=Config.from_text(f"SPOOL = {spool or ''}\n", subsystem="SHADOW"),
+        privileges=Privileges(account_of(os.getuid()), can_switch=False),
+    )
+    run: Any = SimpleNamespace(
+        host=SimpleNamespace(runtime=runtime),
+        job=ClassAd({"GlobalJobId": "ap#1.0#7", **job}),
+        cluster=1,
+        proc=0,
+    )
+    return IntermediateStore(run)
+
+
+def receive(spool: Path, *, keep: bool = True, **files: str) -> None:
+    """Let a transfer bring files."""
+    each = store(spool)
+    folder = Path(each.begin())
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    each.end(keep=keep)
+
+
+def found(spool: Path) -> dict[str, str]:
+    folder = store(spool).existing()
+    return {path.name: path.read_text() for path in Path(folder).iterdir()} if folder else {}
+
+
+def test_what_changed_is_put_beside_what_did_not(tmp_path: Path) -> None:
+    receive(tmp_path, one="1", two="2")
+    receive(tmp_path, two="22", three="3")
+    assert found(tmp_path) == {"one": "1", "two": "22", "three": "3"}
+    (place,) = (tmp_path / "1/0").iterdir()
+    assert place.name == "cluster1.proc0.subproc0"
+
+
+def test_a_transfer_that_broke_off_changes_nothing(tmp_path: Path) -> None:
+    receive(tmp_path, one="1")
+    receive(tmp_path, keep=False, one="half")
+    assert found(tmp_path) == {"one": "1"}
+
+
+def test_what_the_user_spooled_is_no_checkpoint(tmp_path: Path) -> None:
+    receive(tmp_path, one="1")
+    assert store(tmp_path, StageInStart=5).existing() == ""
+
+
+def test_without_a_spool_there_is_no_place() -> None:
+    with pytest.raises(OSError, match="SPOOL"):
+        store(None).begin()
+
+
+def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
+    good = render_manifest(1, [Entry("a" * 64, "state")])
+    receive(tmp_path, **{manifest_name(0): render_manifest(0, []), manifest_name(1): good})
+    receive(tmp_path, **{manifest_name(2): good[:-3]})
+    destination = "file:///ck"
+    each = store(tmp_path, CheckpointDestination=destination)
+    manifest, url = each.restored()
+    assert isinstance(manifest, SendFile)
+    assert manifest.path.endswith(manifest_name(1))
+    assert url == SendUrl("file:///ck/ap_1.0_7/0001/state", "state")
+    assert store(tmp_path).restored() == []
+
+
+def test_a_host_that_died_in_the_middle_costs_no_checkpoint(tmp_path: Path) -> None:
+    receive(tmp_path, one="1")
+    (place,) = (tmp_path / "1/0").iterdir()
+    # While files came: what is there stays, and the next ones find room.
+    half = place.with_name(f"{place.name}.tmp")
+    half.mkdir()
+    (half / "one").write_text("half")
+    assert found(tmp_path) == {"one": "1"}
+    receive(tmp_path, two="2")
+    assert found(tmp_path) == {"one": "1", "two": "2"}
+    # Between the two renames.
+    place.rename(place.with_name(f"{place.name}.swap"))
+    assert found(tmp_path) == {"one": "1", "two": "2"}
