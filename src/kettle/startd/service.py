@@ -46,6 +46,22 @@ _CHAIN = 8
 _SHORTEST_WAIT = 0.02
 
 
+# Where time alone may change something; a claim without a job has its lease besides.
+_TIMED = frozenset(
+    (
+        Phase.MATCHED_IDLE,
+        Phase.CLAIMED_RETIRING,
+        Phase.CLAIMED_SUSPENDED,
+        Phase.PREEMPTING_VACATING,
+        Phase.PREEMPTING_KILLING,
+    )
+)
+
+
+def _has_lease(record: SlotRecord) -> bool:
+    return record.claim is not None and record.claim.phase is ClaimPhase.IDLE
+
+
 class StartdService:
     """One execution point."""
 
@@ -57,6 +73,7 @@ class StartdService:
         facts = read_facts(runtime.config, identity.machine)
         self.machine = Machine(facts, identity.name)
         self.base = ClassAd()
+        self._base_changes = 0
         self.stopping = ""
         self.activations = 0
         self.claims = ClaimCommands(self)
@@ -149,7 +166,13 @@ class StartdService:
         self.base = ads.base_ad(self.runtime.config, self.machine.facts, around, self.machine.whole)
         self._fill_base()
 
+    @property
+    def base_stamp(self) -> tuple[int, int]:
+        """Which state of `base` this is: another one whenever it has changed."""
+        return self._base_changes, len(self.machine.slots)
+
     def _fill_base(self) -> None:
+        self._base_changes += 1
         now = self.runtime.clock.now()
         ads.fill_readings(self.base, self.machine, self.machine.drain, now)
 
@@ -385,6 +408,8 @@ class StartdService:
         wait = float(config.integer("POLLING_INTERVAL") or 5) if claimed else update
         wait -= asyncio.get_running_loop().time() - self._polled_at
         for record in self.machine:
+            if record.slot.phase not in _TIMED and not _has_lease(record):
+                continue
             timers = self.timers(record)
             for left in (
                 timers.match_left,
@@ -502,6 +527,7 @@ class StartdService:
         self.machine.last_drain_stopped_at = self._now()
         for name in ("Draining", "DrainingRequestId", "DrainReason"):
             self.base.discard(name)
+        self._base_changes += 1
         for record in self.machine:
             record.slot = replace(record.slot, draining=False)
             if record.slot.phase.state == "Drained":

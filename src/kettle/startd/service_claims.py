@@ -52,6 +52,8 @@ class ClaimCommands:
         self._service = service
         self.waiting = WaitingClaims(service, self)
         self._alive_soon = asyncio.Event()
+        # What starters were last given of the ad that slots share.
+        self._base: ClassAd | None = None
         self._telling: set[asyncio.Task[object]] = set()
 
     def register(self) -> None:
@@ -326,9 +328,18 @@ class ClaimCommands:
             service.machine.name,
             user,
             channel,
-            _public(ad.flattened()),
+            _public(ad),
             record.job,
+            self._public_base(),
         )
+
+    def _public_base(self) -> ClassAd:
+        """Return what all slots share, as a job may read it."""
+        service = self._service
+        if self._base is None or service.starters.machine_stamp != service.base_stamp:
+            service.starters.machine_stamp = service.base_stamp
+            self._base = _public(service.base)
+        return self._base
 
     async def _activate(self, stream: Stream, record: SlotRecord, ad: ClassAd) -> None:
         service, user = self._service, stream.peer.user
@@ -516,8 +527,10 @@ def _reason(code: int) -> VacateReasonCode:
 
 
 def _public(ad: ClassAd) -> ClassAd:
-    """Leave out what a job must not read."""
-    for name in list(ad.names()):
+    """Return a copy without what a job must not read, and without what the ad is chained to."""
+    ad = ad.copy()
+    ad.parent = None
+    for name in ad.own_names():
         if is_private_attribute(name):
             ad.discard(name)
     return ad

@@ -234,9 +234,10 @@ class OtherCommands:
         file = self._history_file()
         if file is None or record.job is None:
             return
-        ad = record.job.flattened()
+        ad = record.job
         if starter.final is not None:
-            ad.update(starter.final.flattened())
+            ad = starter.final.copy()
+            ad.parent = record.job
         now = int(self._service.runtime.clock.now())
 
         def render(offset: int) -> bytes:

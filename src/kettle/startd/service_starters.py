@@ -47,6 +47,7 @@ class StarterProcess:
     # Whose job it runs: a starter serves one owner only, and one submit side.
     owner: str = ""
     peer_user: str = ""
+    machine_stamp: tuple[int, int] = (0, 0)
     child: Child | None = None
     address: str = ""
     usage: ClassAd | None = None
@@ -95,6 +96,8 @@ class Starters:
         self._idle: dict[str, tuple[StarterProcess, asyncio.TimerHandle]] = {}
         self._current: dict[int, StarterProcess] = {}
         self.generation = 0
+        # Which state of the ad that slots share is in the activations that are begun now.
+        self.machine_stamp: tuple[int, int] = (0, 0)
         self.leftovers = Leftovers(runtime)
 
     def find(self, number: int) -> StarterProcess | None:
@@ -158,6 +161,7 @@ class Starters:
             number=activation.number,
             slot_name=activation.slot_name,
             peer_user=activation.peer_user,
+            machine_stamp=self.machine_stamp,
             usage=None,
             final=None,
             done=asyncio.Event(),
@@ -177,6 +181,8 @@ class Starters:
     ) -> StarterProcess:
         """Grant a starter the activation it asked for, on the connection it has."""
         self._idle.pop(starter.claim_id)[1].cancel()
+        if starter.machine_stamp == self.machine_stamp:
+            activation.machine = None
         writer = Writer()
         activation.write(writer)
         starter.post(words.NextActivation(ClassAd({"Asked": True}), writer.getvalue()))
@@ -197,6 +203,7 @@ class Starters:
             activation.generation,
             activation.job.string("Owner") or "",
             activation.peer_user,
+            self.machine_stamp,
         )
         self._running[activation.number] = starter
         title = f"condor_starter -f -a {activation.slot_name.partition('@')[0]}"

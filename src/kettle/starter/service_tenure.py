@@ -59,6 +59,8 @@ class Tenure:
     def __init__(self, around: Surroundings, *, stays: bool) -> None:
         self._around = around
         self._stays = stays
+        # What all slots of the machine share; it comes again when it has changed.
+        self._machine: ClassAd | None = None
         self._accounts: dict[tuple[Claimed, str, str], Account] = {}
 
     async def serve(self, activation: StarterActivation, shadow: Stream) -> None:
@@ -80,6 +82,8 @@ class Tenure:
     async def _run_one(
         self, activation: StarterActivation, shadow: Stream, *, may_stay: bool
     ) -> Starter:
+        self._machine = activation.machine or self._machine
+        activation.slot.parent = self._machine
         world = self.make_world(shadow)
         world.accept_session(ClaimId(activation.claim_id))
         starter = Starter(activation, world, self._around.control)

@@ -9,7 +9,15 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.wire.codec import Reader
-from kettle.wire.messages.fields import Message, ad, counted_bytes, integer, secret, string
+from kettle.wire.messages.fields import (
+    Message,
+    ad,
+    counted_bytes,
+    integer,
+    optional,
+    secret,
+    string,
+)
 
 # Limit: the state of a connection is a key, a counter and what was read ahead.
 _MAXIMUM_CHANNEL = 16 * 1024 * 1024
@@ -99,7 +107,9 @@ class StarterActivation(Message):
     """What a starter is forked with: one activation of a claim, and where the startd stands.
 
     The connection to the shadow and the control socket travel beside it as descriptors, in this
-    order; `channel` is the state of the former. `generation` counts reconfigurations.
+    order; `channel` is the state of the former. `generation` counts reconfigurations. `machine` is
+    what all slots share, where `slot` is only its own part; a starter that asked for its activation
+    and has it already gets none.
     """
 
     number: int = integer()
@@ -112,6 +122,7 @@ class StarterActivation(Message):
     channel: bytes = counted_bytes(_MAXIMUM_CHANNEL)
     slot: ClassAd = ad(private=True)
     job: ClassAd = ad(private=True)
+    machine: ClassAd | None = optional(ad(private=True))
 
 
 WORDS: dict[int, type[ControlMessage]] = {
