@@ -108,6 +108,7 @@ class LocalRun:
             channel=Channel(token_bytes).export(),
             slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._service.name}),
             job=self._job_ad(),
+            machine=None,
         )
 
     def _job_ad(self) -> ClassAd:

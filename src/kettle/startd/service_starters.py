@@ -300,6 +300,8 @@ class Starters:
         if starter.done.is_set():
             del self._current[pid]
             starter.control.close()
+            # One that stayed, and was killed meanwhile, could not take its empty sandbox away.
+            self.leftovers.remove_sandbox(pid)
         else:
             tasks.spawn(self._hear_last_words(starter, listening), "end of a starter")
 

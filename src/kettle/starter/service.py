@@ -189,7 +189,9 @@ class Starter:
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
         account = self._choose_account()
         self._short_begin = self._may_begin_shortly()
-        self._keeper = SandboxKeeper(self.sandbox, self.world.privileges, account)
+        self._keeper = SandboxKeeper(
+            self.sandbox, self.world.privileges, account, self.world.kept_sandbox
+        )
         self._chirp = ChirpServer(self)
         files = [*self._chirp.start(), ad_file(self.sandbox.machine_ad, self._slot_lines)]
         if self._short_begin:
@@ -679,8 +681,9 @@ class Starter:
         return True
 
     async def _await_deactivation(self) -> bool:
-        self._remove_sandbox()
         self.stays = self._may_run_another()
+        if not (self.stays and self.keeper.leave_to_next()):
+            self._remove_sandbox()
         self.control.tell_done(self._final, stays=self.stays, asks=self._tells_end)
         if self._tells_end:
             start = False

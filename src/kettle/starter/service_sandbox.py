@@ -39,14 +39,43 @@ def ad_file(path: str, lines: Iterable[str]) -> SmallFile:
     return SmallFile(path, "\n".join([*kept, ""]))
 
 
-class SandboxKeeper:
-    """Owns the directories of one sandbox on disk."""
+@dataclass
+class KeptSandbox:
+    """What is left of a sandbox between two jobs of a claim: its folders, and the files of ours.
 
-    def __init__(self, sandbox: Sandbox, privileges: Privileges, account: Account) -> None:
+    To make and remove those costs more than a short job. `account` is None while nothing is kept.
+    """
+
+    root: str = ""
+    account: Account | None = None
+
+    def remove(self, privileges: Privileges) -> None:
+        """Remove what is kept."""
+        if self.account is not None:
+            self.account = None
+            with privileges.as_root():
+                remove_tree(self.root)
+
+
+class SandboxKeeper:
+    """Owns the directories of one sandbox on disk; `kept` is what the job before left of its own.
+
+    Without `kept` nothing is kept for the next job either.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        privileges: Privileges,
+        account: Account,
+        kept: KeptSandbox | None = None,
+    ) -> None:
         self.sandbox = sandbox
         self.privileges = privileges
         self.account = account
         self.files = OwnedFiles(privileges, account)
+        self._kept = kept
+        # Whether nothing of the job is left.
         self._removed = False
 
     def make(self, files: Iterable[SmallFile] = ()) -> None:
@@ -54,7 +83,13 @@ class SandboxKeeper:
 
         What an earlier process with our pid left behind goes first.
         """
-        box = self.sandbox
+        box, kept = self.sandbox, self._kept
+        if kept is not None and kept.account == self.account and kept.root == box.root:
+            kept.account = None
+            self._make_of_kept(files)
+            return
+        if kept is not None:
+            kept.remove(self.privileges)
         with self.privileges.as_root():
             try:
                 os.mkdir(box.root, 0o755)
@@ -69,6 +104,50 @@ class SandboxKeeper:
             os.mkdir(box.htcondor, 0o755)
             for file in files:
                 _write(file)
+
+    def _make_of_kept(self, files: Iterable[SmallFile]) -> None:
+        """Put these files in the place of those of the job before."""
+        box = self.sandbox
+        old = {box.job_ad, box.machine_ad, box.chirp_config}
+        with self.privileges.as_account(self.account):
+            for file in files:
+                _overwrite(file)
+                old.discard(file.path)
+            for path in old:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+
+    def leave_to_next(self) -> bool:
+        """Keep the sandbox for the next job if nothing is in it but what we put there.
+
+        False if it has to be removed. No process of the job may be left.
+        """
+        kept = self._kept
+        try:
+            with self.privileges.as_account(self.account):
+                self._removed = kept is not None and self._is_as_made()
+        except OSError:
+            return False
+        if kept is not None and self._removed:
+            kept.root, kept.account = self.sandbox.root, self.account
+        return self._removed
+
+    def _is_as_made(self) -> bool:
+        """Whether every folder is there, is the job's account's and as open as it was made."""
+        box = self.sandbox
+        layout: tuple[tuple[str, int, set[str]], ...] = (
+            (box.root, 0o755, {"scratch", "user", "htcondor"}),
+            (box.scratch, 0o700, {".job.ad", ".machine.ad"}),
+            (box.user, 0o700, {".chirp.config"}),
+            (box.htcondor, 0o755, set()),
+        )
+        for folder, mode, names in layout:
+            facts = os.lstat(folder)
+            if facts.st_mode != stat.S_IFDIR | mode or facts.st_uid != self.account.uid:
+                return False
+            if not names.issuperset(os.listdir(folder)):
+                return False
+        return True
 
     def write(self, path: str, text: str, mode: int) -> None:
         """Write a small file that belongs to the job."""
@@ -131,6 +210,36 @@ def _write(file: SmallFile) -> None:
         os.write(descriptor, file.text.encode())
     finally:
         os.close(descriptor)
+
+
+def _overwrite(file: SmallFile) -> None:
+    """Write a file over one of before; over anything else that was put in its place, anew.
+
+    It is not emptied first: the file system would then write it to the disk when it is closed.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(file.path, flags, file.mode)
+    except OSError:
+        _write_anew(file)
+        return
+    try:
+        facts = os.fstat(descriptor)
+        usual = facts.st_mode == stat.S_IFREG | file.mode and facts.st_nlink == 1
+        if usual:
+            data = file.text.encode()
+            os.write(descriptor, data)
+            os.ftruncate(descriptor, len(data))
+    finally:
+        os.close(descriptor)
+    if not usual:
+        _write_anew(file)
+
+
+def _write_anew(file: SmallFile) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(file.path)
+    _write(file)
 
 
 def _walk(root: str) -> Iterator[os.stat_result]:

@@ -24,6 +24,7 @@ from kettle.runtime.system_network import SystemNetwork
 from kettle.starter.account import Claimed
 from kettle.starter.service import Starter
 from kettle.starter.service_control import StartdControl
+from kettle.starter.service_sandbox import KeptSandbox
 from kettle.starter.service_view import JobView
 from kettle.starter.service_watch import SlotGroup
 from kettle.starter.service_world import StarterWorld
@@ -61,10 +62,17 @@ class Tenure:
         self._stays = stays
         # What all slots of the machine share; it comes again when it has changed.
         self._machine: ClassAd | None = None
+        self._kept = KeptSandbox()
         self._accounts: dict[tuple[Claimed, str, str], Account] = {}
 
     async def serve(self, activation: StarterActivation, shadow: Stream) -> None:
         """Run this job and those that follow."""
+        try:
+            await self._serve(activation, shadow)
+        finally:
+            self._kept.remove(self._around.privileges)
+
+    async def _serve(self, activation: StarterActivation, shadow: Stream) -> None:
         # What belongs to the process and not to a job.
         lasting = tasks.running()
         for count in range(1, MOST_ACTIVATIONS + 1):
@@ -108,6 +116,7 @@ class Tenure:
             slot_group=around.slot_group,
             view=around.view,
             accounts=self._accounts,
+            kept_sandbox=self._kept,
         )
 
     async def _following(self, line: Stream | None) -> tuple[StarterActivation, Stream] | None:

@@ -26,6 +26,7 @@ from kettle.starter.limits import disk_limit_kib, plan_limits
 from kettle.starter.private_view import private_folders
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.service_job import JobProcesses
+from kettle.starter.service_sandbox import KeptSandbox
 from kettle.starter.service_view import JobView
 from kettle.starter.service_watch import ResourceWatch, SlotGroup, machine_pids
 from kettle.starter.settings import StarterSettings
@@ -59,6 +60,8 @@ class StarterWorld:
     owners: list[ClaimId] = field(default_factory=list)
     # As whom jobs of this claim run, by what was asked to decide it.
     accounts: dict[tuple[Claimed, str, str], Account] = field(default_factory=dict)
+    # What the job before left of its sandbox; None where each job makes its own.
+    kept_sandbox: KeptSandbox | None = None
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from kettle.runtime.privileges import Privileges, account_of
 from kettle.starter.sandbox import Sandbox
-from kettle.starter.service_sandbox import SandboxKeeper, SmallFile, ad_file
+from kettle.starter.service_sandbox import KeptSandbox, SandboxKeeper, SmallFile, ad_file
 
 
 def keeper(folder: Path) -> SandboxKeeper:
@@ -47,3 +49,68 @@ def test_an_ad_for_the_job_has_no_secrets(tmp_path: Path) -> None:
     lines = ["Cmd = 1", "ClaimId = 2", "TransferKey = 3", "_condor_privX = 4", "Args = 5"]
     file = ad_file(str(tmp_path / "ad"), lines)
     assert file.text == "Cmd = 1\nArgs = 5\n"
+
+
+def kept_keeper(folder: Path, kept: KeptSandbox, text: str) -> SandboxKeeper:
+    me = account_of(os.getuid())
+    box = Sandbox(str(folder / "dir_1"))
+    made = SandboxKeeper(box, Privileges(me, can_switch=False), me, kept)
+    made.make([ad_file(box.machine_ad, ["M = 1"]), ad_file(box.job_ad, [text])])
+    return made
+
+
+def test_an_untouched_sandbox_serves_the_next_job_with_its_own_files(tmp_path: Path) -> None:
+    kept = KeptSandbox()
+    first = kept_keeper(tmp_path, kept, "LongName = 1")
+    assert first.leave_to_next()
+    before = os.stat(first.sandbox.scratch).st_ino
+    second = kept_keeper(tmp_path, kept, "A = 2")
+    assert os.stat(second.sandbox.scratch).st_ino == before
+    assert Path(second.sandbox.job_ad).read_text() == "A = 2\n"
+    assert os.stat(second.sandbox.job_ad).st_mode & 0o777 == 0o644
+    assert second.leave_to_next()
+    kept.remove(second.privileges)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_file_of_the_job_before_is_gone_if_the_next_one_gets_none_yet(tmp_path: Path) -> None:
+    kept = KeptSandbox()
+    first = kept_keeper(tmp_path, kept, "A = 1")
+    assert first.leave_to_next()
+    SandboxKeeper(first.sandbox, first.privileges, first.account, kept).make()
+    assert os.listdir(first.sandbox.scratch) == []
+
+
+@pytest.mark.parametrize("what", ["file", "mode", "link", "folder"])
+def test_a_sandbox_that_the_job_changed_is_removed(what: str, tmp_path: Path) -> None:
+    kept = KeptSandbox()
+    one = kept_keeper(tmp_path, kept, "A = 1")
+    if what == "file":
+        Path(one.sandbox.scratch, "output").write_text("x")
+    elif what == "mode":
+        os.chmod(one.sandbox.user, 0o750)
+    elif what == "link":
+        os.rmdir(one.sandbox.user)
+        os.symlink("/tmp", one.sandbox.user)
+    else:
+        os.mkdir(os.path.join(one.sandbox.root, "more"))
+    assert not one.leave_to_next()
+    one.remove()
+    assert list(tmp_path.iterdir()) == []
+    assert kept.account is None
+
+
+def test_what_stands_in_the_place_of_an_ad_is_not_written_through(tmp_path: Path) -> None:
+    kept = KeptSandbox()
+    one = kept_keeper(tmp_path, kept, "A = 1")
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    os.unlink(one.sandbox.job_ad)
+    os.symlink(outside, one.sandbox.job_ad)
+    os.unlink(one.sandbox.machine_ad)
+    os.link(outside, one.sandbox.machine_ad)
+    assert one.leave_to_next()
+    two = kept_keeper(tmp_path, kept, "A = 2")
+    assert outside.read_text() == "mine"
+    assert Path(two.sandbox.job_ad).read_text() == "A = 2\n"
+    assert Path(two.sandbox.machine_ad).read_text() == "M = 1\n"
