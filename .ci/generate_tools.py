@@ -1,6 +1,6 @@
-"""Write the manual's page of commands from what each says when it is asked for -help.
+"""Write the manual's pages of commands from what each says when it is asked for -help.
 
-`python .ci/generate_tools.py` rewrites `docs/reference/tools.md`;
+`python .ci/generate_tools.py` rewrites `docs/reference/tools.md` and the pages of `docs/tools/`;
 `tests/tidy/test_generated_tools.py` fails when it is out of date. GROUPS has the one sentence
 about each command.
 """
@@ -15,6 +15,10 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import tool_pages
 
 from kettle.tools import kettle
 from kettle.tools.programs import Streams, load_tool
@@ -123,7 +127,11 @@ def ask_help(name: str, words: list[str]) -> tuple[int, str]:
 
 def describe(name: str) -> Iterator[str]:
     """Yield the lines about one command."""
-    yield from ("", f"### {name}", "", next(g[name] for g in GROUPS.values() if name in g), "")
+    sentence = next(g[name] for g in GROUPS.values() if name in g)
+    if name in tool_pages.TOOLS and name != "kettle":
+        yield f"- [{name}](../tools/{name}.md): {sentence}"
+        return
+    yield from ("", f"### {name}", "", sentence, "")
     yield from ("```text", ask_help(name, ["-help"])[1].rstrip(), "```")
 
 
@@ -133,11 +141,12 @@ def render() -> str:
     lines = [
         "# Commands",
         "",
-        "Generated from the `-help` of each command. An option with one dash may be shortened, as",
-        "long as it stays clear; with two dashes it must be whole.",
+        "Every command has its page: what it does, its options, an example, its exit codes. An",
+        "option with one dash may be shortened, as long as it stays clear; with two dashes it must",
+        "be whole.",
     ]
     for title, commands in GROUPS.items():
-        lines += ["", f"## {title}"]
+        lines += ["", f"## {title}", ""]
         for name in commands:
             lines += describe(name)
             if name == "kettle":
@@ -148,6 +157,18 @@ def render() -> str:
     return "\n".join(lines) + "\n"
 
 
+def render_pages() -> dict[Path, str]:
+    """Return every page of this manual's part by its place."""
+    pages = {PAGE: render()}
+    for commands in GROUPS.values():
+        for name, sentence in commands.items():
+            if name in tool_pages.TOOLS and name != "kettle":
+                text = tool_pages.render_page(name, sentence, ask_help(name, ["-help"])[1])
+                pages[tool_pages.FOLDER / f"{name}.md"] = text
+    return pages
+
+
 if __name__ == "__main__":
-    PAGE.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE}\n")
+    for path, text in render_pages().items():
+        path.write_text(text, encoding="utf-8")
+        sys.stdout.write(f"{path}\n")

@@ -24,6 +24,15 @@ def work() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.fixture(scope="module")
+def work_folder() -> Iterator[Path]:
+    """A folder like `work`, for all tests of a module."""
+    folder = Path(tempfile.mkdtemp(prefix="kettle-work-"))
+    folder.chmod(0o777)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture
 def make_account() -> Iterator[Callable[[str], pwd.struct_passwd]]:
     """Make throw-away accounts of this machine; needs root. All their processes end with them."""

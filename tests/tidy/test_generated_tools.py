@@ -43,7 +43,8 @@ def test_every_tool_is_installed_under_its_name() -> None:
     assert found == {name: f"{programs}:{name}" for name in PROGRAMS}
 
 
-def test_the_page_of_commands_is_as_the_commands_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pages_of_commands_are_as_the_commands_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert TOOLS.PAGE.read_text(encoding="utf-8") == TOOLS.render(), "run .ci/generate_tools.py"
+    for path, text in TOOLS.render_pages().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path}: run .ci/generate_tools.py"

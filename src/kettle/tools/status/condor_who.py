@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kettle.classad import ClassAd
+from kettle.config import Config
 from kettle.errors import UsageError
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.printing.columns import Columns
@@ -51,7 +52,14 @@ OPTIONS = (
     Option("wide", 1),
 )
 
-_DAEMONS = ("Collector", "Master", "Negotiator", "Schedd", "Startd")
+# Daemons and the logs in which they say who they are.
+_DAEMONS = {
+    "Collector": "CollectorLog",
+    "Master": "MasterLog",
+    "Negotiator": "NegotiatorLog",
+    "Schedd": "SchedLog",
+    "Startd": "StartLog",
+}
 
 
 @dataclass(slots=True)
@@ -82,7 +90,11 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print what runs here."""
     reach = Reach(environment)
     folder = Path(wish.folder or reach.config.get("LOG") or ".")
-    text = render_daemons(folder) if wish.daemons else render(wish, fetch(reach, wish, folder))
+    text = (
+        render_daemons(folder, reach.config)
+        if wish.daemons
+        else render(wish, fetch(reach, wish, folder))
+    )
     streams.stdout.write(text)
     return 0
 
@@ -221,32 +233,56 @@ CELLS = (
 )
 
 
-def render_daemons(folder: Path) -> str:
+def render_daemons(folder: Path, config: Config) -> str:
     """Return which daemons have left an address in a log folder, and whether they live."""
     lines = [
         f'\nLOG directory "{folder}"\n',
-        "Daemon       Alive  PID    Addr",
-        "------       -----  ---    ----",
+        "Daemon       Alive  PID    PPID   Exit   Addr                     Executable",
+        "------       -----  ---    ----   ----   ----                     ----------",
     ]
-    for name in _DAEMONS:
-        try:
-            text = (folder / f".{name.lower()}_address").read_text(encoding="utf-8")
-        except OSError:
+    for name, log in _DAEMONS.items():
+        configured = config.get(f"{name.upper()}_ADDRESS_FILE") or ""
+        places = (folder / f".{name.lower()}_address", Path(configured))
+        file = next((place for place in places if place.is_file()), None)
+        if file is None:
             continue
-        pid = _pid_of(folder / f"{name}Log")
-        alive = pid is not None and Path(f"/proc/{pid}").exists()
-        shown = "yes" if alive else "no"
-        lines.append(f"{name:<12} {shown:<6} {pid or '':<6} {text.split(chr(10))[0]}")
+        text = file.read_text(encoding="utf-8", errors="replace")
+        begun = read_beginning(folder / log)
+        parent = _parent_of(begun.pid) if begun.pid else 0
+        alive, ended = ("yes", "no") if parent else ("no", "???")
+        lines.append(
+            f"{name:<12} {alive:<6} {begun.pid or 'no':<6} {parent or 'no':<6} {ended:<6} "
+            f"{text.split(chr(10))[0]} {begun.program}"
+        )
     return "".join(f"{line}\n" for line in lines)
 
 
-_PID = re.compile(r"\bPID = (\d+)")
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a daemon wrote to its log when it began last."""
+
+    pid: int = 0
+    program: str = ""
 
 
-def _pid_of(log: Path) -> int | None:
-    """Return the process that began a log last."""
+_PID = re.compile(r"\*\* PID = (\d+)")
+_PROGRAM = re.compile(r"\*\* (/.*)")
+
+
+def read_beginning(log: Path) -> Beginning:
+    """Return which process of which program began a log last."""
     try:
-        found = _PID.findall(log.read_text(encoding="utf-8", errors="replace"))
+        text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return None
-    return int(found[-1]) if found else None
+        return Beginning()
+    pids, programs = _PID.findall(text), _PROGRAM.findall(text)
+    return Beginning(int(pids[-1]) if pids else 0, programs[-1] if programs else "")
+
+
+def _parent_of(pid: int) -> int:
+    """Return the parent of a process, 0 if it is gone."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    return int(text.rpartition(")")[2].split()[1])

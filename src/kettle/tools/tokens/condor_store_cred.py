@@ -92,7 +92,7 @@ def read_password(wish: Wish, streams: Streams) -> str:
 def write_password(path: str, password: str) -> None:
     """Write the password, disguised as the reference does, for this user's eyes only."""
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(fd, "wb") as file:
             os.fchmod(file.fileno(), 0o600)
