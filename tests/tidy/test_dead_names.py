@@ -32,7 +32,6 @@ UNUSED = {
     "runtime privileges.group_id",
     "schedd claims.in_phase",
     "schedd idle_jobs.in_order",
-    "schedd qmgmt.has_uncommitted",
     "startd slot_machine.edge_letter",
     "startd slot_policy.VANILLA_VARIANTS",
     "starter sandbox.OURS_IN_SCRATCH",

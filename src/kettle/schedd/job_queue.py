@@ -164,6 +164,8 @@ class JobQueue:
         # (submitter, universe) → tally, (user) → all of the user's jobs.
         self.tallies: dict[tuple[str, int], Tally] = {}
         self.by_user: dict[str, dict[JobId, Job]] = {}
+        # Job → attributes that clients have set and marked, until somebody clears the marks.
+        self.dirty: dict[JobId, dict[str, None]] = {}
         self.sequence = 0
         self.created = 0
         self._next_cluster = 1
@@ -241,6 +243,15 @@ class JobQueue:
         transaction = self.transaction()
         transaction.update(key_of(*job), attributes)
         return self.commit(transaction)
+
+    def mark_dirty(self, job: JobId, name: str) -> None:
+        """Note that a client has changed an attribute, for whoever works on the job elsewhere."""
+        if job in self.jobs:
+            self.dirty.setdefault(job, {})[name] = None
+
+    def clear_dirty(self, job: JobId) -> None:
+        """Forget which attributes were changed."""
+        self.dirty.pop(job, None)
 
     # -- the log ----------------------------------------------------------------------------
 
@@ -375,6 +386,7 @@ class JobQueue:
         if proc == CLUSTER_PROC:
             return self.clusters.pop(number, None)
         job = self.jobs.pop(JobId(number, proc), None)
+        self.dirty.pop(JobId(number, proc), None)
         if job is not None and number in self.clusters:
             self.clusters[number].procs.pop(proc, None)
         return job

@@ -11,8 +11,7 @@ Source: wire reference, Schedd queue management (R046, R065, R069).
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from kettle.classad import ClassAd, parse_expression
@@ -20,15 +19,16 @@ from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError,
 from kettle.schedd import attribute_rules, submission, user_records
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
-from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.job_queue import JobQueue
+from kettle.schedd.qmgmt_answers import CLOSE, SILENCE, Answer, code
+from kettle.schedd.qmgmt_reading import READING, Reading, SlotOf
 from kettle.schedd.selection import parse_constraint, select_jobs
 from kettle.schedd.settings import QueueSettings
 from kettle.schedd.transaction import Change, Transaction
-from kettle.wire.codec import Reader, Writer, is_private_attribute, split_names
-from kettle.wire.dialog import Message
+from kettle.wire.codec import Reader
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.qmgmt import SetAttributeFlags
-from kettle.wire.messages.rpc import Call, Reply, Shape
+from kettle.wire.messages.rpc import Call
 
 _NO_ACK = int(SetAttributeFlags.NO_ACK)
 _NO_FLAGS = SetAttributeFlags(0)
@@ -36,23 +36,9 @@ _SET_ATTRIBUTE2 = 10027
 
 # Limit: clusters one transaction may make; a client with more commits in between.
 MOST_CLUSTERS = 100_000
-
-
-@dataclass(slots=True)
-class Answer:
-    """What becomes of a request.
-
-    `reply` is the message to send (None: nothing). `durable` means it waits until the journal is on
-    disk. `close` ends the connection after it.
-    """
-
-    reply: Message | None = None
-    durable: bool = False
-    close: bool = False
-
-
-SILENCE = Answer()
-CLOSE = Answer(close=True)
+# Limit: what one open transaction takes in memory, about; 100,000 jobs submitted one by one with
+# their attributes take 150 MB.
+MOST_TRANSACTION_BYTES = 1 << 30
 
 
 class Spool(Protocol):
@@ -63,25 +49,6 @@ class Spool(Protocol):
 
     def write_digest(self, cluster: int, text: str) -> str:
         """Keep the submit text that makes its jobs."""
-
-
-def _code(value: int, error: int = 0) -> Answer:
-    """Answer a result, and why it is negative."""
-    return Answer(Reply(Shape.VALUE, value, errno=error))
-
-
-@dataclass(slots=True)
-class _AllJobs:
-    """The one long message of GetAllJobsByConstraint."""
-
-    jobs: list[Job]
-    projection: list[str] | None
-    now: int
-
-    def write(self, writer: Writer) -> None:
-        for job in self.jobs:
-            writer.integer(0).ad(job.ad, server_time=self.now, projection=self.projection)
-        writer.integer(-1).integer(0)
 
 
 def _nobody(_: Sequence[Change]) -> None:
@@ -101,6 +68,7 @@ class Connection:
         now: Callable[[], int],
         spool: Spool,
         edited: Callable[[Sequence[Change]], object] = _nobody,
+        slot_of: SlotOf = lambda job: None,  # noqa: ARG005
     ) -> None:
         """`edited` is told what a client changed in jobs that are already queued."""
         self._queue = queue
@@ -118,7 +86,11 @@ class Connection:
         # Why the transaction cannot be committed: a NoAck request that failed.
         self._failure: RefusedError | None = None
         self._protected_allowed = False
-        self._scan: Iterator[Job] = iter(())
+        # What was set with the flag that tells others of it.
+        self._dirty: list[tuple[int, int, str]] = []
+        self._reading = Reading(
+            queue, self._transaction, actor, now, slot_of, expands=writable and actor.known
+        )
 
     def handle(self, request: Reader) -> Answer:
         """Serve one request; RemoteProtocolError costs the connection."""
@@ -126,20 +98,30 @@ class Connection:
         if op == _SET_ATTRIBUTE2:
             return self._on_set_attribute2(request)
         kind = calls.CALLS.get(op)
-        handler = None if kind is None else _HANDLERS.get(kind)
-        if kind is None or handler is None:
+        if kind is None or (kind not in _HANDLERS and kind not in READING):
             raise RemoteProtocolError(f"queue management has no operation {op}")
         call = kind.read(request)
         if kind in _WRITING and not self._may_write:
             return Answer(call.answer(-1, errno=errno.EACCES))
         try:
-            return handler(self, call)
+            if kind in READING:
+                return READING[kind](self._reading, call)
+            answer = _HANDLERS[kind](self, call)
+            self._check_size()
+            return answer
         except RefusedError as refusal:
             return Answer(call.answer(-1, errno=refusal.code))
 
     @property
     def _may_write(self) -> bool:
         return self._writable and self._actor.known
+
+    def _check_size(self) -> None:
+        """Raise RemoteProtocolError for a transaction that would not fit in memory."""
+        if self._transaction.size > MOST_TRANSACTION_BYTES:
+            raise RemoteProtocolError(
+                f"a transaction is larger than {MOST_TRANSACTION_BYTES >> 20} MiB"
+            )
 
     def _check_may_write(self) -> None:
         if not self._may_write:
@@ -162,7 +144,7 @@ class Connection:
         submission.add_cluster(self._transaction, cluster)
         self._new_clusters[cluster] = 0
         self._active_cluster = cluster
-        return _code(cluster)
+        return code(cluster)
 
     def _refused(self, call: Call, value: int, reason: str) -> Answer:
         details = ClassAd({"ErrorCode": value, "ErrorReason": reason})
@@ -190,7 +172,7 @@ class Connection:
     def _on_new_proc(self, call: calls.NewProc) -> Answer:
         cluster = call.cluster
         if cluster != self._active_cluster or cluster not in self._new_clusters:
-            return _code(-1, errno.EACCES)
+            return code(-1, errno.EACCES)
         refusal = self._refuse_new_jobs(1)
         if refusal is not None:
             self._failure = RefusedError(refusal[1], code=errno.EINVAL)
@@ -199,11 +181,11 @@ class Connection:
         self._new_clusters[cluster] = proc + 1
         job = JobId(cluster, proc)
         submission.add_proc(self._transaction, job, self._settings, self._now())
-        return _code(proc)
+        return code(proc)
 
     def _on_set_attribute(self, call: calls.SetAttribute) -> Answer:
         self._set(call.cluster, call.proc, call.name, call.value, _NO_FLAGS)
-        return _code(0)
+        return code(0)
 
     def _on_set_attribute2(self, request: Reader) -> Answer:
         """Serve the one request that is nearly all requests; no object is made for it."""
@@ -217,10 +199,11 @@ class Connection:
                 self._set(cluster, proc, name, text, flags)
         except RefusedError as refusal:
             if not flags & _NO_ACK:
-                return _code(-1, refusal.code)
+                return code(-1, refusal.code)
             # Nobody waits for an answer, so the commit gives it.
             self._failure = refusal
-        return SILENCE if flags & _NO_ACK else _code(0)
+        self._check_size()
+        return SILENCE if flags & _NO_ACK else code(0)
 
     def _set(self, cluster: int, proc: int, name: str, text: str, flags: int) -> None:
         attribute_rules.check_shape(name, text)
@@ -241,6 +224,8 @@ class Connection:
         )
         if stored is not None and not flags & SetAttributeFlags.CHECK_ONLY:
             self._transaction.set_attribute(key_of(cluster, proc), name, stored)
+            if flags & SetAttributeFlags.MARK_DIRTY:
+                self._dirty.append((cluster, proc, name))
 
     def _set_new(self, cluster: int, proc: int, name: str, text: str) -> None:
         stored = attribute_rules.decide_new(
@@ -296,12 +281,12 @@ class Connection:
                 refusal = refused
         if count == 0 and refusal is not None:
             raise refusal
-        return _code(count) if count else _code(-1, errno.ENOENT)
+        return code(count) if count else code(-1, errno.ENOENT)
 
     def _on_set_timer(self, call: calls.SetTimerAttribute) -> Answer:
         text = str(self._now() + call.seconds)
         self._set(call.cluster, call.proc, call.name, text, _NO_FLAGS)
-        return _code(0)
+        return code(0)
 
     def _on_delete_attribute(self, call: calls.DeleteAttribute) -> Answer:
         cluster, proc, name = call.cluster, call.proc, call.name
@@ -316,123 +301,40 @@ class Connection:
                 protected_allowed=self._protected_allowed,
             )
         if self._text(cluster, proc, name) is None:
-            return _code(-1, errno.EINVAL)
+            return code(-1, errno.EINVAL)
         self._transaction.delete_attribute(key_of(cluster, proc), name)
-        return _code(0)
+        return code(0)
 
     def _on_destroy_proc(self, call: calls.DestroyProc) -> Answer:
         cluster, proc = call.cluster, call.proc
         if not self._transaction.exists(key_of(cluster, proc)) or proc < 0:
-            return _code(-3, errno.ENOENT)
+            return code(-3, errno.ENOENT)
         try:
             self._check_may_change(cluster, proc)
         except RefusedError as refusal:
-            return _code(-2, refusal.code)
+            return code(-2, refusal.code)
         # A job leaves the queue through its machine, never by a client's deletion.
-        return _code(-1, errno.EINVAL)
+        return code(-1, errno.EINVAL)
 
     def _on_destroy_cluster(self, call: calls.DestroyCluster) -> Answer:
         self._check_may_change(call.cluster, CLUSTER_PROC)
-        return _code(-1, errno.EINVAL)
-
-    # -- reading ----------------------------------------------------------------------------
+        return code(-1, errno.EINVAL)
 
     def _text(self, cluster: int, proc: int, name: str) -> str | None:
         return self._transaction.text(cluster, proc, name)
 
-    def _on_get_value(self, call: Call) -> Answer:
-        """Serve the four calls that read one attribute."""
-        assert isinstance(call, _READING_ONE)
-        cluster, proc, name = call.cluster, call.proc, call.name
-        if not self._transaction.exists(key_of(cluster, proc)):
-            raise RefusedError(f"there is no job {cluster}.{proc}", code=errno.ENOENT)
-        if is_private_attribute(name) and not self._actor.super_user:
-            raise RefusedError(f"{name} is private", code=errno.EACCES)
-        if self._text(cluster, proc, name) is None:
-            raise RefusedError(f"job {cluster}.{proc} has no {name}", code=errno.EINVAL)
-        ad = self._view(cluster, proc)
-        value: int | float | str | None
-        if isinstance(call, calls.GetAttributeInt):
-            value = ad.integer(name)
-        elif isinstance(call, calls.GetAttributeFloat):
-            value = ad.real(name)
-        elif isinstance(call, calls.GetAttributeString):
-            value = ad.string(name)
-        else:
-            value = ad.text(name)
-        if value is None:
-            raise RefusedError(f"{name} has another type", code=errno.EINVAL)
-        return Answer(call.answer(0, result=value))
-
-    def _view(self, cluster: int, proc: int) -> ClassAd:
-        """Return a job's (or cluster's) ad as it would be after the commit."""
-        keys = [key_of(cluster, CLUSTER_PROC)]
-        if proc >= 0:
-            keys.append(key_of(cluster, proc))
-        committed = self._queue.ad(keys[-1])
-        changed = [list(self._transaction.overlay_of(key)) for key in keys]
-        if committed is not None and not any(changed):
-            return committed
-        view = ClassAd()
-        for number, (key, overlay) in enumerate(zip(keys, changed, strict=True)):
-            if number:
-                view = ClassAd(parent=view)
-            ad = self._queue.ad(key)
-            if ad is not None:
-                for name in ad.own_names():
-                    view.insert_text(name, ad.text(name) or "undefined")
-            for name, text in overlay:
-                if text is None:
-                    view.discard(name)
-                else:
-                    view.insert_text(name, text)
-        return view
-
-    def _on_get_job_ad(self, call: calls.GetJobAd) -> Answer:
-        if not self._transaction.exists(key_of(call.cluster, call.proc)):
-            return _code(-1, errno.ENOENT)
-        return Answer(call.answer(0, result=self._view(call.cluster, call.proc)))
-
-    def _on_get_job_by_constraint(self, call: calls.GetJobByConstraint) -> Answer:
-        return self._first(call, select_jobs(self._queue, parse_constraint(call.constraint)))
-
-    def _on_get_next_job(self, call: calls.GetNextJob) -> Answer:
-        if call.start:
-            self._scan = iter(list(self._queue.jobs.values()))
-        return self._first(call, self._scan)
-
-    def _on_get_next_by_constraint(self, call: calls.GetNextJobByConstraint) -> Answer:
-        if call.start:
-            self._scan = iter(list(select_jobs(self._queue, parse_constraint(call.constraint))))
-        return self._first(call, self._scan)
-
-    def _first(self, call: Call, jobs: Iterator[Job]) -> Answer:
-        for job in jobs:
-            # A scan may have begun before a job left.
-            if job.id in self._queue.jobs:
-                return Answer(call.answer(0, result=job.ad))
-        return _code(-1, errno.ENOENT)
-
-    def _on_get_all(self, call: calls.GetAllJobsByConstraint) -> Answer:
-        jobs = list(select_jobs(self._queue, parse_constraint(call.constraint)))
-        return Answer(_AllJobs(jobs, split_names(call.projection) or None, self._now()))
-
-    def _on_get_dirty_attributes(self, call: calls.GetDirtyAttributes) -> Answer:
-        if self._queue.ad(key_of(call.cluster, call.proc)) is None:
-            return _code(-1, errno.ENOENT)
-        return Answer(call.answer(0, result=ClassAd()))
-
     # -- transactions -----------------------------------------------------------------------
 
     def _on_begin(self, _call: Call) -> Answer:
-        return _code(0)
+        return code(0)
 
     def _on_abort(self, _call: Call) -> Answer:
         self._forget_transaction()
-        return _code(0)
+        return code(0)
 
     def _forget_transaction(self) -> None:
-        self._transaction = self._queue.transaction()
+        self._transaction = self._reading.transaction = self._queue.transaction()
+        self._dirty = []
         self._new_clusters = {}
         self._active_cluster = -1
         self._failure = None
@@ -459,6 +361,8 @@ class Connection:
             return self._refuse_to_commit(call, errno.ENOSPC, str(error))
         if not clusters:
             self._edited(transaction.changes)
+        for cluster, proc, name in self._dirty:
+            self._queue.mark_dirty(JobId(cluster, proc), name)
         self._forget_transaction()
         # Compat: no ad follows a success, as from a peer of unknown version; every client asks
         # first whether the message has bytes left (test_qmgmt: a commit answers one number).
@@ -498,13 +402,13 @@ class Connection:
             user = call.owner if "@" in call.owner else f"{name}@{self._settings.uid_domain}"
             self._effective = self._actor.acting_for(user, name)
         else:
-            return _code(-1, errno.EACCES)
-        return _code(0)
+            return code(-1, errno.EACCES)
+        return code(0)
 
     def _on_allow_protected(self, call: calls.SetAllowProtectedAttrChanges) -> Answer:
         before = int(self._protected_allowed)
         self._protected_allowed = self._actor.super_user and call.allow != 0
-        return _code(before)
+        return code(before)
 
     def _on_get_capabilities(self, call: calls.GetCapabilities) -> Answer:
         late = self._settings.late_materialize
@@ -523,24 +427,24 @@ class Connection:
 
     def _on_set_job_factory(self, call: calls.SetJobFactory) -> Answer:
         if not self._settings.late_materialize:
-            return _code(-1, errno.EPERM)
+            return code(-1, errno.EPERM)
         if call.cluster not in self._new_clusters:
-            return _code(-1, errno.ENOENT)
+            return code(-1, errno.ENOENT)
         if not call.digest:
-            return _code(-1, errno.EINVAL)
+            return code(-1, errno.EINVAL)
         name = self._spool.write_digest(call.cluster, call.digest)
         self._transaction.update(
             key_of(call.cluster, CLUSTER_PROC),
             factory_attributes(name, call.file_name, call.maximum_materialize, call.digest),
         )
-        return _code(0)
+        return code(0)
 
     def _on_unsupported(self, _call: Call) -> Answer:
         # Sets of jobs are not kept; the capabilities say so.
-        return _code(-1, errno.ENOSYS)
+        return code(-1, errno.ENOSYS)
 
     def _on_spool_executable(self, _call: Call) -> Answer:
-        return _code(-2, errno.EINVAL)
+        return code(-2, errno.EINVAL)
 
 
 def factory_attributes(
@@ -574,27 +478,9 @@ def _check_expression(name: str, text: str) -> None:
         ) from error
 
 
-_READING_ONE = (
-    calls.GetAttributeInt,
-    calls.GetAttributeFloat,
-    calls.GetAttributeString,
-    calls.GetAttributeExpr,
-)
-
-_READING: dict[type[Call], Callable[[Connection, Any], Answer]] = {
+_PLAIN: dict[type[Call], Callable[[Connection, Any], Answer]] = {
     calls.InitializeConnection: Connection._on_obsolete,
     calls.InitializeReadOnlyConnection: Connection._on_obsolete,
-    calls.GetAttributeFloat: Connection._on_get_value,
-    calls.GetAttributeInt: Connection._on_get_value,
-    calls.GetAttributeString: Connection._on_get_value,
-    calls.GetAttributeExpr: Connection._on_get_value,
-    calls.GetNextJob: Connection._on_get_next_job,
-    calls.GetJobAd: Connection._on_get_job_ad,
-    calls.GetJobByConstraint: Connection._on_get_job_by_constraint,
-    calls.GetNextJobByConstraint: Connection._on_get_next_by_constraint,
-    calls.GetNextDirtyJobByConstraint: Connection._on_get_next_by_constraint,
-    calls.GetAllJobsByConstraint: Connection._on_get_all,
-    calls.GetDirtyAttributes: Connection._on_get_dirty_attributes,
     calls.GetCapabilities: Connection._on_get_capabilities,
     calls.BeginTransaction: Connection._on_begin,
     calls.AbortTransaction: Connection._on_abort,
@@ -623,4 +509,4 @@ _WRITING: dict[type[Call], Callable[[Connection, Any], Answer]] = {
     calls.SendSpoolFileIfNeeded: Connection._on_spool_executable,
 }
 
-_HANDLERS = {**_READING, **_WRITING}
+_HANDLERS = {**_PLAIN, **_WRITING}

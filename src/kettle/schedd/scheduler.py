@@ -453,6 +453,8 @@ class Scheduler:
                 # The reference names neither the user nor code 1004 in the event.
                 code = int(VacateReasonCode.ScheddVacate)
                 self.hands.signal_shadow(job, _SIGNALS[action], "Job vacated by schedd", code, 0)
+            case JobAction.CLEAR_DIRTY:
+                self.queue.clear_dirty(job.id)
             case JobAction.SUSPEND | JobAction.CONTINUE:
                 code = int(VacateReasonCode.UserVacateJob)
                 self.hands.signal_shadow(job, _SIGNALS[action], done.reason, code, 0)

@@ -11,11 +11,13 @@ import asyncio
 import itertools
 from typing import TYPE_CHECKING
 
+from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.records import history_query
 from kettle.runtime.record_files import send_history
 from kettle.schedd import actions, queries
 from kettle.schedd.actors import Actor
+from kettle.schedd.job_ids import JobId
 from kettle.schedd.qmgmt import Connection
 from kettle.schedd.query_answers import Answer
 from kettle.schedd.selection import holds
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 
 # How long a client may think between two requests of one connection.
 IDLE_SECONDS = 1200.0
+# The same while a transaction is open, which takes memory.
+OPEN_SECONDS = 300.0
 
 # Limit: requests of one connection that are served before the others have their turn.
 _REQUESTS_AT_A_TIME = 256
@@ -73,9 +77,10 @@ class QueueCommands:
             now=service.now,
             spool=service.spool,
             edited=service.shadows.tell_edits,
+            slot_of=self._slot_of,
         )
-        stream.timeout = IDLE_SECONDS
         for number in itertools.count(1):
+            stream.timeout = OPEN_SECONDS if connection.has_uncommitted else IDLE_SECONDS
             request = await stream.receive()
             if number % _REQUESTS_AT_A_TIME == 0:
                 # Requests that came in one piece are received without a wait: a client that sends
@@ -93,6 +98,10 @@ class QueueCommands:
                 await stream.send(answer.reply)
             if answer.close:
                 return
+
+    def _slot_of(self, job: JobId) -> ClassAd | None:
+        claim = self._service.scheduler.claims.by_job.get(job)
+        return None if claim is None else claim.slot
 
     # -- queries ----------------------------------------------------------------------------
 
@@ -151,8 +160,11 @@ class QueueCommands:
         await stream.send(QueryReply(shown))
 
     async def on_clear_dirty(self, stream: Stream) -> None:
-        """Take note that changed attributes were seen; which ones changed is not kept."""
-        ClearDirtyJobAttributes.read(await stream.receive())
+        """Take note that changed attributes were seen, by somebody who may change the job."""
+        message = ClearDirtyJobAttributes.read(await stream.receive())
+        job = self._service.queue.job(message.cluster, message.proc)
+        if job is not None and self.actor(stream).may_change(job.user):
+            self._service.queue.clear_dirty(job.id)
 
     # -- actions ----------------------------------------------------------------------------
 

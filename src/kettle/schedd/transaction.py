@@ -18,6 +18,10 @@ from kettle.schedd.job_ids import CLUSTER_PROC, key_of, parse_key
 Change = tuple[int, str, str, str]
 
 
+# What a change, and a new ad, take besides their texts.
+_CHANGE_BYTES = 200
+_NEW_AD_BYTES = 600
+
 _SETS_OR_DELETES = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
 
 
@@ -40,6 +44,7 @@ class Transaction:
         "changes",
         "durable",
         "makes_cluster",
+        "size",
     )
 
     def __init__(self, base: Ads) -> None:
@@ -53,6 +58,8 @@ class Transaction:
         # Cluster → the procs that are taken out.
         self._destroyed: dict[int, set[int]] = {}
         self.changes: list[Change] = []
+        # About what the changes take in memory, in bytes.
+        self.size = 0
         # Whether whoever commits waits for the disk.
         self.durable = True
         self.makes_cluster = False
@@ -63,6 +70,7 @@ class Transaction:
     def new_ad(self, key: str, my_type: str = "", target_type: str = "") -> None:
         """Make an empty ad."""
         self.changes.append((queue_log.NEW_AD, key, my_type, target_type))
+        self.size += _NEW_AD_BYTES
         if key.endswith(".-1"):
             self.makes_cluster = True
             self._overlay[key] = {}
@@ -87,6 +95,7 @@ class Transaction:
     def set_attribute(self, key: str, name: str, text: str) -> None:
         """Give an attribute an expression, in old syntax."""
         self.changes.append((queue_log.SET_ATTRIBUTE, key, name, text))
+        self.size += len(name) + len(text) + _CHANGE_BYTES
         if key in self._fresh:
             self._stale = True
             return
@@ -98,6 +107,7 @@ class Transaction:
     def delete_attribute(self, key: str, name: str) -> None:
         """Remove an attribute; removing a missing one is recorded all the same."""
         self.changes.append((queue_log.DELETE_ATTRIBUTE, key, name, ""))
+        self.size += len(name) + _CHANGE_BYTES
         if key in self._fresh:
             self._stale = True
             return

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from kettle.classad import ClassAd
 from kettle.schedd import actions
 from kettle.schedd.actors import Actor, ActorRules
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Job, JobQueue
-from kettle.schedd.qmgmt import Answer, Connection
+from kettle.schedd.qmgmt import Connection
+from kettle.schedd.qmgmt_answers import Answer
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
@@ -75,6 +77,7 @@ class Schedd:
         self.journal.append(self.queue.first_records(NOW).encode())
         self.settings = replace(SETTINGS, **settings)  # type: ignore[arg-type]
         self.spool = MemorySpool()
+        self.slots: dict[JobId, ClassAd] = {}
         self.now = NOW
 
     def client(self, actor: Actor = ALICE, *, writable: bool = True) -> Client:
@@ -86,6 +89,7 @@ class Schedd:
                 writable=writable,
                 now=lambda: self.now,
                 spool=self.spool,
+                slot_of=self.slots.get,
             )
         )
 

@@ -6,11 +6,12 @@ import errno
 
 import pytest
 
+from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.schedd.job_ids import JobId
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
-from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Client, Schedd
 
 
 def test_a_submission_is_seen_by_nobody_before_its_commit() -> None:
@@ -249,3 +250,73 @@ def test_without_late_materialization_its_calls_are_refused() -> None:
     reply = client.call(calls.SendMaterializeData(cluster, 0, b"a\n"))
     assert (reply.value, reply.errno) == (-1, errno.EPERM)
     assert client.call(calls.SetJobFactory(cluster, 1, "", "x")).errno == errno.EPERM
+
+
+def test_attributes_set_with_the_mark_are_dirty_until_they_are_cleared() -> None:
+    schedd = Schedd()
+    first, second = schedd.submit(2)
+    client = schedd.client()
+    client.call(calls.SetAttribute2(1, 0, "7", "JobPrio", 4))
+    client.call(calls.SetAttribute(1, 0, '"unmarked"', "Note"))
+    # Nothing is dirty before it is committed.
+    assert client.call(calls.GetDirtyAttributes(1, 0)).result.names() == []
+    client.call(calls.CommitTransactionNoFlags())
+    dirty = client.call(calls.GetDirtyAttributes(1, 0)).result
+    assert list(dirty.lines()) == ["JobPrio = 7"]
+    assert client.call(calls.GetDirtyAttributes(1, 1)).result.names() == []
+    assert client.call(calls.GetDirtyAttributes(9, 0)).errno == errno.ENOENT
+    found = client.call(calls.GetNextDirtyJobByConstraint(1, "true")).result
+    assert found.integer("ProcId") == first.id.proc
+    assert client.call(calls.GetNextDirtyJobByConstraint(0, "true")).value == -1
+    schedd.queue.clear_dirty(first.id)
+    assert client.call(calls.GetDirtyAttributes(1, 0)).result.names() == []
+    schedd.queue.mark_dirty(second.id, "JobPrio")
+    transaction = schedd.queue.transaction()
+    transaction.destroy_ad("1.1")
+    schedd.queue.commit(transaction)
+    assert not schedd.queue.dirty
+
+
+def test_a_job_ad_on_a_connection_that_may_write_has_its_slots_values_filled_in() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1, Arguments='"on $$(Machine) with $$(Nothing:none)"')
+    raw = "on $$(Machine) with $$(Nothing:none)"
+    client = schedd.client()
+    assert client.call(calls.GetJobAd(1, 0)).result.string("Arguments") == raw
+    schedd.slots[job.id] = ClassAd({"Machine": "ep7"})
+    assert client.call(calls.GetJobAd(1, 0)).result.string("Arguments") == "on ep7 with none"
+    assert client.call(calls.GetJobAd(1, -1)).result.string("Arguments") == raw
+    reading = schedd.client(writable=False)
+    assert reading.call(calls.GetJobAd(1, 0)).result.string("Arguments") == raw
+
+
+def test_a_transaction_that_grows_beyond_all_bounds_costs_its_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedd = Schedd()
+    monkeypatch.setattr("kettle.schedd.qmgmt.MOST_TRANSACTION_BYTES", 20_000)
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    for number in range(30):
+        client.set(cluster, -1, f"A{number}", '"' + "x" * 300 + '"')
+    with pytest.raises(RemoteProtocolError, match="a transaction is larger"):
+        client.set(cluster, -1, "Last", '"' + "x" * 10_000 + '"')
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    with pytest.raises(RemoteProtocolError, match="a transaction is larger"):
+        take_procs(client, cluster, 100)
+
+
+def take_procs(client: Client, cluster: int, count: int) -> None:
+    for _ in range(count):
+        client.call(calls.NewProc(cluster))
+
+
+def test_a_timer_attribute_is_the_time_in_so_many_seconds() -> None:
+    schedd = Schedd()
+    schedd.submit(1)
+    client = schedd.client()
+    assert client.call(calls.SetTimerAttribute(1, 0, "Timer", 60)).value == 0
+    client.call(calls.CommitTransactionNoFlags())
+    assert client.call(calls.GetAttributeInt(1, 0, "Timer")).result == NOW + 60
+    assert client.call(calls.SetTimerAttribute(9, 0, "Timer", 60)).errno == errno.ENOENT
