@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import pwd
 import re
 import time
 from collections import Counter
@@ -210,6 +211,41 @@ def submit(pool: PersonalPool, folder: Path, text: str) -> Jobs:
     assert code == 0, f"condor_submit: {code} {said} {complaint}"
     assert found is not None, f"condor_submit said {said!r}"
     return Jobs(pool, int(found[1]), int(found[3]) - int(found[2]) + 1, log)
+
+
+def submit_as(pool: PersonalPool, account: pwd.struct_passwd, folder: Path, text: str) -> Path:
+    """Submit a file as somebody else, from a folder of his own; return the job's event log."""
+    folder.mkdir()
+    os.chown(folder, account.pw_uid, account.pw_gid)
+    (folder / "job.sub").write_text(f"log = log\n{text}")
+    # Everything that a submission loads is loaded before the account changes: the other one
+    # may not be able to read it.
+    submit(pool, folder.parent / "warm", "executable = /bin/true\nhold = true\nqueue\n")
+    code, complaint = run_as(account, folder, pool, "condor_submit", "-terse", "job.sub")
+    assert code == 0, complaint
+    return folder / "log"
+
+
+def run_as(
+    account: pwd.struct_passwd, folder: Path, pool: PersonalPool, *words: str
+) -> tuple[int, str]:
+    """Run a tool as somebody else; return its exit code, 99 if it broke, and what it complained."""
+    said = folder / "complaint"
+    said.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            os.setgroups([])
+            os.setgid(account.pw_gid)
+            os.setuid(account.pw_uid)
+            os.chdir(folder)
+            code, _, complaint = run_tool(pool, *words)
+            said.write_text(complaint)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return code, said.read_text() if said.exists() else ""
 
 
 def wait_until(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pwd
 import subprocess
@@ -11,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import ask_queue, run_tool, submit, wait_until
+from pool_jobs import ask_queue, run_as, run_tool, submit, submit_as, wait_until
 
 pytestmark = pytest.mark.root
 shows = pytest.mark.shows
@@ -23,40 +21,6 @@ SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
 Make = Callable[[str], pwd.struct_passwd]
 # Everybody on the machine may submit; the pool's own account is root.
 OPEN = "ALLOW_WRITE = $(ALLOW_DEFAULT), *@$(UID_DOMAIN)\nALLOW_READ = *\n"
-
-
-def submit_as(pool: PersonalPool, account: pwd.struct_passwd, folder: Path, text: str) -> Path:
-    """Submit a file as somebody else, from a folder of his own; return the job's event log."""
-    folder.mkdir()
-    os.chown(folder, account.pw_uid, account.pw_gid)
-    (folder / "job.sub").write_text(f"log = log\n{text}")
-    # Everything that a submission loads is loaded before the account changes: the other one
-    # may not be able to read it.
-    submit(pool, folder.parent / "warm", "executable = /bin/true\nhold = true\nqueue\n")
-    code, complaint = run_as(account, folder, pool, "condor_submit", "-terse", "job.sub")
-    assert code == 0, complaint
-    return folder / "log"
-
-
-def run_as(
-    account: pwd.struct_passwd, folder: Path, pool: PersonalPool, *words: str
-) -> tuple[int, str]:
-    """Run a tool as somebody else; return its exit code, 99 if it broke, and what it complained."""
-    said = folder / "complaint"
-    said.unlink(missing_ok=True)
-    child = os.fork()
-    if child == 0:
-        code = 99
-        with contextlib.suppress(BaseException):
-            os.setgroups([])
-            os.setgid(account.pw_gid)
-            os.setuid(account.pw_uid)
-            os.chdir(folder)
-            code, _, complaint = run_tool(pool, *words)
-            said.write_text(complaint)
-        os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return code, said.read_text() if said.exists() else ""
 
 
 def await_event(log: Path, number: str) -> None:

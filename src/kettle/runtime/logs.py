@@ -204,7 +204,9 @@ class Log:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         if truncate:
             flags |= os.O_TRUNC
-        self._fd = os.open(self.path, flags, 0o644)
+        # Compat: the reference lets everybody read its logs; ours hold jobs' command lines
+        # (tests/pool/test_file_modes.py).
+        self._fd = os.open(self.path, flags, 0o640)
         self._size = os.fstat(self._fd).st_size
         self._opened_at = self._now()
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
+from kettle.runtime.loopback import uid_of_peer
 from kettle.starter import chirp, syscalls
 from kettle.starter.service_sandbox import SmallFile
 from kettle.wire.messages import syscalls as calls
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 # 31 of 16 letters are 124 bits.
 _COOKIE_LETTERS = 31
 _LETTERS = string.ascii_lowercase[:16]
-# Limit: connections of one job at a time.
+# Limit: connections of one job at a time, how many of them may not have shown the cookie yet, and
+# how long they may take for it.
 _MOST_CONNECTIONS = 100
+_MOST_STRANGERS = 8
+_COOKIE_SECONDS = 10.0
 
 
 def _make_cookie() -> str:
@@ -44,6 +48,7 @@ class ChirpServer:
         self._socket: socket.socket | None = None
         self._cookie = _make_cookie()
         self._open = 0
+        self._strangers = 0
         settings, job = starter.settings, starter.job
         wanted = job.boolean("WantIOProxy") is True
         self._rights = chirp.Rights(
@@ -79,7 +84,9 @@ class ChirpServer:
             connection, _ = self._socket.accept()
         except OSError:
             return
-        if self._open >= _MOST_CONNECTIONS:
+        full = self._open >= _MOST_CONNECTIONS or self._strangers >= _MOST_STRANGERS
+        # Any account of the machine can connect; the job's own shall not have to wait for that.
+        if full or uid_of_peer(connection) not in {None, 0, self._starter.keeper.account.uid}:
             connection.close()
             return
         tasks.spawn(self._serve(connection), "chirp")
@@ -88,7 +95,7 @@ class ChirpServer:
         self._open += 1
         reader, writer = await asyncio.open_connection(sock=connection, limit=chirp.LONGEST_LINE)
         try:
-            if await self._authenticate(reader, writer):
+            if await self._admit(reader, writer):
                 while line := await reader.readline():
                     await self._answer(line.decode("utf-8", "surrogateescape"), reader, writer)
                     await writer.drain()
@@ -99,6 +106,15 @@ class ChirpServer:
             writer.close()
             with contextlib.suppress(OSError):
                 await writer.wait_closed()
+
+    async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Wait for the cookie, but not for long."""
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(_COOKIE_SECONDS):
+                return await self._authenticate(reader, writer)
+        finally:
+            self._strangers -= 1
 
     async def _authenticate(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

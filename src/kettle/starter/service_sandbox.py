@@ -92,16 +92,16 @@ class SandboxKeeper:
             kept.remove(self.privileges)
         with self.privileges.as_root():
             try:
-                os.mkdir(box.root, 0o755)
+                os.mkdir(box.root, 0o700)
             except FileExistsError:
                 remove_tree(box.root)
-                os.mkdir(box.root, 0o755)
+                os.mkdir(box.root, 0o700)
             if self.privileges.can_switch:
                 os.chown(box.root, self.account.uid, self.account.gid)
         with self.privileges.as_account(self.account):
             os.mkdir(box.scratch, 0o700)
             os.mkdir(box.user, 0o700)
-            os.mkdir(box.htcondor, 0o755)
+            os.mkdir(box.htcondor, 0o700)
             for file in files:
                 _write(file)
 
