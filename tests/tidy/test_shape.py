@@ -54,7 +54,7 @@ IN_CYCLES = {
     "runtime": 2,
     "schedd": 12,
     "startd": 4,
-    "starter": 7,
+    "starter": 6,
     "tools": 7,
 }
 

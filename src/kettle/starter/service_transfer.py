@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
@@ -45,10 +45,18 @@ from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
-    from kettle.runtime.processes import Child
+    from kettle.classad import ClassAd
+    from kettle.runtime.privileges import Privileges
+    from kettle.runtime.processes import Child, SystemProcesses
     from kettle.runtime.stream import Stream
     from kettle.runtime.url_fetching import UrlFetcher
-    from kettle.starter.service import Starter
+    from kettle.starter.sandbox import Sandbox
+    from kettle.starter.service_sandbox import SandboxKeeper
+    from kettle.starter.service_shadow import ShadowLink
+    from kettle.starter.settings import StarterSettings
+    from kettle.wire.dialog import Dialog
+
+T = TypeVar("T")
 
 # Limit: silence during a transfer; a peer whose disk is slow still says something now and then.
 _TRANSFER_TIMEOUT = 300.0
@@ -62,6 +70,59 @@ class TransferFailed(KettleError):  # noqa: N818 - the name says what happened
         self.code = 0 if try_again else code
         self.subcode = subcode
         self.try_again = try_again
+
+
+class World(Protocol):
+    """What transfers need of the starter's surroundings."""
+
+    @property
+    def privileges(self) -> Privileges:
+        """The accounts, and the switches between them."""
+        ...
+
+    @property
+    def processes(self) -> SystemProcesses:
+        """Where plug-ins are run."""
+        ...
+
+    @property
+    def settings(self) -> StarterSettings:
+        """What the configuration says."""
+        ...
+
+    async def connect(
+        self, address: Sinful, command: Command, *, session: ClaimId | None
+    ) -> Stream:
+        """Open a connection to the shadow's file server."""
+        ...
+
+    def accept_session(self, claim: ClaimId) -> None:
+        """Let who knows this session speak to the starter."""
+        ...
+
+
+class Starter(Protocol):
+    """What transfers need of the job's starter."""
+
+    job: ClassAd
+    slot: ClassAd
+    shadow: ShadowLink
+    sandbox: Sandbox
+    transfers: bool
+
+    @property
+    def world(self) -> World:
+        """Its surroundings."""
+        ...
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+    async def call(self, make: Callable[[], Dialog[T]]) -> T:
+        """Make a call to the shadow."""
+        ...
 
 
 class SandboxTransfer:

@@ -32,7 +32,7 @@ def store(spool: Path | None, **job: object) -> IntermediateStore:
     return IntermediateStore(run)
 
 
-def receive(spool: Path, *, keep: bool = True, **files: str) -> None:
+def receive(spool: Path, files: dict[str, str], *, keep: bool = True) -> None:
     """Let a transfer bring files."""
     each = store(spool)
     folder = Path(each.begin())
@@ -47,21 +47,21 @@ def found(spool: Path) -> dict[str, str]:
 
 
 def test_what_changed_is_put_beside_what_did_not(tmp_path: Path) -> None:
-    receive(tmp_path, one="1", two="2")
-    receive(tmp_path, two="22", three="3")
+    receive(tmp_path, {"one": "1", "two": "2"})
+    receive(tmp_path, {"two": "22", "three": "3"})
     assert found(tmp_path) == {"one": "1", "two": "22", "three": "3"}
     (place,) = (tmp_path / "1/0").iterdir()
     assert place.name == "cluster1.proc0.subproc0"
 
 
 def test_a_transfer_that_broke_off_changes_nothing(tmp_path: Path) -> None:
-    receive(tmp_path, one="1")
-    receive(tmp_path, keep=False, one="half")
+    receive(tmp_path, {"one": "1"})
+    receive(tmp_path, {"one": "half"}, keep=False)
     assert found(tmp_path) == {"one": "1"}
 
 
 def test_what_the_user_spooled_is_no_checkpoint(tmp_path: Path) -> None:
-    receive(tmp_path, one="1")
+    receive(tmp_path, {"one": "1"})
     assert store(tmp_path, StageInStart=5).existing() == ""
 
 
@@ -72,8 +72,8 @@ def test_without_a_spool_there_is_no_place() -> None:
 
 def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
     good = render_manifest(1, [Entry("a" * 64, "state")])
-    receive(tmp_path, **{manifest_name(0): render_manifest(0, []), manifest_name(1): good})
-    receive(tmp_path, **{manifest_name(2): good[:-3]})
+    receive(tmp_path, {manifest_name(0): render_manifest(0, []), manifest_name(1): good})
+    receive(tmp_path, {manifest_name(2): good[:-3]})
     destination = "file:///ck"
     each = store(tmp_path, CheckpointDestination=destination)
     manifest, url = each.restored()
@@ -84,14 +84,14 @@ def test_the_newest_whole_checkpoint_is_restored(tmp_path: Path) -> None:
 
 
 def test_a_host_that_died_in_the_middle_costs_no_checkpoint(tmp_path: Path) -> None:
-    receive(tmp_path, one="1")
+    receive(tmp_path, {"one": "1"})
     (place,) = (tmp_path / "1/0").iterdir()
     # While files came: what is there stays, and the next ones find room.
     half = place.with_name(f"{place.name}.tmp")
     half.mkdir()
     (half / "one").write_text("half")
     assert found(tmp_path) == {"one": "1"}
-    receive(tmp_path, two="2")
+    receive(tmp_path, {"two": "2"})
     assert found(tmp_path) == {"one": "1", "two": "2"}
     # Between the two renames.
     place.rename(place.with_name(f"{place.name}.swap"))
