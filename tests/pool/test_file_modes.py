@@ -25,6 +25,7 @@ EXPECTED = (
     (r"execute/dir_\d+/(scratch|user|htcondor)", "d", 0o700),
     (r"execute/dir_\d+/user/\.chirp\.config", "f", 0o700),
     (r"execute/dir_\d+/.*", "any", None),
+    (r"execute/\.private_\d+(/\d)?", "d", 0o700),
     (r"(passwords|tokens)\.d", "d", 0o700),
     (r"(passwords|tokens)\.d/.*", "f", 0o600),
     (r"(log|etc|lock|spool|execute|run|config\.d)", "d", 0o755),

@@ -26,7 +26,7 @@ _HUNT_ROUNDS = 20
 _ROUND_SECONDS = 0.02
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
-_SANDBOX = re.compile(r"dir_(\d+)")
+_SANDBOX = re.compile(r"(?:dir|\.private)_(\d+)")
 
 
 class Leftovers:
@@ -64,6 +64,7 @@ class Leftovers:
         """Remove a dead starter's sandbox."""
         with self._runtime.privileges.as_root():
             remove_tree(f"{self._execute}/dir_{starter_pid}")
+            remove_tree(f"{self._execute}/.private_{starter_pid}")
 
     async def hunt(self, find: Callable[[], Collection[int]], whose: str) -> None:
         """Kill what `find` finds until it finds nothing."""
@@ -96,7 +97,7 @@ class Leftovers:
             names = os.listdir(self._execute)
         except OSError:
             return []
-        pids = [int(found[1]) for found in map(_SANDBOX.fullmatch, names) if found]
+        pids = {int(found[1]) for found in map(_SANDBOX.fullmatch, names) if found}
         return [pid for pid in pids if not _title(_parent(pid)).startswith("condor_schedd")]
 
     async def _see_starter_off(self, pid: int) -> None:

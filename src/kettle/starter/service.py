@@ -374,7 +374,7 @@ class Starter:
             if self._update_task is None:
                 self._update_task = tasks.spawn(self._update_periodically(), "updates")
                 assert self._watch is not None
-                watching = self._watch.watch(self.jobs, self.keeper.measure, self._on_excess)
+                watching = self._watch.watch(self.jobs, self._measure_disk, self._on_excess)
                 self._watch_task = tasks.spawn(watching, "limits")
             if self._suspend_at_start:
                 self.suspend()
@@ -446,6 +446,10 @@ class Starter:
         if self._watch is not None and self._excess is None and self.vacate is None:
             self._excess = self._watch.killed_by_kernel()
         return self.processes.status_of(Role.JOB)
+
+    def _measure_disk(self) -> tuple[int, int]:
+        view = self.jobs.view
+        return self.keeper.measure(*([view.folder] if view is not None else []))
 
     def _on_excess(self, excess: Excess) -> None:
         """The job uses more than its slot has: it ends at once."""

@@ -112,7 +112,7 @@ async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     control = StartdControl(Stream.over(descriptors[1]), connections)
     tasks.spawn(control.serve(), "control")
     group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
-    view = JobView(prepared.privileges)
+    view = JobView(prepared.privileges, f"{prepared.settings.execute}/.private_{os.getpid()}")
     network = _make_network(prepared, activation, clock, log)
     await network.listen(None)
     if prepared.config.get("CCB_ADDRESS"):

@@ -15,60 +15,71 @@ from collections.abc import Iterator, Mapping
 from kettle.runtime import kernel
 from kettle.runtime.namespaces import MountNamespace
 from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.removal import remove_tree
 
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is made the job's own
 
 
 class JobView:
-    """The view of the jobs of one starter."""
+    """The view of the jobs of one starter; `folder` is where what is theirs alone lies.
 
-    def __init__(self, privileges: Privileges) -> None:
+    Compat: the reference makes these folders below the scratch directory, anew for each job. To
+    mount costs more than a short job, so here they are made once and emptied between jobs
+    (tests/pool/test_private_folders.py).
+    """
+
+    def __init__(self, privileges: Privileges, folder: str) -> None:
         self._privileges = privileges
+        self.folder = folder
         self._namespace: MountNamespace | None = None
         self._refused = not privileges.can_switch
-        self._mounted: list[str] = []
+        self._made_for: tuple[tuple[str, ...], int, bool] | None = None
+        self._private: list[str] = []
 
     @property
     def possible(self) -> bool:
         """Whether views other than the machine's own can be made here, as far as is known."""
         return not self._refused
 
-    def prepare(
-        self, folders: tuple[str, ...], scratch: str, account: Account, *, shared_memory: bool
-    ) -> None:
-        """Let these folders be ones below `scratch`, and shared memory be the job's own."""
-        if self._refused:
-            return
+    def prepare(self, folders: tuple[str, ...], account: Account, *, shared_memory: bool) -> None:
+        """Let these folders, and shared memory, be the job's own, and empty."""
+        wanted = (folders, account.uid, shared_memory)
         try:
-            self._fill(folders, scratch, account, shared_memory)
+            with self._privileges.as_root():
+                if wanted == self._made_for:
+                    self._empty()
+                else:
+                    self._close()
+                    self._make(folders, account, shared_memory)
+                    self._made_for = wanted
         except OSError:
             self._refused = True
             self.close()
 
-    def _fill(
-        self, folders: tuple[str, ...], scratch: str, account: Account, shared_memory: bool
-    ) -> None:
-        wanted = [(folder, scratch + folder) for folder in folders if os.path.isdir(folder)]
-        with self._privileges.as_account(account):
-            for _, source in wanted:
-                os.makedirs(source, mode=0o700, exist_ok=True)
-        with self._privileges.as_root():
-            if self._namespace is None:
-                self._namespace = MountNamespace.make()
-            with self._namespace.entered():
-                self._unmount()
-                for folder, source in wanted:
-                    kernel.mount(source, folder, flags=kernel.MS_BIND)
-                    self._mounted.append(folder)
-                if shared_memory and os.path.isdir(_SHARED_MEMORY):
-                    flags = kernel.MS_NOSUID | kernel.MS_NODEV
-                    kernel.mount("tmpfs", _SHARED_MEMORY, "tmpfs", flags, "mode=1777")
-                    self._mounted.append(_SHARED_MEMORY)
+    def _make(self, folders: tuple[str, ...], account: Account, shared_memory: bool) -> None:
+        os.mkdir(self.folder, 0o700)
+        self._namespace = MountNamespace.make()
+        with self._namespace.entered():
+            for number, target in enumerate(folders):
+                if not os.path.isdir(target):
+                    continue
+                source = f"{self.folder}/{number}"
+                os.mkdir(source, 0o700)
+                os.chown(source, account.uid, account.gid)
+                kernel.mount(source, target, flags=kernel.MS_BIND)
+                self._private.append(target)
+            if shared_memory and os.path.isdir(_SHARED_MEMORY):
+                flags = kernel.MS_NOSUID | kernel.MS_NODEV
+                kernel.mount("tmpfs", _SHARED_MEMORY, "tmpfs", flags, "mode=1777")
+                self._private.append(_SHARED_MEMORY)
 
-    def _unmount(self) -> None:
-        while self._mounted:
-            with contextlib.suppress(OSError):
-                kernel.unmount(self._mounted.pop())
+    def _empty(self) -> None:
+        """Remove what the job before left; all its processes are dead."""
+        assert self._namespace is not None
+        with self._namespace.entered():
+            for folder in self._private:
+                for name in os.listdir(folder):
+                    _remove(f"{folder}/{name}")
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
@@ -101,10 +112,23 @@ class JobView:
                 inner.close()
 
     def close(self) -> None:
-        """Let go of the view."""
+        """Let go of the view and of what lies in it."""
+        with self._privileges.as_root():
+            self._close()
+
+    def _close(self) -> None:
+        self._made_for, self._private = None, []
         if self._namespace is not None:
             self._namespace.close()
             self._namespace = None
+            remove_tree(self.folder)
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        remove_tree(path)
+    else:
+        os.unlink(path)
 
 
 def accounts_with_shell(text: str, account: Account, shell: str, home: str) -> str:

@@ -83,7 +83,7 @@ class StarterWorld:
             needed = (sandbox.root, "" if transfers else job.string("Iwd") or "")
             folders = private_folders(self.settings.private_folders, slot, job, needed)
             shared = self.settings.private_shared_memory
-            self.view.prepare(folders, sandbox.scratch, jobs.account, shared_memory=shared)
+            self.view.prepare(folders, jobs.account, shared_memory=shared)
             jobs.view = self.view
         return ResourceWatch(rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot))
 

@@ -304,7 +304,7 @@ class Machine:
             simulated_network,
             control,
             SlotGroup(privileges, None),
-            JobView(privileges),
+            JobView(privileges, ""),
         )
         tenure = _SimulatedTenure(around, process, self.around.witness)
         await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))
