@@ -6,6 +6,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,6 +52,21 @@ def test_up_with_another_configuration_names_kettle_down(folder: Path, tmp_path:
     code, _, complaint = kettle("up", "--dir", str(folder), "--config", str(other))
     assert code == 1
     assert "kettle down" in complaint
+
+
+def test_up_with_a_taken_port_says_so_in_one_sentence_and_leaves_nothing_up(
+    folder: Path, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        asked = tmp_path / "port.conf"
+        asked.write_text(f"COLLECTOR_HOST = 127.0.0.1:{port}\n")
+        place = folder.parent / "taken"
+        code, said, complaint = kettle("up", "--dir", str(place), "--config", str(asked))
+    assert (code, said) == (1, "")
+    assert complaint.count("\n") == 1
+    assert complaint.count(f"cannot listen on 127.0.0.1 port {port}: Address already in use") == 1
+    assert PersonalPool(str(place)).master_pid() is None
 
 
 def test_up_with_a_broken_configuration_names_file_and_line(tmp_path: Path) -> None:

@@ -18,12 +18,14 @@ import signal
 import socket
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Self
 
 import kettle
 from kettle.errors import KettleError, NotFoundError, StorageError, UsageError
+from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
 from kettle.pool.settings import (
     PoolSettings,
     is_configuration_of_a_pool,
@@ -50,6 +52,9 @@ _INHERITED = (
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.01
+# How often the logs of a pool that is not up yet are looked at.
+_LOOK_SECONDS = 1.0
+_LOGS = ("master.out", "MasterLog", "CollectorLog", "SchedLog", "StartLog")
 _NEEDED_ADS = ("Scheduler", "Negotiator", "Machine")
 
 
@@ -93,6 +98,8 @@ class PersonalPool:
         configuration: str = "",
         environment: Mapping[str, str] | None = None,
     ) -> None:
+        # Where the logs ended before this start: what was complained of earlier does not count.
+        self._log_sizes: dict[str, int] = {}
         self.folder = os.path.abspath(folder)
         self._configuration = configuration
         self._outside = dict(os.environ if environment is None else environment)
@@ -181,7 +188,9 @@ class PersonalPool:
                 self._write_key()
                 self._write_configuration()
         except OSError as error:
-            raise StorageError(f"cannot make the pool in {self.folder}: {error}") from error
+            raise StorageError(
+                f"cannot make the pool in {self.folder}: {error.strerror}"
+            ) from error
 
     def configure(self, text: str) -> None:
         """Give the pool these settings of its user's in place of earlier ones.
@@ -247,6 +256,7 @@ class PersonalPool:
         Raises KettleError with the tail of what the daemons said if it is not ready in time.
         """
         deadline = time.monotonic() + seconds
+        self._log_sizes = {name: self._log_size(name) for name in _LOGS}
         if self.master_pid() is None:
             with _notification_socket(os.path.join(self.folder, "run", "ready")) as (
                 ready,
@@ -283,8 +293,10 @@ class PersonalPool:
                 left = deadline - time.monotonic()
                 if left <= 0:
                     raise KettleError(f"the pool is not up in time: {self._complaints()}")
+                if is_hopeless(self._find_complaints()):
+                    raise KettleError(f"the pool does not come up: {self._complaints()}")
                 watched: list[socket.socket | int] = [ready, exited]
-                found, _, _ = select.select(watched, [], [], left)
+                found, _, _ = select.select(watched, [], [], min(left, _LOOK_SECONDS))
                 if ready in found and ready.recv(4096).startswith(b"READY=1"):
                     return
                 if exited in found:
@@ -357,16 +369,26 @@ class PersonalPool:
             raise StorageError(f"cannot remove all of {self.folder}")
 
     def _complaints(self) -> str:
-        """Return the last lines that daemons wrote to their logs, the most telling ones."""
-        lines: list[str] = []
-        for name in ("master.out", "MasterLog", "CollectorLog", "SchedLog", "StartLog"):
+        """Return what daemons wrote to their logs of what is wrong."""
+        said = render_complaints(self._find_complaints())
+        return said or f"nothing is said in {self.log_folder}"
+
+    def _log_size(self, name: str) -> int:
+        try:
+            return os.path.getsize(os.path.join(self.log_folder, name))
+        except OSError:
+            return 0
+
+    def _find_complaints(self) -> Counter[str]:
+        logs: dict[str, str] = {}
+        for name in _LOGS:
             with (
                 contextlib.suppress(OSError),
                 open(os.path.join(self.log_folder, name), errors="replace") as file,
             ):
-                kept = [line.strip() for line in file if "ERROR" in line or "Error" in line]
-                lines += [f"{name}: {line}" for line in kept[-3:]]
-        return "; ".join(lines) or f"nothing is said in {self.log_folder}"
+                file.seek(self._log_sizes.get(name, 0))
+                logs[name] = file.read()
+        return find_complaints(logs)
 
 
 def _is_run_here(daemons: tuple[str, ...], ad_type: str) -> bool:

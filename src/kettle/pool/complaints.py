@@ -1,0 +1,37 @@
+"""What the logs of a pool that does not come up say of the reason, in a sentence each.
+
+Pure: text of logs in, sentences out. Which logs are read, and when, is decided in `personal.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+# A line of a daemon's own: moment, perhaps the process, ERROR.
+_OWN = re.compile(r"^(?:\d\d/\d\d/\d\d \d\d:\d\d:\d\d )?(?:\(pid:\d+\) )?ERROR:? (.*)")
+# The end of a traceback: the exception's name, and what it says.
+_RAISED = re.compile(r"^(?:\S+ \S+ )?[\w.]*(?:Error|Exception|Lost)(?:\[\w+\])?: (.*)")
+
+
+def find_complaints(logs: Mapping[str, str]) -> Counter[str]:
+    """Return what is complained of in the logs, by name of the log, and how often."""
+    found: Counter[str] = Counter()
+    for name, text in logs.items():
+        for line in text.splitlines():
+            match = _OWN.match(line.strip()) or _RAISED.match(line.strip())
+            if match is not None:
+                found[f"{name}: {match[1].strip()}"] += 1
+    return found
+
+
+def is_hopeless(complaints: Counter[str]) -> bool:
+    """Tell whether the same went wrong again after a daemon was started anew."""
+    return any(times > 1 for times in complaints.values())
+
+
+def render_complaints(complaints: Counter[str], most: int = 2) -> str:
+    """Return the complaints that came last and most often, empty if there are none."""
+    ranked = sorted(complaints.items(), key=lambda item: -item[1])
+    return "; ".join(text for text, _ in ranked[:most])

@@ -1,0 +1,31 @@
+"""What a pool that does not come up is said to suffer from."""
+
+from __future__ import annotations
+
+from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
+
+PORT = "cannot listen on 127.0.0.1 port 9618: Address already in use"
+DISK = "cannot write /p/spool/.schedd_address.super: No space left on device"
+
+
+def test_a_complaint_is_told_once_without_its_moment() -> None:
+    found = find_complaints(
+        {"CollectorLog": f"11/21/26 16:11:05 ERROR: {PORT}\n11/21/26 16:11:09 ERROR: {PORT}\n"}
+    )
+    assert render_complaints(found) == f"CollectorLog: {PORT}"
+    assert is_hopeless(found)
+
+
+def test_of_a_traceback_only_its_last_word_is_told() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '    raise StorageError(f"cannot write {path}: {error.strerror}") from error\n'
+        f"kettle.errors.StorageError: {DISK}\n"
+    )
+    found = find_complaints({"SchedLog": text})
+    assert render_complaints(found) == f"SchedLog: {DISK}"
+    assert not is_hopeless(found)
+
+
+def test_logs_without_errors_say_nothing() -> None:
+    assert render_complaints(find_complaints({"MasterLog": "Started DaemonCore process\n"})) == ""
