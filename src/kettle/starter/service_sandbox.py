@@ -136,10 +136,10 @@ class SandboxKeeper:
         """Whether every folder is there, is the job's account's and as open as it was made."""
         box = self.sandbox
         layout: tuple[tuple[str, int, set[str]], ...] = (
-            (box.root, 0o755, {"scratch", "user", "htcondor"}),
+            (box.root, 0o700, {"scratch", "user", "htcondor"}),
             (box.scratch, 0o700, {".job.ad", ".machine.ad"}),
             (box.user, 0o700, {".chirp.config"}),
-            (box.htcondor, 0o755, set()),
+            (box.htcondor, 0o700, set()),
         )
         for folder, mode, names in layout:
             facts = os.lstat(folder)
