@@ -74,6 +74,7 @@ class AccessPoint:
         self.schedd.shadows.forget()
         for child in self.daemon.processes.started:
             child.signal(9)
+        self.schedd.on_disk.forget()
         self.schedd.journal.close()
 
     # -- the execute side -------------------------------------------------------------------

@@ -156,6 +156,7 @@ class ScheddService:
         await self.beside.stop(how)
         await self.shadows.stop(how)
         await self.on_disk.settle()
+        self.on_disk.forget()
         await self.ads.stop()
         await self.journal.flush()
         self.journal.close()
@@ -177,6 +178,7 @@ class ScheddService:
 
     def _on_changes(self, changes: Changes) -> None:
         """Follow every commit: events of new jobs, and whether anybody must hear of it."""
+        self.on_disk.soon()
         if changes.new:
             self.statistics.on_submitted(changes, self.now())
             self.events.all_submitted(

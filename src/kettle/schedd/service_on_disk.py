@@ -7,6 +7,7 @@ here for one flush together; they are done in the order in which they were asked
 
 from __future__ import annotations
 
+import asyncio
 import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 Action = Callable[[], None]
 
+# What nobody waits for, such as news of a running job, is on disk after so long at the latest.
+LATEST_SECONDS = 1.0
+
 
 class OnDisk:
     """Actions that wait for the journal."""
@@ -27,6 +31,7 @@ class OnDisk:
         self._journal = journal
         self._waiting: list[Action] = []
         self._serving = False
+        self._timer: asyncio.TimerHandle | None = None
 
     @property
     def pending(self) -> bool:
@@ -40,12 +45,29 @@ class OnDisk:
             self._serving = True
             tasks.spawn(self.settle(), "what waits for the queue log")
 
+    def soon(self) -> None:
+        """Have what was committed on disk before long, with whatever is flushed until then."""
+        if self._timer is None and not self._serving:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(LATEST_SECONDS, self.then, _nothing)
+
+    def forget(self) -> None:
+        """Do nothing of what waits: the schedd is gone."""
+        self._waiting.clear()
+        self._disarm()
+
+    def _disarm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
     async def settle(self) -> None:
         """Return when nothing waits any more; StorageError if the journal failed."""
         self._serving = True
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
+                self._disarm()
                 await self._journal.flush()
                 for action in batch:
                     self._do(action)
@@ -59,3 +81,7 @@ class OnDisk:
             action()
         except (KettleError, OSError):
             tasks.report(traceback.format_exc().rstrip())
+
+
+def _nothing() -> None:
+    """Only the flush is wanted."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kettle.errors import StorageError
-from kettle.schedd.service_on_disk import OnDisk
+from kettle.schedd.service_on_disk import LATEST_SECONDS, OnDisk
 from kettle.testing.virtual_loop import run_virtually
 
 
@@ -53,3 +53,33 @@ def test_an_action_that_fails_does_not_keep_the_next_from_being_done() -> None:
 
     run_virtually(main())
     assert journal.story[-1] == "next"
+
+
+def test_what_nobody_waits_for_is_flushed_once_before_long() -> None:
+    journal = Journal()
+    waiting = OnDisk(journal)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        for _ in range(3):
+            waiting.soon()
+            await asyncio.sleep(0.1)
+        assert journal.story == []
+        await asyncio.sleep(LATEST_SECONDS)
+        assert journal.story == ["flush"]
+        await asyncio.sleep(10)
+        assert journal.story == ["flush", "flushed"]
+
+    run_virtually(main())
+
+
+def test_a_flush_that_somebody_waits_for_serves_what_nobody_waits_for() -> None:
+    journal = Journal()
+    waiting = OnDisk(journal)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        waiting.soon()
+        waiting.then(lambda: None)
+        await asyncio.sleep(10)
+
+    run_virtually(main())
+    assert journal.story == ["flush", "flushed"]
