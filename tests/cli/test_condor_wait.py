@@ -89,3 +89,23 @@ def test_errors_say_what_is_wrong(tmp_path: Path) -> None:
     assert wait(tmp_path, "/nowhere/log")[2].startswith("Couldn't open /nowhere/log: No such file")
     assert "-num cannot be used" in wait(tmp_path, "-allevents", "-num", "1", "LOG")[2]
     assert wait(tmp_path)[0] == 1
+
+
+# Recorded from condor_wait 25.14.1.
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("xx garbage\nmore\n", 0, "All jobs done.\n"),
+        ("", 0, "All jobs done.\n"),
+        ("999 (001.000.000) 11/21 10:00:00 Strange\n...\n", 0, "All jobs done.\n"),
+    ],
+)
+def test_a_log_without_jobs_is_done_whatever_else_it_holds(
+    text: str, code: int, said: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    log.write_text(text)
+    out = io.StringIO()
+    streams = Streams(io.StringIO(), out, io.StringIO())
+    assert main(["condor_wait", "-wait", "1", str(log)], {}, streams) == code
+    assert out.getvalue() == said

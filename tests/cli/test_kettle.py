@@ -42,3 +42,10 @@ def test_completion_knows_subcommands_and_options(shell: str) -> None:
     assert code == 0
     assert "status" in said
     assert "each-line" in said
+
+
+def test_a_mistyped_option_gets_the_nearest_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert main(["kettle", "run", "--memry", "1GB", "--", "true", "--drr"], {}, streams) == 2
+    assert capsys.readouterr().err.startswith("usage: kettle run")
+    assert streams.stderr.getvalue() == "--memry: did you mean --memory?\n"  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import importlib
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol, cast
 
@@ -68,12 +69,31 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         front = load_front(choose_subcommand(words[0]))
         parser = front.build_parser()
         parser.prog = f"kettle {words[0]}"
-        return front.run(parser.parse_args(words[1:]), environment, streams)
+        try:
+            arguments = parser.parse_args(words[1:])
+        except SystemExit as stop:  # argparse has already said what is wrong
+            streams.stderr.write(suggest_options(words[1:], parser) if stop.code else "")
+            raise
+        return front.run(arguments, environment, streams)
     except KettleError as error:
         streams.stderr.write(f"kettle: {error}\n")
         return 1
-    except SystemExit as stop:  # argparse has already said what is wrong
+    except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
+
+
+def suggest_options(words: list[str], parser: argparse.ArgumentParser) -> str:
+    """Return a line for each mistyped option with the nearest right one; empty if none is near."""
+    known = sorted(set(re.findall(r"--[a-z][a-z-]*", parser.format_help())))
+    lines = []
+    for word in words:
+        if word == "--":
+            break
+        name = word.partition("=")[0]
+        if name.startswith("--") and not any(option.startswith(name) for option in known):
+            near = difflib.get_close_matches(name, known, n=1)
+            lines += [f"{name}: did you mean {near[0]}?\n"] if near else []
+    return "".join(lines)
 
 
 def choose_subcommand(word: str) -> str:
