@@ -25,7 +25,6 @@ WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 UNUSED = {
     "client daemon.read_config_value",
     "collector own_ad.from_tools",
-    "matchmaking autoclusters.attributes_text",
     "matchmaking requests.group_jobs",
     "runtime admission.held_by",
     "runtime files.append_durably",

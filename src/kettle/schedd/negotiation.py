@@ -8,6 +8,7 @@ wait is `idle_jobs`', what a match leads to the scheduler's. Source: wire refere
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kettle.classad import ClassAd
@@ -39,20 +40,36 @@ THINKING_SECONDS = 600.0
 MOST_REQUESTS = 10_000
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An autocluster that found no machine; -1 where it is not said which."""
+
+    submitter: str
+    autocluster: int = -1
+    reason: str = ""
+    # The pool, empty for our own, and its negotiator's name.
+    pool: str = ""
+    negotiator: str = ""
+
+
 class Desk(Protocol):
     """Who a round's answers concern."""
 
     def on_match(self, submitter: str, claim_ids: str, slot: ClassAd) -> bool:
         """Take a match."""
 
-    def on_rejected(self, submitter: str, autocluster: int, reason: str, pool: str) -> None:
-        """Note that an autocluster found no machine in this round of a pool, empty for our own."""
+    def on_rejected(self, refusal: Refusal) -> None:
+        """Note that an autocluster found no machine in this round."""
 
 
 def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
     """Serve one round from its header to its end; returns how many requests were sent."""
     submitter = header.string("Owner") or header.string("Name") or ""
-    pool = header.string("SubmitterTag") or ""
+    refusal = Refusal(
+        submitter,
+        pool=header.string("SubmitterTag") or "",
+        negotiator=header.string("NegotiatorName") or "",
+    )
     idle.request(split_names(header.string("AutoClusterAttrs") or ""))
     requests = list_requests(header, idle, submitter)
     sent = 0
@@ -75,21 +92,21 @@ def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
         elif isinstance(word, EndNegotiate):
             return sent
         else:
-            _hear(word, desk, submitter, pool)
+            _hear(word, desk, refusal)
 
 
-def _hear(word: object, desk: Desk, submitter: str, pool: str) -> None:
-    """Pass on what became of a request."""
+def _hear(word: object, desk: Desk, refusal: Refusal) -> None:
+    """Pass on what became of a request; `refusal` says whose and where."""
     if isinstance(word, PermissionAndAd):
-        if pool:
-            word.slot[REMOTE_POOL] = pool
-        desk.on_match(submitter, word.claim_ids, word.slot)
+        if refusal.pool:
+            word.slot[REMOTE_POOL] = refusal.pool
+        desk.on_match(refusal.submitter, word.claim_ids, word.slot)
     elif isinstance(word, RejectedWithReason):
         reason, autocluster = parse_rejection(word.reason)
-        desk.on_rejected(submitter, autocluster, reason, pool)
+        desk.on_rejected(replace(refusal, reason=reason, autocluster=autocluster))
     else:
         assert isinstance(word, Rejected)
-        desk.on_rejected(submitter, -1, "", pool)
+        desk.on_rejected(refusal)
 
 
 def list_requests(header: ClassAd, idle: IdleJobs, submitter: str) -> Iterator[ClassAd]:
@@ -105,12 +122,20 @@ def list_requests(header: ClassAd, idle: IdleJobs, submitter: str) -> Iterator[C
             continue
         if constraint is not None and not holds(job.ad, constraint):
             continue
+        note_autocluster(job.ad, bucket.autocluster, idle.autoclusters.attributes_text)
         yield build_request(
             job.ad,
             idle.autoclusters.attributes,
             autocluster_id=bucket.autocluster,
             count=len(bucket.live),
         )
+
+
+def note_autocluster(job: ClassAd, number: int, attributes: str) -> None:
+    """Show in a job's ad which group it was matched with, and what makes that group."""
+    if job.integer("AutoClusterId") != number or job.string("AutoClusterAttrs") != attributes:
+        job["AutoClusterId"] = number
+        job["AutoClusterAttrs"] = attributes
 
 
 def parse_rejection(text: str) -> tuple[str, int]:

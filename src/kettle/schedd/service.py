@@ -23,6 +23,7 @@ from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Changes, Job, JobQueue
+from kettle.schedd.negotiation import Refusal
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.service_ads import ScheddAds
 from kettle.schedd.service_beside import BesideJobs, end_leftover
@@ -227,16 +228,18 @@ class ScheddService:
         """Take a match."""
         return self.scheduler.on_match(submitter, claim_ids, slot)
 
-    def on_rejected(self, submitter: str, autocluster: int, reason: str, pool: str) -> None:
+    def on_rejected(self, refusal: Refusal) -> None:
         """Note why an autocluster found no machine, in the ad of the job that spoke for it."""
-        if self.ads.flock.levels.on_rejected(submitter, pool):
+        submitter = refusal.submitter
+        if self.ads.flock.levels.on_rejected(submitter, refusal.pool):
             self.runtime.log(f"The jobs of {submitter} are offered to a further pool")
             self.ads.want_matches()
         for bucket in self.idle.buckets(submitter):
             job = bucket.first()
-            if bucket.autocluster == autocluster and job is not None:
+            if bucket.autocluster == refusal.autocluster and job is not None:
                 job.ad["LastRejMatchTime"] = self.now()
-                job.ad["LastRejMatchReason"] = reason
+                job.ad["LastRejMatchReason"] = refusal.reason
+                job.ad["LastRejMatchNegotiator"] = refusal.negotiator
                 return
 
     def on_action(self, plan: Plan) -> None:

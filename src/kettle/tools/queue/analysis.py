@@ -6,13 +6,17 @@ Requirements with how many slots meet it, and who refuses whom. The texts are th
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, Expr, unparse
+from kettle.classad.nodes import Binary, Parentheses
 from kettle.classad.unparse import render_value
-from kettle.matchmaking.explain import Explanation, explain, split_conditions
+from kettle.matchmaking.explain import Explanation, explain
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import job_id
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
 
 _UNITS = {"requestmemory": " (mb)", "requestdisk": " (kb)"}
+_WIDTH = 80
 _STATES = {
     JobStatus.RUNNING: "Job is running.",
     JobStatus.REMOVED: "Job is removed.",
@@ -78,23 +83,26 @@ def find_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
 def render_analysis(job: ClassAd, slots: Sequence[ClassAd]) -> str:
     """Return what is said about one job."""
     name = f"{job_id(job)[0]:03d}.{job_id(job)[1]:03d}"
+    short = f"{job_id(job)[0]}.{job_id(job)[1]:03d}"
     requirements = job.lookup("Requirements")
     if requirements is None:
         return f"\n{name}:  Job has no Requirements expression.\n\n"
     found = explain(job, slots, user=job.string("User") or "")
-    steps = list(plan_steps(list(split_conditions(requirements))))
-    tests = "".join(f"    {f'[{i}]':<7}: {text}\n" for i, (text, _) in enumerate(steps))
+    steps: list[Step] = []
+    plan_steps(requirements, steps)
+    tests = "".join(f"    {f'[{i}]':<7}: {step.text}\n" for i, step in enumerate(steps))
     defined = "".join(_attributes(job, requirements))
     matched = "".join(
-        f"{f'[{i}]':<5} {_count(job, parts, slots):>9}  {text}\n"
-        for i, (text, parts) in enumerate(steps)
+        f"{f'[{i}]':<5} {count:>9}  {steps[i].text}\n"
+        for i, count in _telling(job, steps, len(steps) - 1, slots)
     )
     body = [
-        f"The Requirements expression for job {name} is\n\n",
-        f"    {unparse(requirements, old=True)}\n\n",
+        f"The Requirements expression for job {short} is\n\n",
+        f"{wrap(unparse(requirements, old=True))}\n",
         f"{tests}\n",
-        f"Job {name} defines the following attributes:\n\n{defined}\n" if defined else "",
-        f"The Requirements expression for job {name} reduces to these conditions:\n\n",
+        f"Job {short} defines the following attributes:\n\n{defined}\n" if defined else "",
+        _slot_attributes(slots[0], requirements, job) if len(slots) == 1 else "",
+        f"The Requirements expression for job {short} reduces to these conditions:\n\n",
         "        Slots\nStep   Matched  Condition\n----- --------- ---------\n",
         f"{matched}\n\n",
         _summary(job, name, slots, found),
@@ -102,24 +110,69 @@ def render_analysis(job: ClassAd, slots: Sequence[ClassAd]) -> str:
     return "".join(body)
 
 
-def plan_steps(conditions: list[Expr]) -> Iterator[tuple[str, list[Expr]]]:
-    """Yield each step's text and the conditions it stands for: the parts, and them together."""
-    together: list[Expr] = []
-    last = number = 0
-    for condition in conditions:
-        yield unparse(condition, old=True), [condition]
-        together = [*together, condition]
-        if len(together) > 1:
-            yield f"[{last}] && [{number}]", together
-            number += 1
-            last = number
-        number += 1
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A condition, or two earlier steps taken together."""
+
+    text: str
+    expression: Expr
+    operator: str = ""
+    left: int = 0
+    right: int = 0
 
 
-def _count(job: ClassAd, parts: list[Expr], slots: Sequence[ClassAd]) -> int:
-    return sum(
-        all(job.evaluate_expression(part, slot) in (True, 1) for part in parts) for slot in slots
-    )
+def plan_steps(expression: Expr, steps: list[Step]) -> int:
+    """Append the steps of an expression, parts before the whole; return the number of the whole."""
+    inner = expression
+    while isinstance(inner, Parentheses):
+        inner = inner.inner
+    if isinstance(inner, Binary) and inner.operator in ("&&", "||"):
+        left = plan_steps(inner.left, steps)
+        right = plan_steps(inner.right, steps)
+        text = f"[{left}] {inner.operator} [{right}]"
+        steps.append(Step(text, inner, inner.operator, left, right))
+    else:
+        steps.append(Step(unparse(inner, old=True), inner))
+    return len(steps) - 1
+
+
+def _telling(
+    job: ClassAd, steps: list[Step], number: int, slots: Sequence[ClassAd]
+) -> Iterator[tuple[int, int]]:
+    """Yield the steps that decide, with how many slots meet each.
+
+    Of alternatives, one that all slots meet is enough.
+    """
+    step = steps[number]
+    if not step.operator:
+        yield number, _count(job, step, slots)
+        return
+    if step.operator == "||":
+        for side in (step.left, step.right):
+            if _count(job, steps[side], slots) == len(slots):
+                yield from _telling(job, steps, side, slots)
+                return
+    yield from _telling(job, steps, step.left, slots)
+    yield from _telling(job, steps, step.right, slots)
+    if step.operator == "||":
+        yield number, _count(job, step, slots)
+
+
+def _count(job: ClassAd, step: Step, slots: Sequence[ClassAd]) -> int:
+    return sum(job.evaluate_expression(step.expression, slot) in (True, 1) for slot in slots)
+
+
+def wrap(text: str) -> str:
+    """Return an expression in lines of 80 columns, broken after `&&` and `||`."""
+    lines, line, depth = "", "", 0
+    for part in re.findall(r"(?:\"(?:[^\"\\]|\\.)*\"|[^\"])+?(?:&&|\|\|)\s*|.+", text):
+        words = part.strip()
+        if line and len(line) + 1 + len(words) > _WIDTH:
+            lines, line = f"{lines}{line}\n", ""
+        line = f"{line} {words}" if line else " " * (4 + 2 * depth) + words
+        bare = re.sub(r"\"(?:[^\"\\]|\\.)*\"", "", words)
+        depth = max(0, depth + bare.count("(") - bare.count(")"))
+    return f"{lines}{line}\n"
 
 
 def _attributes(job: ClassAd, requirements: Expr) -> Iterator[str]:
@@ -131,26 +184,62 @@ def _attributes(job: ClassAd, requirements: Expr) -> Iterator[str]:
             yield f"    {name} = {unparse(expression, old=True)}{unit}\n"
 
 
+def _slot_attributes(slot: ClassAd, requirements: Expr, job: ClassAd) -> str:
+    """Return what the only slot says to what the job asks."""
+    _, outside = requirements.references(job)
+    names = sorted({name.rpartition(".")[2] for name in outside}, key=str.lower)
+    lines = [
+        f"    TARGET.{name} = {slot.text(name)}{_UNITS.get(f'request{name}'.lower(), '')}\n"
+        for name in names
+        if slot.text(name) is not None
+    ]
+    if not lines:
+        return ""
+    return f"{slot.string('Name')} has the following attributes:\n\n{''.join(lines)}\n"
+
+
 def _summary(job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanation) -> str:
     willing = found.matching - found.held_by_user - found.held_by_others
     machines = len({slot.string("Machine") for slot in slots})
+    # Who is refused by the job is not asked.
+    refusing = len(slots) - found.refused_by_job - found.matching
     lines = [
         f"{name}:  Run analysis summary ignoring user priority.  ",
         f"Of {len(slots)} slots on {machines} machines,\n",
         f"{found.refused_by_job:7d} slots are rejected by your job's requirements\n",
-        f"{found.refusing_job:7d} slots reject your job because of their own requirements\n",
+        f"{refusing:7d} slots reject your job because of their own requirements\n",
         f"{found.held_by_user:7d} slots match and are already running your jobs\n"
         if found.held_by_user
         else "",
-        f"{found.held_by_others:7d} slots match but are serving other users\n",
+        f"{found.held_by_others:7d} slots match but are serving other users\n"
+        if found.held_by_others
+        else "",
         f"{willing:7d} slots match and are willing to run your job\n\n",
     ]
+    if not found.matching:
+        lines.append("WARNING:  Be advised:\n   No machines matched the job's constraints\n\n")
     hints = [part for part in found.job_conditions if part.suggestion and not part.met]
     if hints:
         lines.append("No slot meets these conditions; what would change that:\n\n")
         lines += [f"    {part.text}: {part.suggestion}\n" for part in hints]
         lines.append("\n")
-    return "".join([*lines, _state(job, name)])
+    return "".join([*lines, _state(job, name), _history_of_matches(job)])
+
+
+def _history_of_matches(job: ClassAd) -> str:
+    """Return when the job was matched last, and when and why not."""
+    matched, rejected = job.integer("LastMatchTime"), job.integer("LastRejMatchTime")
+    lines = ["No successful match recorded.\n"]
+    if matched is not None:
+        lines = [f"Last successful match: {time.ctime(matched)}\n"]
+    if rejected is not None and rejected > (matched or 0):
+        where = job.string("LastRejMatchNegotiator")
+        lines.append(f"Last failed match: {time.ctime(rejected)}")
+        lines.append(f" from {where}\n" if where else "\n")
+        reason = job.string("LastRejMatchReason")
+        if reason:
+            lines.append(f"Reason for last match failure: {reason}\n")
+    return "".join([*lines, "\n"])
 
 
 def _state(job: ClassAd, name: str) -> str:
