@@ -153,6 +153,12 @@ class Accountant:
         if after != before:
             self.changed.add(customer_key(customer.name))
 
+    def open_groups(self) -> None:
+        """Open the books of all groups, so that they are listed before anybody uses them."""
+        for name in (ROOT, *self.group_names):
+            if name not in self.customers:
+                self.customer(name)
+
     def note_match(self, user: str, now: int) -> None:
         """Enter that a user was given a slot, who counts as active from now on.
 

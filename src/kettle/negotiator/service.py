@@ -123,6 +123,7 @@ class NegotiatorService:
             return
         self.accountant.settings = self.settings.priorities
         self.accountant.group_names = self.settings.group_names
+        self.accountant.open_groups()
         self.accountant.use_slot_weights = self.settings.cycle.use_slot_weights
         await self._advertiser.reconnect()
         self.wake()
@@ -458,7 +459,7 @@ class NegotiatorService:
             group_names=settings.group_names,
             use_slot_weights=settings.cycle.use_slot_weights,
         )
-        self.accountant.customer(ROOT)
+        self.accountant.open_groups()
         self.accountant.age(int(self.runtime.clock.now()))
         self._log_created = created
         self._log_sequence = sequence

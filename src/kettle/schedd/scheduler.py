@@ -35,7 +35,7 @@ from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
 from kettle.schedd.job_ids import JobId, key_of
 from kettle.schedd.job_queue import Job, JobQueue
-from kettle.schedd.negotiation import REMOTE_POOL
+from kettle.schedd.negotiation import REMOTE_POOL, note_autocluster
 from kettle.schedd.statistics import Statistics
 from kettle.schedd.transaction import Transaction
 from kettle.wire.messages.claims import RequestClaimReply
@@ -170,6 +170,7 @@ class Scheduler:
             float(self.now()),
             job.user,
         )
+        note_autocluster(job.ad, job.autocluster, self.idle.autoclusters.attributes_text)
         self.idle.reserve(job)
         self.claims.add(claim)
         self.hands.request_claim(claim, job)

@@ -23,7 +23,7 @@ from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_queue import Changes, Job, JobQueue
-from kettle.schedd.negotiation import Refusal
+from kettle.schedd.negotiation import Refusal, note_autocluster
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.service_ads import ScheddAds
 from kettle.schedd.service_beside import BesideJobs, end_leftover
@@ -237,6 +237,8 @@ class ScheddService:
         for bucket in self.idle.buckets(submitter):
             job = bucket.first()
             if bucket.autocluster == refusal.autocluster and job is not None:
+                attributes = self.idle.autoclusters.attributes_text
+                note_autocluster(job.ad, bucket.autocluster, attributes)
                 job.ad["LastRejMatchTime"] = self.now()
                 job.ad["LastRejMatchReason"] = refusal.reason
                 job.ad["LastRejMatchNegotiator"] = refusal.negotiator
