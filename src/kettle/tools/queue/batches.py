@@ -33,7 +33,7 @@ class Batch:
     name: str
     submitted: int | None
     total: int = 0
-    # How many are finished, where a DAG says so itself.
+    # How many are finished, where a DAG says so itself, or where only some jobs are looked at.
     done_by_dag: int | None = None
     present: int = 0
     running: int = 0
@@ -70,14 +70,20 @@ def is_dag(ad: ClassAd) -> bool:
     return ad.integer("JobUniverse") == JobUniverse.SCHEDULER
 
 
-def find_batches(ads: Iterable[ClassAd]) -> list[Batch]:
-    """Return the rows, in the order of their first jobs."""
+def find_batches(ads: Iterable[ClassAd], *, whole: bool = True) -> list[Batch]:
+    """Return the rows, in the order of their first jobs.
+
+    Not `whole`: only some of the batches' jobs were asked for, so that a job that is not there
+    need not be done.
+    """
     jobs = sorted(ads, key=job_id)
     dags = {job_id(ad)[0]: ad for ad in jobs if is_dag(ad)}
     rows: dict[Key, Batch] = {}
     for ad in jobs:
         top = find_top(ad, dags)
         batch = rows.setdefault(choose_key(top), start_batch(top))
+        if not whole and batch.done_by_dag is None:
+            batch.done_by_dag = 0
         count_job(batch, ad, of_dag=is_dag(top))
     return list(rows.values())
 

@@ -266,7 +266,8 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     elif "autocluster" in wish.flags:
         parts.append(_render_autoclusters(answer.ads))
     elif wish.in_batches:
-        parts.append(render_batches(find_batches(ads), most))
+        whole = not any("." in word for word in wish.ids)
+        parts.append(render_batches(find_batches(ads, whole=whole), most))
         parts += ["\n", render_totals(answer.summary, ads), "\n"]
     else:
         parts.append(_render_rows(wish, ads, most))
