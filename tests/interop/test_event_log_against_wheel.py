@@ -47,7 +47,6 @@ def read_with_wheel(python: str, path: Path) -> list[tuple[str, int, int, dict[s
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
         env=environment,
     )
     assert done.returncode == 0, done.stderr

@@ -76,7 +76,6 @@ def test_the_wheel_uses_our_token_and_resumes_its_session(tmp_path: Path) -> Non
             env={**os.environ, **settings},
             capture_output=True,
             text=True,
-            timeout=60,
             check=False,
         )
     assert done.stdout == "slot1@kettle 3\n" * 3, (done.stderr, server.errors)

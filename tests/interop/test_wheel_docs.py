@@ -28,7 +28,6 @@ def test_the_example_prints_what_stands_under_it(tmp_path: Path) -> None:
             env={"PATH": "/usr/bin:/bin", "HOME": work, "CONDOR_CONFIG": pool.pool.config_file},
             capture_output=True,
             text=True,
-            timeout=90,
             check=False,
         )
     assert (done.stdout, done.returncode) == (found[2], 0), done.stderr

@@ -14,7 +14,7 @@ from typing import Any
 
 import classad2
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 120.0
 
 
 def plain(value: Any) -> Any:
