@@ -214,6 +214,8 @@ class Scheduler:
         if 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING):
             return
         slot = _keep_group(slot, claim.slot)
+        # The match allowed for one job: another one would count against its limits a second time.
+        slot.discard("MatchedConcurrencyLimits")
         job = self.idle.next_fitting(
             claim.submitter,
             lambda each: _fits(each, slot),

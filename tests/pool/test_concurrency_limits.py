@@ -1,0 +1,69 @@
+"""Concurrency limits hold for all jobs of a pool, however their claims come about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+
+pytestmark = pytest.mark.timeout(90)
+
+CONFIG = """\
+NUM_CPUS = 8
+NEGOTIATOR_INTERVAL = 1
+LIC_LIMIT = 2
+"""
+LONG = """\
+executable = /bin/sleep
+transfer_executable = false
+request_memory = 10MB
+request_disk = 1MB
+arguments = 300
+"""
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("limits"), CONFIG) as pool:
+        yield pool
+
+
+@pytest.fixture(autouse=True)
+def emptied(pool: PersonalPool) -> Iterator[None]:
+    yield
+    run_tool(pool, "condor_rm", "-all")
+    wait_until(
+        lambda: not run_tool(pool, "condor_status", "-claimed", "-af", "Name")[1].strip(), 20
+    )
+
+
+def statuses(jobs: Jobs) -> list[str]:
+    return sorted(row[0] for row in ask_queue(jobs.pool, str(jobs.cluster), "JobStatus"))
+
+
+def test_no_more_jobs_run_at_a_time_than_their_limit_allows(pool: PersonalPool, work: Path) -> None:
+    jobs = submit(pool, work, f"{LONG}concurrency_limits = lic\nqueue 4\n")
+    wait_until(lambda: statuses(jobs) == ["1", "1", "2", "2"], 20)
+    where = ("-claimed", "-af", "ConcurrencyLimits")
+    wait_until(lambda: run_tool(pool, "condor_status", *where)[1].split() == ["lic", "lic"], 10)
+    names = ("JobStatus", "LastRejMatchReason", "AutoClusterAttrs", "LastRejMatchNegotiator")
+
+    def told() -> list[list[str]]:
+        rows = ask_queue(pool, str(jobs.cluster), *names)
+        return [row for row in rows if row[1] == "concurrency limit lic reached"]
+
+    wait_until(lambda: len(told()) > 0, 10)
+    [_, _, attributes, negotiator] = told()[0]
+    assert {"ConcurrencyLimits", "RequestCpus", "Requirements"} <= set(attributes.split(","))
+    assert negotiator not in {"", "undefined"}
+    # One more finds room when one is gone, and no two.
+    first = min(
+        row[1] for row in ask_queue(pool, str(jobs.cluster), "JobStatus", "ProcId") if row[0] == "2"
+    )
+    assert run_tool(pool, "condor_rm", f"{jobs.cluster}.{first}")[0] == 0
+    wait_until(lambda: statuses(jobs) == ["1", "2", "2"], 20)
