@@ -48,3 +48,25 @@ def test_what_a_job_writes_into_tmp_is_seen_by_nobody_else_and_goes_with_it(
         for folder in ("/tmp", "/var/tmp", "/dev/shm"):
             assert not os.path.exists(f"{folder}/kettle-mine")
         wait_until(lambda: os.listdir(execute) == [], 10, lambda: str(os.listdir(execute)))
+
+
+def test_a_claim_s_next_job_finds_nothing_in_shared_memory_and_its_sandbox_goes_in_the_end(
+    tmp_path: Path, work: Path, execute: Path
+) -> None:
+    # The second job has its sandbox, where nothing was left, from the first (decision 0009).
+    script = (
+        "(stat -c %i .; ls -A /dev/shm) >&2; echo mine >/dev/shm/mine || exit 1; "
+        "test $(Process) = 1 || rm /dev/shm/mine"
+    )
+    lines = (
+        "executable = /bin/sh\ntransfer_executable = false\nshould_transfer_files = yes\n"
+        f"arguments = \"-c '{script}'\"\nerror = {work}/err.$(Process)\nstream_error = true\n"
+        "request_memory = 64\nrequest_disk = 1MB\n"
+    )
+    with personal_pool(tmp_path, f"NUM_CPUS = 1\nEXECUTE = {execute}\n") as pool:
+        submit(pool, work / "jobs", f"{lines}queue 3\n").wait_for(5, 30)
+        said = [(work / f"err.{number}").read_text() for number in range(3)]
+        # One folder for all, and nothing in the memory, also after the job that left something.
+        assert said[0].strip().isdigit()
+        assert said == said[:1] * 3
+        wait_until(lambda: os.listdir(execute) == [], 10)

@@ -46,8 +46,7 @@ class _Update:
     private: ClassAd | None
 
     def write(self, writer: Writer) -> None:
-        # What only daemons may know of a submitter travels in its ad, never in the clear.
-        writer.ad(self.ad, private=writer.encrypted)
+        writer.ad(self.ad)
         if self.private is not None:
             writer.ad(self.private, private=True)
 

@@ -23,6 +23,7 @@ from kettle.wire.dialog import Words
 from kettle.wire.messages import claims as messages
 from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.messages.queue_queries import HistoryErrorCode
+from kettle.wire.messages.short_way import FOR_THE_STARTER
 
 if TYPE_CHECKING:
     from kettle.startd.service import StartdService
@@ -249,7 +250,8 @@ class OtherCommands:
                 completed=now,
                 now=now,
             )
-            return render_record(ad.lines(), banner)
+            lines = (line for line in ad.lines() if line.partition(" ")[0] not in FOR_THE_STARTER)
+            return render_record(lines, banner)
 
         try:
             file.append(render, now)

@@ -140,7 +140,8 @@ class ShadowLink:
         if stream is None:
             return
         try:
-            await stream.receive_forever()
+            async with self._lock:
+                await stream.receive_forever()
         except ConnectionLost:
             self.lose(stream)
 
