@@ -100,6 +100,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """Watch, if the session runs everything that may fire an edge."""
     if hasattr(session.config, "workerinput") or session.config.getoption("numprocesses", None):
         return
+    if session.config.getoption("collectonly"):
+        return
     collected = {item.path for item in session.items}
     wanted = {path for room in WATCHED for path in (TESTS / room).rglob("test_*.py")}
     if wanted and wanted <= collected and not session.config.getoption("keyword"):

@@ -47,7 +47,6 @@ UNUSED = {
     "wire claim_id.CHILD",
     "wire claim_id.COLLECTOR_SIDE",
     "wire claim_id.FAMILY",
-    "wire claim_id.NEGOTIATOR_SIDE",
     "wire claim_id.PARENT",
     "wire client_side.bare_command",
     "wire client_side.client_inline_authentication",

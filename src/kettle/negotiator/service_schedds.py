@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
-from kettle.errors import KettleError, WireError
+from kettle.errors import KettleError, SessionUnknown, WireError
 from kettle.matchmaking.cycle import Match, Rejection
 from kettle.matchmaking.requests import Request, parse_request
 from kettle.negotiator.dialogue import Fetched, Header, deliver, fetch_requests
@@ -20,6 +20,7 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.stream import Stream
 from kettle.wire.commands import Command
 from kettle.wire.messages.negotiate import EndNegotiate
+from kettle.wire.security.claim_id import ClaimId
 
 # Limit: connections kept; beyond it the oldest are closed (NEGOTIATOR_SOCKET_CACHE_SIZE).
 KEPT_CONNECTIONS = 500
@@ -74,6 +75,16 @@ class _Results:
             key = (rejection.request.schedd, rejection.request.submitter)
             results.rejections.setdefault(key, []).append(rejection)
         return results
+
+
+def read_capability(text: str) -> ClaimId | None:
+    """Read a schedd's capability; None if it has no session that can be used."""
+    try:
+        capability = ClaimId(text)
+        capability.session("")
+    except WireError:
+        return None
+    return capability
 
 
 class Schedds:
@@ -143,13 +154,28 @@ class Schedds:
             except WireError:
                 pass
         self._drop(link)
-        stream = await self._runtime.network.connect(
-            link.address, Command.NEGOTIATE, timeout=terms.timeout_seconds
-        )
+        stream = await self._connect(link, submitter, terms)
         link.stream = stream
         await stream.send(self._header(submitter, terms, first=True))
         link.open_for = submitter.name
         return stream
+
+    async def _connect(self, link: _Link, submitter: SubmitterAd, terms: Terms) -> Stream:
+        """Connect with the session that the schedd put into the ad, else as anybody would."""
+        network, seconds = self._runtime.network, terms.timeout_seconds
+        capability = read_capability(submitter.capability)
+        if capability is not None:
+            try:
+                return await network.connect(
+                    link.address, Command.NEGOTIATE, session=capability, timeout=seconds
+                )
+            except SessionUnknown:
+                # A schedd that has begun anew does not know what it gave away before.
+                pass
+            finally:
+                # The next connection, if any, comes with a newer one.
+                network.remove_session(capability)
+        return await network.connect(link.address, Command.NEGOTIATE, timeout=seconds)
 
     def _header(self, submitter: SubmitterAd, terms: Terms, *, first: bool) -> Header:
         return Header(

@@ -41,6 +41,8 @@ class SubmitterAd:
     tag: str
     # The schedd knows that several matches may carry the claim id of one partitionable slot.
     divides_slots: bool
+    # The session that the schedd made for us, empty if it made none.
+    capability: str = ""
 
 
 @dataclass(slots=True)
@@ -87,6 +89,7 @@ def read_submitter(ad: ClassAd) -> SubmitterAd | None:
         weighted_idle=float(idle) if weighted is None else max(0.0, weighted),
         tag=ad.string("SubmitterTag") or "",
         divides_slots=KETTLE_BUILD in (ad.string("CondorVersion") or ""),
+        capability=ad.string("Capability") or "",
     )
 
 

@@ -46,7 +46,8 @@ class _Update:
     private: ClassAd | None
 
     def write(self, writer: Writer) -> None:
-        writer.ad(self.ad)
+        # What only daemons may know of a submitter travels in its ad, never in the clear.
+        writer.ad(self.ad, private=writer.encrypted)
         if self.private is not None:
             writer.ad(self.private, private=True)
 

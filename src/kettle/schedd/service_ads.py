@@ -14,6 +14,7 @@ from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.collectors import Advertiser, find_collectors, read_address_file
 from kettle.schedd import ads
+from kettle.schedd.service_capabilities import Capabilities
 from kettle.schedd.service_flocking import Flock, count_running, find_negotiator
 from kettle.wire.commands import Command
 
@@ -40,7 +41,8 @@ class ScheddAds:
         self._told: dict[str, ads.SubmitterCounts] = {}
         self._negotiator: Stream | None = None
         self._stopping = False
-        self.flock = Flock(service.runtime, service.name)
+        self._capabilities = Capabilities(service.runtime)
+        self.flock = Flock(service.runtime, service.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
@@ -132,6 +134,7 @@ class ScheddAds:
                 continue
             self._told[submitter] = counts
             ad = ads.submitter_ad(submitter, counts, service.name, address)
+            self._capabilities.put_into(ad, "", service.settings.update_seconds)
             self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
             if self._own_ad_soon is None and not self._stopping:
                 loop = asyncio.get_running_loop()

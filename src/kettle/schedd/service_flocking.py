@@ -21,6 +21,7 @@ from kettle.schedd import ads
 from kettle.schedd.claims import Claim, Phase
 from kettle.schedd.flocking import FlockLevels
 from kettle.schedd.negotiation import REMOTE_POOL
+from kettle.schedd.service_capabilities import Capabilities
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query
 from kettle.wire.sinful import Sinful
@@ -32,9 +33,10 @@ if TYPE_CHECKING:
 class Flock:
     """The other pools of one schedd."""
 
-    def __init__(self, runtime: Runtime, schedd_name: str) -> None:
+    def __init__(self, runtime: Runtime, schedd_name: str, capabilities: Capabilities) -> None:
         self._runtime = runtime
         self._name = schedd_name
+        self._capabilities = capabilities
         self._advertisers: dict[str, Advertiser] = {}
         # Where the pools' collectors are; one that is no longer named is not told anything more.
         self._addresses: dict[str, Sinful] = {}
@@ -65,6 +67,7 @@ class Flock:
         """Tell the other pools what has changed; `running` counts claims by submitter and pool."""
         self.levels.on_satisfied(name for name, each in counts.items() if not each.idle)
         address = str(self._runtime.network.address)
+        interval = self._runtime.config[ScheddKnobs.SCHEDD_INTERVAL]
         for name, each in counts.items():
             for pool in self._addresses:
                 used = running.get(name, Counter())[pool]
@@ -82,6 +85,7 @@ class Flock:
                 self._told[pool, name] = shown
                 ad = ads.submitter_ad(name, shown, self._name, address)
                 ad["SubmitterTag"] = pool
+                self._capabilities.put_into(ad, pool, interval)
                 self._advertiser(pool).update(Command.UPDATE_SUBMITTOR_AD, ad)
 
     def forget_told(self) -> None:

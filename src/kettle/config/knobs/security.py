@@ -161,7 +161,8 @@ class SecurityKnobs:
     )
     SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the schedd's submitter ads bring its negotiators a session of their own, so "
+        "that the schedd need not know who they are.",
     )
     SEC_ENABLE_REMOTE_ADMINISTRATION = boolean(
         "true",

@@ -126,7 +126,11 @@ def _messages() -> Iterator[bytes]:
         values = {name: _VALUES.get(form, _AD) for name, form in forms.items()}
         if all(form in _VALUES or form.startswith("ad") for form in forms.values()):
             writer = Writer()
-            kind(**values).write_fields(writer)
+            try:
+                kind(**values).write_fields(writer)
+            except (AttributeError, TypeError, ValueError):
+                # It writes more than its table of fields says.
+                continue
             yield number.to_bytes(2, "big") + b"\0" + writer.getvalue()
 
 
