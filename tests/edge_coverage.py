@@ -115,8 +115,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which edges are meant."""
-    if complaints := _complaints():
+    """Say which edges are meant, unless tests that may fire them failed."""
+    failed = terminalreporter.stats.get("failed") or terminalreporter.stats.get("error")
+    if not failed and (complaints := _complaints()):
         terminalreporter.section("edges of machines", red=True)
         for line in complaints:
             terminalreporter.line(line)
