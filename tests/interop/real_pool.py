@@ -1,14 +1,16 @@
 """A pool of the real HTCondor, for tests that talk to it.
 
-The real programs are looked for in a chroot ($KETTLE_PEER_ROOT, else ~/.cache/kettle-peer), which
-needs root. Where they are not, the tests that need them are skipped, and say so.
+The real programs are looked for in the folder that `.ci/peer-condor setup` makes
+($KETTLE_PEER_ROOT, else /var/cache/kettle-peer), which needs root. Where they are not, the tests
+that need them are skipped, and say so.
 """
 
 from __future__ import annotations
 
 import os
-import signal
+import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,52 +25,23 @@ from kettle.wire.sinful import Sinful
 
 START_SECONDS = 60.0
 
-CONFIG = """\
-RELEASE_DIR=/usr
-BIN=/usr/bin
-SBIN=/usr/sbin
-LIB=/usr/lib/condor
-LIBEXEC=/usr/libexec/condor
-SHARE=/usr/share/condor
-ETC=/etc/condor
-LOCAL_DIR=/tmp/{name}
-LOG=$(LOCAL_DIR)/log
-SPOOL=$(LOCAL_DIR)/spool
-EXECUTE=$(LOCAL_DIR)/execute
-LOCK=$(LOCAL_DIR)/lock
-RUN=$(LOCAL_DIR)/run
-use ROLE: CentralManager
-use ROLE: Submit
-use ROLE: Execute
-CONDOR_HOST=127.0.0.1
-NETWORK_INTERFACE=127.0.0.1
-USE_SHARED_PORT=false
-COLLECTOR_HOST=127.0.0.1:0
-COLLECTOR_ADDRESS_FILE=$(LOG)/.collector_address
-ALLOW_READ=*
-ALLOW_WRITE=*
-ALLOW_DAEMON=*
-ALLOW_NEGOTIATOR=*
-ALLOW_ADMINISTRATOR=*
-SEC_DEFAULT_AUTHENTICATION_METHODS=FS,CLAIMTOBE
-NUM_CPUS=4
-MEMORY=4096
-SCHEDD_INTERVAL=2
-NEGOTIATOR_INTERVAL=2
-NEGOTIATOR_MIN_INTERVAL=1
-NEGOTIATOR_CYCLE_DELAY=1
-UPDATE_INTERVAL=5
-RUNBENCHMARKS=False
-ENABLE_RUNTIME_CONFIG=true
-SETTABLE_ATTRS_ADMINISTRATOR=*
-"""
+PEER_CONDOR = Path(__file__).resolve().parents[2] / ".ci/peer-condor"
+# Limit: how much of a failed pool's logs a report shows.
+TAIL_LINES = 40
+
+
+def inside(root: Path) -> list[str]:
+    """Return what runs the rest of a command line inside the folder, as root."""
+    return ["env", f"KETTLE_PEER_ROOT={root}", str(PEER_CONDOR), "in"]
 
 
 def peer_root() -> Path:
-    """Return the chroot with the real programs, or skip."""
-    root = Path(os.environ.get("KETTLE_PEER_ROOT", Path.home() / ".cache/kettle-peer"))
-    if os.geteuid() != 0 or not (root / "usr/sbin/condor_master").exists():
-        pytest.skip(f"the real HTCondor is not in {root}, or this is not root")
+    """Return the folder with the real programs, or skip."""
+    root = Path(os.environ.get("KETTLE_PEER_ROOT", "/var/cache/kettle-peer"))
+    if os.geteuid() != 0:
+        pytest.skip("the real HTCondor is run by root only")
+    if not (root / "usr/sbin/condor_master").exists():
+        pytest.skip(f"the real HTCondor is not in {root}: .ci/peer-condor setup puts it there")
     return root
 
 
@@ -127,7 +100,7 @@ class RealPool:
     def run(self, *command: str) -> str:
         """Run a real tool as root inside the pool's configuration."""
         done = subprocess.run(
-            ["chroot", str(self.root), "env", self._setting, *command],
+            self.argv(*command),
             capture_output=True,
             text=True,
             timeout=60,
@@ -135,19 +108,21 @@ class RealPool:
         )
         return done.stdout
 
-    @property
-    def _setting(self) -> str:
-        return f"CONDOR_CONFIG=/tmp/{self.name}/condor_config"
+    def argv(self, *command: str) -> list[str]:
+        """Return what runs a real tool as root inside the pool's configuration."""
+        return [
+            *inside(self.root),
+            "env",
+            f"CONDOR_CONFIG=/tmp/{self.name}/condor_config",
+            *command,
+        ]
 
     def start(self) -> None:
-        for folder in ("log", "spool", "execute", "lock", "run"):
-            (self.folder / folder).mkdir(parents=True, exist_ok=True)
-        (self.folder / "condor_config").write_text(CONFIG.format(name=self.name) + self.extra)
-        inside = ["chroot", str(self.root)]
-        subprocess.run([*inside, "chown", "-R", "condor", f"/tmp/{self.name}"], check=True)
-        (self.folder / "execute").chmod(0o1777)
-        master = ["condor_master", "-pidfile", f"/tmp/{self.name}/master.pid"]
-        subprocess.run([*inside, "env", self._setting, *master], check=True, timeout=30)
+        extra = self.folder.with_suffix(".extra")
+        extra.write_text(self.extra)
+        # Whatever becomes of this process, the pool does not outlive it.
+        command = ["setpriv", "--pdeathsig", "KILL", PEER_CONDOR, "serve", self.name, str(extra)]
+        self._process = subprocess.Popen(command, env=self._environment)
         deadline = time.monotonic() + START_SECONDS
         while not (self._has_slot() if "DAEMON_LIST" not in self.extra else self._has_schedd()):
             assert time.monotonic() < deadline, f"no slot appeared; see {self.folder}/log"
@@ -171,13 +146,19 @@ class RealPool:
         )
 
     def stop(self) -> None:
-        pid = int((self.folder / "master.pid").read_text())
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGQUIT)
-            for _ in range(80):
-                os.kill(pid, 0)
-                time.sleep(0.25)
-            os.kill(pid, signal.SIGKILL)
+        subprocess.run([PEER_CONDOR, "stop", self.name], env=self._environment, check=True)
+        self._process.wait(timeout=30)
+        self.folder.with_suffix(".extra").unlink()
+
+    @property
+    def _environment(self) -> dict[str, str]:
+        return {**os.environ, "KETTLE_PEER_ROOT": str(self.root)}
+
+    def print_logs(self) -> None:
+        """Write the end of every log to standard output, for the report of a failed test."""
+        for path in sorted((self.folder / "log").glob("*Log")):
+            tail = path.read_text(errors="replace").splitlines()[-TAIL_LINES:]
+            sys.stdout.write(f"--- the real {path.name}\n" + "\n".join(tail) + "\n")
 
 
 @contextmanager
@@ -187,8 +168,12 @@ def real_pool(name: str, extra: str = "") -> Iterator[RealPool]:
     `extra` is appended to its configuration; with a DAEMON_LIST there, no slot is waited for.
     """
     pool = RealPool(peer_root(), name, extra)
-    pool.start()
     try:
+        pool.start()
         yield pool
+    except BaseException:
+        pool.print_logs()
+        raise
     finally:
         pool.stop()
+        shutil.rmtree(pool.folder, ignore_errors=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from interop.real_pool import RealPool, peer_root, real_pool
+from interop.real_pool import RealPool, inside, peer_root, real_pool
 from interop.test_security_pairings import our_collector
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
@@ -64,14 +64,14 @@ def test_the_real_condor_advertise_reaches_our_collector_by_udp(
     ad.write_text(AD + f'Filling="{"x" * size}"\n')
     variables = dict(line.split("=", 1) for line in (settings + OPEN).splitlines())
     variables["UDP_LOOPBACK_FRAGMENT_SIZE"] = "1000"
-    inside = ["CONDOR_CONFIG=/dev/null"]
-    inside += [f"_CONDOR_{name}={value}" for name, value in variables.items()]
+    settled = ["CONDOR_CONFIG=/dev/null"]
+    settled += [f"_CONDOR_{name}={value}" for name, value in variables.items()]
     with our_collector(tmp_path, settings + OPEN) as address:
         assert not address.no_udp
         words = ["condor_advertise", "-udp", "-pool", str(address), "UPDATE_SCHEDD_AD"]
         try:
             done = subprocess.run(
-                ["chroot", str(root), "env", *inside, *words, f"/tmp/{ad.name}"],
+                [*inside(root), "env", *settled, *words, f"/tmp/{ad.name}"],
                 capture_output=True,
                 text=True,
                 timeout=60,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from interop.real_pool import RealPool, peer_root, real_pool
+from interop.real_pool import RealPool, inside, peer_root, real_pool
 from kettle.client import daemon
 from kettle.client.pool import make_query, query_ads
 from kettle.testing.pool_fixture import personal_pool
@@ -45,7 +45,7 @@ def test_our_tools_reach_a_real_startd_through_its_broker(pool: RealPool) -> Non
     assert daemon.read_config_value(connector, address, "NUM_CPUS") == "4"
     # The real tool says the same of it.
     done = subprocess.run(
-        ["chroot", str(pool.root), "env", pool._setting, "condor_ping", "-address", str(address)],
+        pool.argv("condor_ping", "-address", str(address)),
         capture_output=True,
         text=True,
         timeout=60,
@@ -75,7 +75,7 @@ def test_the_real_tools_reach_our_startd_through_our_broker(tmp_path: Path) -> N
         client = ["CONDOR_CONFIG=/dev/null", "_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS=CLAIMTOBE"]
         client += ["_CONDOR_NETWORK_INTERFACE=127.0.0.1", "_CONDOR_USE_SHARED_PORT=false"]
         done = subprocess.run(
-            ["chroot", str(root), "env", *client, "condor_ping", "-address", address, "READ"],
+            [*inside(root), "env", *client, "condor_ping", "-address", address, "READ"],
             capture_output=True,
             text=True,
             timeout=60,

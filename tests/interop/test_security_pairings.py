@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from certificates import Authority
-from interop.real_pool import peer_root, real_pool
+from interop.real_pool import inside, peer_root, real_pool
 from kettle.tools.programs import Streams
 from kettle.tools.status import condor_ping
 from kettle.wire.security import tokens
@@ -192,7 +192,7 @@ def really_pinged(
     setting = f"CONDOR_CONFIG={both.inside}/real_config"
     words = ["condor_ping", "-address", str(address), *([form] if form else []), "READ"]
     done = subprocess.run(
-        ["chroot", str(both.root), "env", setting, *words],
+        [*inside(both.root), "env", setting, *words],
         capture_output=True,
         text=True,
         timeout=60,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from interop.real_pool import peer_root
+from interop.real_pool import inside, peer_root
 from kettle.classad import ClassAd
 from kettle.client.stream import BlockingStream
 from kettle.config import Config
@@ -124,17 +124,16 @@ def run_tool(server: Server, *command: str, **settings: str) -> subprocess.Compl
         **settings,
     }
     line = " ".join(command)
-    inside = " ".join(f"{name}='{value}'" for name, value in values.items())
+    settled = " ".join(f"{name}='{value}'" for name, value in values.items())
     return subprocess.run(
         [
-            "chroot",
-            str(root),
+            *inside(root),
             "su",
             "tester",
             "-s",
             "/bin/sh",
             "-c",
-            f"{inside} {line}",
+            f"{settled} {line}",
         ],
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from interop.real_pool import peer_root
+from interop.real_pool import inside, peer_root
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import ask_queue, run_tool, wait_until
@@ -178,7 +178,7 @@ class Side:
         """Run a real tool."""
         done = subprocess.run(
             [
-                *("chroot", str(self.root), "env"),
+                *(*inside(self.root), "env"),
                 *(f"CONDOR_CONFIG={self.folder}/config", "TZ=UTC"),
                 *words,
             ],
