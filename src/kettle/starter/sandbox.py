@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True)
@@ -20,42 +21,42 @@ class Sandbox:
         """Return the sandbox of the starter with this pid."""
         return cls(posixpath.join(execute, f"dir_{pid}"))
 
-    @property
+    @cached_property
     def scratch(self) -> str:
         """The job's working directory, 0700, the job owner's."""
         return posixpath.join(self.root, "scratch")
 
-    @property
+    @cached_property
     def user(self) -> str:
         """What the job may read but is not output, 0700, the job owner's."""
         return posixpath.join(self.root, "user")
 
-    @property
+    @cached_property
     def htcondor(self) -> str:
         """The starter's own files."""
         return posixpath.join(self.root, "htcondor")
 
-    @property
+    @cached_property
     def var_tmp(self) -> str:
         """What the job sees as /var/tmp where that is mounted."""
         return posixpath.join(self.scratch, "var", "tmp")
 
-    @property
+    @cached_property
     def job_ad(self) -> str:
         """The job ad as the job may read it."""
         return posixpath.join(self.scratch, ".job.ad")
 
-    @property
+    @cached_property
     def machine_ad(self) -> str:
         """The slot ad as the job may read it."""
         return posixpath.join(self.scratch, ".machine.ad")
 
-    @property
+    @cached_property
     def chirp_config(self) -> str:
         """Host, port and cookie of the chirp server."""
         return posixpath.join(self.user, ".chirp.config")
 
-    @property
+    @cached_property
     def update_ad(self) -> str:
         """The newest update ad."""
         return posixpath.join(self.htcondor, ".update.ad")

@@ -69,8 +69,8 @@ _FROM_SLOT = (
     "PrivateNetworkName",
 )
 _NO_UPDATE = -1
-# A job that is over sooner was never worth a word to the startd that it runs.
-_TELL_SECONDS = 0.05
+# A job that is over sooner is not worth a word to the startd that it runs, nor a look at its use.
+_SHORT_SECONDS = 0.05
 
 # How long a shadow that is away may still come back when the job has to leave at once.
 HURRY_SECONDS = 2.0
@@ -370,20 +370,21 @@ class Starter:
             self.usage = self.usage.observe(self.jobs.first_sample())
             self.state = "Running"
             loop = asyncio.get_running_loop()
-            self._soon = loop.call_later(_TELL_SECONDS, self._tell_running, child.pid)
-            if self._update_task is None:
-                self._update_task = tasks.spawn(self._update_periodically(), "updates")
-                assert self._watch is not None
-                watching = self._watch.watch(self.jobs, self._measure_disk, self._on_excess)
-                self._watch_task = tasks.spawn(watching, "limits")
+            self._soon = loop.call_later(_SHORT_SECONDS, self._look_after, child.pid)
             if self._suspend_at_start:
                 self.suspend()
             if self.job.string("ToolDaemonCmd"):
                 self._spawn_tool()
         tasks.spawn(self._reap(child), "reaper")
 
-    def _tell_running(self, pid: int) -> None:
+    def _look_after(self, pid: int) -> None:
+        """Begin what a job that is over in a moment can do without: reports, limits."""
         self.control.tell_state("Running", pid, self.world.address)
+        if self._update_task is None:
+            self._update_task = tasks.spawn(self._update_periodically(), "updates")
+            assert self._watch is not None
+            watching = self._watch.watch(self.jobs, self._measure_disk, self._on_excess)
+            self._watch_task = tasks.spawn(watching, "limits")
 
     def _spawn_tool(self) -> None:
         """Start the tool that is to run beside the job (S009); with the job it ends."""
@@ -436,8 +437,9 @@ class Starter:
     async def _await_end(self) -> int | None:
         """Wait until no process of ours is active; return the job's wait status."""
         await self._ended.wait()
-        if self._watch_task is not None:
-            self._watch_task.cancel()
+        for waiting in (self._watch_task, self._soon):
+            if waiting is not None:
+                waiting.cancel()
         # What the job left running in the background has to be dead before anything else is
         # decided: the slot may be given to the next job as soon as we say so.
         if not await self.jobs.end_all():
@@ -585,8 +587,6 @@ class Starter:
         if step is ExitStep.CANCEL_UPDATES:
             if self._update_task is not None:
                 self._update_task.cancel()
-            if self._soon is not None:
-                self._soon.cancel()
             return True
         if step is ExitStep.EXIT_HOOK:
             return await self.world.exit_hook(self)

@@ -72,7 +72,12 @@ class KeyPair(NamedTuple):
 def make_key_pair(scalar: int | None = None) -> KeyPair:
     """Make a fresh key pair; a fixed scalar is for tests."""
     from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    try:
+        # The public name's package loads every key format there is, which costs a tool 7 ms.
+        from cryptography.hazmat.primitives._serialization import Encoding, PublicFormat
+    except ImportError:
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     curve = ec.SECP256R1()
     private = (
