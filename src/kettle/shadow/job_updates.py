@@ -117,5 +117,13 @@ def _moved_by_plugins(peer_ack: ClassAd | None) -> dict[str, int]:
 
 def texts(values: Mapping[str, object]) -> dict[str, str]:
     """Return Python values as the expression texts that the queue stores."""
-    ad = ClassAd(dict(values))
-    return {name: ad.text(name) or "undefined" for name in ad.own_names()}
+    return {name: _text(value) for name, value in values.items()}
+
+
+def _text(value: object) -> str:
+    """Return a value as an expression; the commonest kinds without the language's help."""
+    if type(value) is int:
+        return str(value)
+    if type(value) is bool:
+        return "true" if value else "false"
+    return ClassAd({"V": value}).text("V") or "undefined"

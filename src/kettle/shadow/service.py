@@ -91,6 +91,7 @@ class ShadowHost:
         self.lines = IdleLines()
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0
+        self._address: tuple[Sinful, str] | None = None
         self._stopping = asyncio.Event()
         self._empty = asyncio.Event()
         self.peaceful = False
@@ -114,6 +115,14 @@ class ShadowHost:
     def address(self) -> Sinful:
         """Where starters reach this host."""
         return self.runtime.network.address
+
+    @property
+    def address_text(self) -> str:
+        """The same as text, written out anew only when it has changed."""
+        address = self.address
+        if self._address is None or self._address[0] is not address:
+            self._address = (address, str(address))
+        return self._address[1]
 
     @property
     def version(self) -> str:

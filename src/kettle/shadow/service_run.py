@@ -90,9 +90,9 @@ class Run(JobRecord):
         # Whether the starter itself says when the activation is over.
         self.tells_end = False
         self.set_attributes(
-            MyAddress=str(host.address),
+            MyAddress=host.address_text,
             TransferKey=self.transfer_key,
-            TransferSocket=str(host.address),
+            TransferSocket=host.address_text,
         )
 
     @abstractmethod
@@ -118,7 +118,7 @@ class Run(JobRecord):
         ad["ClaimId"] = self.claim.text
         ad["PublicClaimId"] = self.claim.public
         ad["StartdIpAddr"] = self.startd_address
-        ad["ShadowIpAddr"] = str(host.address)
+        ad["ShadowIpAddr"] = host.address_text
         ad["ShadowVersion"] = host.version
         ad["UidDomain"] = host.uid_domain
         return ad

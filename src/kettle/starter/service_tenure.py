@@ -63,6 +63,8 @@ class Tenure:
         # What all slots of the machine share; it comes again when it has changed.
         self._machine: ClassAd | None = None
         self._kept = KeptSandbox()
+        # Whose session the network has.
+        self._claim_id = ""
         self._accounts: dict[tuple[Claimed, str, str], Account] = {}
 
     async def serve(self, activation: StarterActivation, shadow: Stream) -> None:
@@ -93,7 +95,9 @@ class Tenure:
         self._machine = activation.machine or self._machine
         activation.slot.parent = self._machine
         world = self.make_world(shadow)
-        world.accept_session(ClaimId(activation.claim_id))
+        if activation.claim_id != self._claim_id:
+            self._claim_id = activation.claim_id
+            world.accept_session(ClaimId(activation.claim_id))
         starter = Starter(activation, world, self._around.control)
         starter.may_stay = may_stay
         try:
