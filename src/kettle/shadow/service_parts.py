@@ -49,6 +49,11 @@ class Host(Protocol):
         ...
 
     @property
+    def address_text(self) -> str:
+        """The same as text."""
+        ...
+
+    @property
     def version(self) -> str:
         """The version text that peers read."""
         ...
