@@ -217,6 +217,10 @@ class ClassAd:
             for name, value in other.items():
                 self[name] = value
             return
+        if other.parent is None and other._names is None and not self._shared:
+            # All of its names are spelled as usual.
+            self.table.update(other.table)
+            return
         for name in other.names():
             entry = other._raw(_key_of(name))
             assert entry is not None

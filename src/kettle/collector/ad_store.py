@@ -80,6 +80,14 @@ class Sender:
             return True
         return self.identity == before.identity or (bool(self.host) and self.host == before.host)
 
+    def may_merge(self, before: Sender) -> bool:
+        """Tell whether this sender may add to an ad of `before`.
+
+        Whoever gets so far is a negotiator by the command's level; he must have proven it where the
+        ad's sender has.
+        """
+        return self.method.upper() not in _PROVES_NOTHING or self.may_replace(before)
+
 
 # Methods of authentication after which anybody can be anybody.
 _PROVES_NOTHING = frozenset(("", "CLAIMTOBE", "ANONYMOUS"))
@@ -181,12 +189,19 @@ class AdStore:
             self._stand_in_for_startd(ad, sender, now)
         return entry
 
-    def merge(self, kind: AdKind, ad: ClassAd) -> StoredAd | None:
-        """Add attributes to the ad of the same name; None if there is no such ad."""
+    def merge(self, kind: AdKind, ad: ClassAd, *, sender: Sender | None = None) -> StoredAd | None:
+        """Add attributes to the ad of the same name; None if there is no such ad.
+
+        RefusedError tells of another sender's ad and of one that would become too large.
+        """
         key = kind.key(ad)
         entry = self.table(kind).get(key) if key is not None else None
         if entry is None:
             return None
+        if not (sender or Sender()).may_merge(entry.sender):
+            raise _not_yours(sender or Sender(), "add to", entry)
+        if len(ad.table.keys() | entry.ad.table.keys()) > MOST_ATTRIBUTES:
+            raise RefusedError(f"an ad would get more than {MOST_ATTRIBUTES} attributes")
         private = _take_private(ad, None)
         for name in _OURS:
             if name in ad:
@@ -200,9 +215,15 @@ class AdStore:
             _introduce_private(entry.private, entry.ad)
         return entry
 
-    def invalidate(self, kind: AdKind, query: ClassAd, *, now: float) -> int:
-        """Remove the named ad, else all that satisfy Requirements; return how many went."""
+    def invalidate(
+        self, kind: AdKind, query: ClassAd, *, now: float, sender: Sender | None = None
+    ) -> int:
+        """Remove the named ad, else all that satisfy Requirements; return how many went.
+
+        Other senders' ads stay; RefusedError if nothing else was meant.
+        """
         table = self.table(kind)
+        sender = sender or Sender()
         key = kind.key(query)
         if key is not None:
             gone = [key] if key in table else []
@@ -211,6 +232,11 @@ class AdStore:
             gone = [key for key, entry in table.items() if _holds(requirements, entry.ad)]
         else:
             gone = []
+        theirs = [key for key in gone if not sender.may_replace(table[key].sender)]
+        if theirs:
+            gone = [key for key in gone if key not in set(theirs)]
+            if not gone:
+                raise _not_yours(sender, "withdraw", table[theirs[0]])
         for key in gone:
             if self.settings.expire_invalidated and self._keep_absent(table[key], now):
                 continue
@@ -362,10 +388,14 @@ def _check_room(table: dict[AdKey, StoredAd], ad: ClassAd, key: AdKey, sender: S
         if len(table) >= MOST_ADS:
             raise RefusedError(f"there are {MOST_ADS} ads of its type already")
     elif not sender.may_replace(before.sender):
-        raise RefusedError(
-            f"{sender.identity} at {sender.host or 'this host'} may not replace the ad of "
-            f"{before.sender.identity}: {', '.join(key)}"
-        )
+        raise _not_yours(sender, "replace", before)
+
+
+def _not_yours(sender: Sender, what: str, entry: StoredAd) -> RefusedError:
+    return RefusedError(
+        f"{sender.identity} at {sender.host or 'this host'} may not {what} the ad of "
+        f"{entry.sender.identity}: {', '.join(entry.key)}"
+    )
 
 
 def _holds(expression: Expr | None, ad: ClassAd) -> bool:

@@ -39,7 +39,7 @@ def update(
     if kind is None:
         raise RefusedError(f"command {command} brought an ad without MyType")
     if command == MERGE_SLOT:
-        return store.merge(kind, message.public)
+        return store.merge(kind, message.public, sender=sender)
     if command == UPDATE_OWN_SUBMITTER and not _is_own(message.public, sender):
         raise RefusedError(f"{sender.identity} may only advertise itself as a submitter")
     entry = store.update(
@@ -73,12 +73,12 @@ def _goes_to_sleep(ad: ClassAd) -> bool:
     return level is not None and (ad.integer("HibernationLevel") or 0) > 0
 
 
-def invalidate(store: AdStore, command: int, query: ClassAd, *, now: float) -> int:
+def invalidate(store: AdStore, command: int, query: ClassAd, *, now: float, sender: Sender) -> int:
     """Withdraw ads; the number of those that went."""
     kind = kind_of_invalidation(command, query)
     if kind is None:
         raise RefusedError(f"command {command} does not say what type of ads to withdraw")
-    return store.invalidate(kind, query, now=now)
+    return store.invalidate(kind, query, now=now, sender=sender)
 
 
 Parts = Iterator[tuple[bytes, bool]]

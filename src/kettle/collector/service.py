@@ -104,13 +104,7 @@ class CollectorService:
     async def _on_update(self, stream: Stream) -> None:
         message = Update.read(await stream.receive())
         command = stream.command
-        peer = stream.peer
-        sender = Sender(
-            peer.user or Sender().identity,
-            peer.method,
-            host=stream.remote_host,
-            administrator=self.runtime.network.allows(stream, Level.ADMINISTRATOR),
-        )
+        sender = self._sender(stream)
         now = self.runtime.clock.now()
         try:
             entry = commands.update(self.store, command, message, now=now, sender=sender)
@@ -124,11 +118,22 @@ class CollectorService:
             self.persistent.note(entry)
             self.nudge.note(entry)
 
+    def _sender(self, stream: Stream) -> Sender:
+        peer = stream.peer
+        return Sender(
+            peer.user or Sender().identity,
+            peer.method,
+            host=stream.remote_host,
+            administrator=self.runtime.network.allows(stream, Level.ADMINISTRATOR),
+        )
+
     async def _on_invalidate(self, stream: Stream) -> None:
         query = Invalidate.read(await stream.receive()).query
         now = self.runtime.clock.now()
         try:
-            gone = commands.invalidate(self.store, stream.command, query, now=now)
+            gone = commands.invalidate(
+                self.store, stream.command, query, now=now, sender=self._sender(stream)
+            )
         except RefusedError as error:
             self.runtime.log(f"Dropped a withdrawal from {stream.remote_name}: {error}")
             stream.close()

@@ -10,7 +10,7 @@ Format: wire reference, on-disk formats, `job_queue.log` (R081).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -97,6 +97,34 @@ def encode_sequence(sequence: int, created: int) -> str:
 def encode_transaction(records: Iterable[str]) -> str:
     """Return the records between the marks that make them take effect together."""
     return "".join((BEGIN_LINE, *records, END_LINE))
+
+
+def encode_changes(
+    changes: Iterable[tuple[int, str, str, str]],
+    alike: Iterable[tuple[Iterable[tuple[int, int]], Mapping[str, str]]] = (),
+) -> bytes:
+    """Return one transaction: changes, then jobs (cluster, proc) whose attributes become alike.
+
+    A change is its operation, key, attribute (or type) and text (or target type).
+    """
+    lines = [BEGIN_LINE]
+    append = lines.append
+    for op, key, name, text in changes:
+        if op == SET_ATTRIBUTE:
+            append(f"103 {key} {name} {text}\n")
+        elif op == DELETE_ATTRIBUTE:
+            append(f"104 {key} {name}\n")
+        elif op == NEW_AD:
+            append(encode_new_ad(key, name, text))
+        else:
+            append(encode_destroy_ad(key))
+    for jobs, attributes in alike:
+        # What stands around a job's key, wherever the key stands.
+        around = ["103 ", *(f" {name} {text}\n103 " for name, text in attributes.items())]
+        around[-1] = around[-1].removesuffix("103 ")
+        lines += [f"{cluster}.{proc}".join(around) for cluster, proc in jobs]
+    append(END_LINE)
+    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def encode_snapshot(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -55,22 +55,53 @@ class RecordFile:
 
     def append(self, render: Callable[[int], bytes], now: int) -> None:
         """Add a record, rendered for the offset at which it begins; OSError, StorageError."""
+        _, trouble = self.append_all((render,), now)
+        if trouble is not None:
+            raise trouble
+
+    def append_all(
+        self, renders: Iterable[Callable[[int], bytes]], now: int
+    ) -> tuple[int, StorageError | OSError | None]:
+        """Add records in as few writes as rotation allows.
+
+        Return how many of the first are in the file, and what keeps the others out.
+        """
+        written = 0
+        waiting: list[bytes] = []
+        size = 0
         try:
             if self._size < 0:
                 self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
-            data = render(self._size)
-            if self._rotate(len(data), now):
-                data = render(0)
-            self._files.append(self.path, data)
-            self._size += len(data)
-        except (StorageError, OSError):
+            for render in renders:
+                data = render(self._size + size)
+                if waiting and self._has_no_room(size + len(data)):
+                    written += self._write(waiting, size)
+                    size = 0
+                if not waiting and self._rotate(len(data), now):
+                    data = render(0)
+                waiting.append(data)
+                size += len(data)
+            written += self._write(waiting, size)
+        except (StorageError, OSError) as error:
             self._size = -1
-            raise
+            return written, error
+        return written, None
+
+    def _write(self, records: list[bytes], size: int) -> int:
+        count = len(records)
+        if count:
+            self._files.append(self.path, b"".join(records))
+            self._size += size
+            records.clear()
+        return count
+
+    def _has_no_room(self, adding: int) -> bool:
+        return 0 < self._rules.most_bytes < self._size + adding
 
     def _rotate(self, adding: int, now: int) -> bool:
         rules = self._rules
         period_over = (rules.daily or rules.monthly) and self._is_period_over(now)
-        if not period_over and not 0 < rules.most_bytes < self._size + adding:
+        if not period_over and not self._has_no_room(adding):
             return False
         folder, name = os.path.split(self.path)
         plan = history.plan_rotation(

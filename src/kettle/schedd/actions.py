@@ -189,13 +189,31 @@ def plan(
     for cluster in clusters:
         if queue.clusters.get(cluster.id) is cluster:
             _plan_cluster(planned, cluster, actor)
+    alike: dict[int, list[JobId]] = {}
+    alike_only = request.action in _ALIKE
     for job in jobs:
-        if queue.jobs.get(job.id) is job and (_judge(request, job, actor) is ActionResult.SUCCESS):
+        if queue.jobs.get(job.id) is not job or (
+            _judge(request, job, actor) is not ActionResult.SUCCESS
+        ):
+            continue
+        if alike_only and _ON_RELEASE not in job.ad:
+            alike.setdefault(job.status, []).append(job.id)
+        else:
             attributes = _attributes(request, job, said, now)
             if attributes:
                 planned.transaction.update(key_of(*job.id), attributes)
-            planned.done.append(Done(job, request.action, job.status, said))
+        planned.done.append(Done(job, request.action, job.status, said))
+    for ids in alike.values():
+        attributes = _attributes(request, queue.jobs[ids[0]], said, now)
+        texts = {name: text for name, text in attributes.items() if text is not None}
+        planned.transaction.update_alike(ids, texts)
     return planned
+
+
+# Actions that do the same to all jobs of one status, except for those that are to become something
+# on release.
+_ALIKE = frozenset((JobAction.REMOVE, JobAction.TRANSFER_AND_REMOVE))
+_ON_RELEASE = "JobStatusOnRelease"
 
 
 def _constraint(text: str) -> Expr:

@@ -7,7 +7,6 @@ the queue, which the next start finishes without running it again or recording i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 
 from kettle.attributes.codes import JobStatus
@@ -55,35 +54,62 @@ def makes_more(cluster: Cluster) -> bool:
     return (cluster.ad.integer("JobMaterializePaused") or 0) not in _DONE_MAKING
 
 
-def history_record(
-    job: Job, offset: int, now: int, left_out: AbstractSet[str] = frozenset()
-) -> bytes:
-    """Return the record of a finished job for a history file that has `offset` bytes.
+class HistoryRecords:
+    """Records of jobs that leave together; what those of a cluster have in common is rendered once.
 
-    `left_out` are attributes, in lower case, that a history is not to keep.
+    `left_out` are attributes, in lower case, that a history is not to keep. To be used for the jobs
+    of one moment: what it remembers of a cluster, the cluster's ad may say otherwise later.
     """
-    completed = job.ad.integer("CompletionDate") or 0
-    banner = history.render_banner(
-        offset=offset,
-        cluster=job.id.cluster,
-        proc=job.id.proc,
-        owner=job.owner,
-        completed=completed if completed > 0 else -1,
-        now=now,
-    )
-    return history.render_record(_lines(job, left_out), banner)
+
+    def __init__(self, left_out: AbstractSet[str] = frozenset()) -> None:
+        self._left_out = left_out
+        # (cluster, the job's own names) → what stands before each of its own texts, and at the end.
+        self._layouts: dict[tuple[int, tuple[str, ...]], _Layout] = {}
+
+    def render_ad(self, job: Job) -> str:
+        """Return a finished job's lines, in the order of their names."""
+        table = job.ad.table
+        key = (job.id.cluster, tuple(job.ad.own_names()))
+        layout = self._layouts.get(key)
+        if layout is None:
+            layout = self._layouts[key] = self._make_layout(job)
+        own, end = layout
+        pieces: list[str] = []
+        for before, name in own:
+            text = table[name]
+            pieces += (before, text if isinstance(text, str) else text.text(old=True))
+        pieces.append(end)
+        return "".join(pieces)
+
+    def render(self, job: Job, offset: int, now: int) -> bytes:
+        """Return the record of a finished job for a history file that has `offset` bytes."""
+        completed = job.ad.integer("CompletionDate") or 0
+        banner = history.render_banner(
+            offset=offset,
+            cluster=job.id.cluster,
+            proc=job.id.proc,
+            owner=job.owner,
+            completed=completed if completed > 0 else -1,
+            now=now,
+        )
+        return (self.render_ad(job) + banner).encode("utf-8", "surrogateescape")
+
+    def _make_layout(self, job: Job) -> _Layout:
+        ad, own, before = job.ad, [], ""
+        for name in sorted(ad.names(), key=str.lower):
+            lower = name.lower()
+            if is_private_attribute(name) or lower in self._left_out:
+                continue
+            if lower in ad.table:
+                own.append((f"{before}{name} = ", lower))
+                before = "\n"
+            else:
+                before += f"{name} = {ad.text(name)}\n"
+        return own, before
 
 
-def render_ad(job: Job, left_out: AbstractSet[str] = frozenset()) -> str:
-    """Return a finished job's ad as a file of its own."""
-    return "".join(f"{line}\n" for line in _lines(job, left_out))
-
-
-def _lines(job: Job, left_out: AbstractSet[str]) -> Iterator[str]:
-    ad = job.ad
-    for name in sorted(ad.names(), key=str.lower):
-        if not is_private_attribute(name) and name.lower() not in left_out:
-            yield f"{name} = {ad.text(name)}"
+# The text before each of a job's own values, with that value's name in lower case; the last text.
+_Layout = tuple[list[tuple[str, str]], str]
 
 
 def epoch_record(kind: str, job: Job, now: int) -> bytes:

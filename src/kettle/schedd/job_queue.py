@@ -60,6 +60,7 @@ _NO_PRIORITY: Priority = (0, 0, 0, 0, 0)
 # A job's own attributes of these kinds are read one by one; what else is kept, its cluster says.
 _OFTEN_OWN = frozenset(("jobstatus", "qdate"))
 _NOT_SHARED = _KEPT - _OFTEN_OWN
+_STATUS = frozenset(("jobstatus",))
 
 
 class Journal(Protocol):
@@ -226,14 +227,18 @@ class JobQueue:
         nothing has happened. What has happened already is never refused (see the journal).
         """
         changes = Changes()
-        if not transaction.changes:
+        if not transaction:
             return changes
         if transaction.makes_cluster:
             # The highest number given so far, whatever the order of the commits.
             number = str(self._next_cluster)
             transaction.set_attribute(HEADER_KEY, "NextClusterNum", number)
-        self._journal.append(_encode(transaction.changes), refusable=refusable)
+        records = queue_log.encode_changes(transaction.changes, transaction.alike)
+        self._journal.append(records, refusable=refusable)
         self._apply_all(transaction.changes, changes)
+        for jobs, attributes in transaction.alike:
+            self._apply_alike(jobs, attributes, changes)
+        self._refresh(changes)
         for observer in self._observers:
             observer(changes)
         return changes
@@ -319,7 +324,22 @@ class JobQueue:
             names.add(name.lower())
         for key, names in touched.items():
             self._note_touched(key, names, changes)
-        self._refresh(changes)
+
+    def _apply_alike(
+        self, jobs: Iterable[JobId], attributes: Mapping[str, str], changes: Changes
+    ) -> None:
+        texts = ClassAd()
+        for name, text in attributes.items():
+            texts.insert_text(name, text)
+        names, changed = set(texts.table), changes.changed
+        for job_id in jobs:
+            job = self.jobs.get(job_id)
+            if job is None:
+                continue
+            job.ad.update(texts)
+            known = changed.get(job_id)
+            # One set for all: nobody changes what a commit says.
+            changed[job_id] = names if known is None else known | names
 
     def _note_touched(self, key: str, names: set[str], changes: Changes) -> None:
         parsed = parse_key(key)
@@ -400,15 +420,33 @@ class JobQueue:
             self._index(job)
         new = changes.status_before
         for job_id, names in changes.changed.items():
-            if job_id in new or names.isdisjoint(_KEPT):
+            kept = names & _KEPT
+            if not kept or job_id in new:
                 continue
             changed_job = self.jobs.get(job_id)
             if changed_job is None:
                 continue
             changes.status_before[job_id] = changed_job.status
+            if kept == _STATUS and "jobstatus" in changed_job.ad.table:
+                self._move(changed_job)
+                continue
             self._unindex(changed_job)
             self._read(changed_job)
             self._index(changed_job)
+
+    def _move(self, job: Job) -> None:
+        """Put a job of which only the status has changed where it belongs now."""
+        before = job.status
+        said = _number(job.ad.table.get("jobstatus"), job.ad, "JobStatus", 0)
+        status = job.status = _small(said)
+        self.by_status[before].pop(job.id, None)
+        self.by_status[status][job.id] = job
+        tally = self.tallies.get((job.submitter, job.universe))
+        if tally is None:
+            tally = self.tallies[job.submitter, job.universe] = Tally()
+        else:
+            tally.by_status[before] -= 1
+        tally.by_status[status] += 1
 
     def _read(self, job: Job) -> None:
         """Take the kept attributes out of a job's ad."""
@@ -511,20 +549,3 @@ def _priority(ad: ClassAd) -> Priority:
         -(ad.integer("PostJobPrio2") or 0),
     )
     return found if any(found) else _NO_PRIORITY
-
-
-def _encode(all_changes: Iterable[Change]) -> bytes:
-    """Return a transaction as it stands in the log."""
-    lines = [queue_log.BEGIN_LINE]
-    append = lines.append
-    for op, key, name, text in all_changes:
-        if op == queue_log.SET_ATTRIBUTE:
-            append(f"103 {key} {name} {text}\n")
-        elif op == queue_log.DELETE_ATTRIBUTE:
-            append(f"104 {key} {name}\n")
-        elif op == queue_log.NEW_AD:
-            append(queue_log.encode_new_ad(key, name, text))
-        else:
-            append(queue_log.encode_destroy_ad(key))
-    append(queue_log.END_LINE)
-    return "".join(lines).encode("utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ Sources: wire reference, Negotiation and Claims; R059, R067, R080-R082.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from kettle.attributes.codes import (
@@ -83,8 +83,8 @@ class Hands(Protocol):
     def log_released(self, job: Job, reason: str) -> None:
         """Write the event of a job that was released."""
 
-    def log_aborted(self, job: Job, reason: str) -> None:
-        """Write the event of a job that was removed."""
+    def log_aborted(self, jobs: Sequence[Job]) -> None:
+        """Write the events of jobs that were removed."""
 
     def record_run(self, job: Job) -> None:
         """Append a run of a job that has ended to the epoch history."""
@@ -92,8 +92,8 @@ class Hands(Protocol):
     def depart(self, job: Job) -> None:
         """Have `Scheduler.depart` called for a job, once its last status is on disk."""
 
-    def record_history(self, job: Job) -> bool:
-        """Append a finished job to the history files; False if they cannot take it now."""
+    def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Append finished jobs to the history files; return those that they have taken."""
         ...
 
     def was_recorded(self, job: Job) -> bool:
@@ -411,15 +411,19 @@ class Scheduler:
 
         One that the history cannot take stays, and is tried again by `apply_policy`.
         """
+        there = self.queue.jobs
+        finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
+        aborted = [
+            job
+            for job in finished
+            if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged")
+        ]
+        if aborted:
+            self.hands.log_aborted(aborted)
         leaving = self.queue.transaction()
-        for job in jobs:
-            if self.queue.jobs.get(job.id) is not job or not departures.may_leave(job):
-                continue
-            if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged"):
-                self.hands.log_aborted(job, job.ad.string("RemoveReason") or "")
-            if self.hands.record_history(job):
-                self.hands.clean_up(job)
-                departures.plan_departure(leaving, self.queue, job)
+        for job in self.hands.record_history(finished) if finished else ():
+            self.hands.clean_up(job)
+            departures.plan_departure(leaving, self.queue, job)
         if leaving:
             self.queue.commit(leaving)
 

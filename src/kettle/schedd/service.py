@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 _LOOKED_AT_SECONDS = 10.0
 
 # Finished jobs that leave in one transaction: each writes an event and a record of the history.
-_DEPARTING_TOGETHER = 50
+_DEPARTING_TOGETHER = 100
 
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
@@ -306,9 +307,9 @@ class ScheddService:
         """Write event 013."""
         self.events.released(job, reason)
 
-    def log_aborted(self, job: Job, reason: str) -> None:
-        """Write event 009."""
-        self.events.aborted(job, reason)
+    def log_aborted(self, jobs: Sequence[Job]) -> None:
+        """Write events 009."""
+        self.events.all_aborted(jobs)
 
     def record_run(self, job: Job) -> None:
         """Append an ended run to the epoch history."""
@@ -333,9 +334,9 @@ class ScheddService:
             await asyncio.sleep(0)
             self.scheduler.depart(jobs[start : start + _DEPARTING_TOGETHER])
 
-    def record_history(self, job: Job) -> bool:
-        """Append a finished job to the history."""
-        return self.history.append(job, self.now())
+    def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Append finished jobs to the history; return those that it has taken."""
+        return self.history.append(jobs, self.now())
 
     def was_recorded(self, job: Job) -> bool:
         """Tell whether the history has a job that a crash left in the queue."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.errors import NotFoundError, StorageError
@@ -43,14 +43,18 @@ class ScheddEvents:
         """Write event 000."""
         self.write(job, self._submit_event(job))
 
-    def all_submitted(self, jobs: list[Job]) -> None:
-        """Write events 000; those of one owner's jobs together, each log in one piece."""
+    def all_submitted(self, jobs: Sequence[Job]) -> None:
+        """Write events 000."""
+        self._write_together(jobs, self._submit_event)
+
+    def _write_together(self, jobs: Sequence[Job], make: Callable[[Job], Event]) -> None:
+        """Write an event of each job; those of one owner's together, each log in one piece."""
         for owner, group in itertools.groupby(jobs, key=lambda job: job.owner):
             now = self._runtime.clock.now()
             try:
                 with self._as_owner(owner), self.logs.together():
                     for job in group:
-                        event = self._submit_event(job)
+                        event = make(job)
                         event.cluster, event.proc = job.id.cluster, job.id.proc
                         event.time = now
                         self.logs.write(job.ad, event)
@@ -73,9 +77,9 @@ class ScheddEvents:
         """Write event 013."""
         self.write(job, JobReleasedEvent(reason=reason))
 
-    def aborted(self, job: Job, reason: str) -> None:
-        """Write event 009."""
-        self.write(job, JobAbortedEvent(reason=reason))
+    def all_aborted(self, jobs: Sequence[Job]) -> None:
+        """Write events 009."""
+        self._write_together(jobs, _aborted_event)
 
     def cluster_submitted(self, cluster: Cluster) -> None:
         """Write event 035 of a cluster that makes its jobs later."""
@@ -124,3 +128,7 @@ class ScheddEvents:
             raise StorageError(str(error)) from error
         with self._runtime.privileges.as_account(account):
             yield
+
+
+def _aborted_event(job: Job) -> JobAbortedEvent:
+    return JobAbortedEvent(reason=job.ad.string("RemoveReason") or "")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError, StorageError
 from kettle.runtime.record_files import RecordFile, read_rotation
-from kettle.schedd.departures import epoch_record, history_record, render_ad
+from kettle.schedd.departures import HistoryRecords, epoch_record
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ class HistoryFiles:
 
     def __init__(self, runtime: Runtime, settings: ServiceSettings) -> None:
         self._runtime = runtime
+        # Cluster and proc of the last records that an earlier life wrote, once they are asked for.
+        self._last_recorded: set[tuple[str | None, str | None]] | None = None
         self.reconfigure(settings)
 
     def reconfigure(self, settings: ServiceSettings) -> None:
@@ -37,18 +42,22 @@ class HistoryFiles:
         self._epochs = RecordFile(files, settings.epoch_history, rules)
         self._left_out = frozenset(() if settings.history_has_environment else _ENVIRONMENT)
 
-    def append(self, job: Job, now: int) -> bool:
-        """Write a finished job; False if the disk does not take it, and it has to stay."""
+    def append(self, jobs: Sequence[Job], now: int) -> Sequence[Job]:
+        """Write finished jobs; return those that the disk has taken, the others have to stay."""
         if not self.settings.history:
-            return True
-        try:
-            if self.settings.per_job_history:
-                self._write_per_job(job)
-            self._jobs.append(lambda offset: history_record(job, offset, now, self._left_out), now)
-        except (StorageError, OSError) as error:
-            self._runtime.log.problem(f"Job {job.id} stays, the history does not take it: {error}")
-            return False
-        return True
+            return jobs
+        records = HistoryRecords(self._left_out)
+        if self.settings.per_job_history:
+            jobs = [job for job in jobs if self._write_per_job(job, records)]
+        renders = [partial(records.render, job, now=now) for job in jobs]
+        written, trouble = self._jobs.append_all(renders, now)
+        if trouble is not None:
+            self._complain(jobs[written], trouble)
+        return jobs[:written]
+
+    def _complain(self, job: Job, trouble: Exception) -> None:
+        problem = f"Job {job.id} stays, the history does not take it: {trouble}"
+        self._runtime.log.problem(problem)
 
     def append_epoch(self, kind: str, job: Job, now: int) -> None:
         """Write that a run of a job began (SPAWN) or ended (EPOCH)."""
@@ -59,20 +68,26 @@ class HistoryFiles:
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
 
-    def _write_per_job(self, job: Job) -> None:
+    def _write_per_job(self, job: Job, records: HistoryRecords) -> bool:
         path = f"{self.settings.per_job_history}/history.{job.id}"
-        text = render_ad(job, self._left_out)
-        self._runtime.files.write_atomically(path, text)
+        try:
+            self._runtime.files.write_atomically(path, records.render_ad(job))
+        except (StorageError, OSError) as error:
+            self._complain(job, error)
+            return False
+        return True
 
     def has(self, job: Job) -> bool:
-        """Tell whether a job that a crash left behind was recorded before it."""
-        cluster, proc = str(job.id.cluster), str(job.id.proc)
-        for number, record in enumerate(self._jobs.backwards()):
-            if record.fields.get("ClusterId") == cluster and record.fields.get("ProcId") == proc:
-                return True
-            if number >= _LOOKED_THROUGH:
-                break
-        return False
+        """Tell whether a job that a crash left behind was recorded before it.
+
+        Meant for the start, before anything is recorded: the files are read once.
+        """
+        if self._last_recorded is None:
+            newest = itertools.islice(self._jobs.backwards(), _LOOKED_THROUGH)
+            self._last_recorded = {
+                (record.fields.get("ClusterId"), record.fields.get("ProcId")) for record in newest
+            }
+        return (str(job.id.cluster), str(job.id.proc)) in self._last_recorded
 
     def file(self, query: HistoryQuery) -> RecordFile:
         """Return the file a query looks through; RefusedError if there is no such history."""

@@ -6,13 +6,13 @@ queue commits it; a connection that ends without a commit leaves nothing behind.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.records import queue_log
-from kettle.schedd.job_ids import CLUSTER_PROC, key_of, parse_key
+from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of, parse_key
 
 # One change: operation, key, attribute (or type), text (or target type).
 Change = tuple[int, str, str, str]
@@ -23,6 +23,10 @@ _CHANGE_BYTES = 200
 _NEW_AD_BYTES = 600
 
 _SETS_OR_DELETES = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
+
+
+# Jobs of which the same attributes become the same texts.
+Alike = tuple[Sequence[JobId], Mapping[str, str]]
 
 
 class Ads(Protocol):
@@ -41,6 +45,7 @@ class Transaction:
         "_fresh",
         "_overlay",
         "_stale",
+        "alike",
         "changes",
         "durable",
         "makes_cluster",
@@ -58,6 +63,8 @@ class Transaction:
         # Cluster → the procs that are taken out.
         self._destroyed: dict[int, set[int]] = {}
         self.changes: list[Change] = []
+        # Comes after `changes`; nothing reads through it before the commit.
+        self.alike: list[Alike] = []
         # About what the changes take in memory, in bytes.
         self.size = 0
         # Whether whoever commits waits for the disk.
@@ -65,7 +72,7 @@ class Transaction:
         self.makes_cluster = False
 
     def __bool__(self) -> bool:
-        return bool(self.changes)
+        return bool(self.changes or self.alike)
 
     def new_ad(self, key: str, my_type: str = "", target_type: str = "") -> None:
         """Make an empty ad."""
@@ -128,6 +135,14 @@ class Transaction:
                 self.set_attribute(key, name, "undefined")
             else:
                 self.delete_attribute(key, name)
+
+    def update_alike(self, jobs: Sequence[JobId], attributes: Mapping[str, str]) -> None:
+        """Set attributes of many queued jobs to the same texts: one change, however many they are.
+
+        It has to be the last one: what is done to these jobs afterwards would come before it.
+        """
+        if jobs and attributes:
+            self.alike.append((jobs, attributes))
 
     def _is_shared(self, key: str, name: str) -> bool:
         ad = self._base.ad(key)

@@ -14,7 +14,7 @@ from kettle.collector.ad_kinds import (
     kind_of_type,
     kind_of_update,
 )
-from kettle.collector.ad_store import AdStore, Sender, StoreSettings
+from kettle.collector.ad_store import MOST_ATTRIBUTES, AdStore, Sender, StoreSettings
 from kettle.errors import RefusedError
 
 
@@ -249,3 +249,33 @@ def test_ads_too_large_and_one_too_many_are_refused(monkeypatch: pytest.MonkeyPa
     assert store.update(SLOT, slot(Name="b"), now=2.0)
     with pytest.raises(RefusedError, match="attributes, more than 30"):
         store.update(SLOT, slot(Name="b", **{f"A{n}": n for n in range(31)}), now=2.0)
+
+
+_OWNER = Sender("condor@a", "IDTOKENS", host="10.0.0.1")
+_STRANGER = Sender("condor@b", "SSL", host="10.0.0.2")
+
+
+def test_an_ad_of_a_proven_sender_is_not_withdrawn_by_a_stranger() -> None:
+    store = AdStore()
+    store.update(SLOT, slot("a"), now=0.0, sender=_OWNER)
+    store.update(SLOT, slot("b"), now=0.0, sender=_STRANGER)
+    with pytest.raises(RefusedError, match="may not withdraw the ad of condor@a: a"):
+        store.invalidate(SLOT, ClassAd({"Name": "a"}), now=1.0, sender=_STRANGER)
+    everything = ClassAd()
+    everything.insert_text("Requirements", "true")
+    assert store.invalidate(SLOT, everything, now=1.0, sender=_STRANGER) == 1
+    assert list(store.table(SLOT)) == [("a",)]
+    assert store.invalidate(SLOT, everything, now=1.0, sender=_OWNER) == 1
+
+
+def test_who_has_proven_nothing_adds_nothing_to_the_ad_of_a_proven_sender() -> None:
+    store = AdStore()
+    store.update(SLOT, slot("a"), now=0.0, sender=_OWNER)
+    for stranger in (Sender(), Sender("condor@b", "CLAIMTOBE", host="10.0.0.2")):
+        with pytest.raises(RefusedError, match="may not add to the ad of condor@a"):
+            store.merge(SLOT, slot("a", Extra=1), sender=stranger)
+    # The command is for negotiators only, so a proven one elsewhere may.
+    assert store.merge(SLOT, slot("a", Extra=1), sender=_STRANGER) is not None
+    many = ClassAd({"Name": "a", **{f"A{number}": number for number in range(MOST_ATTRIBUTES)}})
+    with pytest.raises(RefusedError, match="more than"):
+        store.merge(SLOT, many, sender=_OWNER)

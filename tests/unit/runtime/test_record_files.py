@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from kettle.config import Config
+from kettle.errors import StorageError
 from kettle.records import history
 from kettle.records.history import RotationRules
 from kettle.runtime.files import Files
@@ -56,3 +60,45 @@ def test_the_knobs_say_when_files_are_rotated() -> None:
     assert read_rotation(config) == RotationRules(5000, 2, daily=True)
     config = Config.from_text("MAX_HISTORY_LOG = 5000\nENABLE_HISTORY_ROTATION = false\n")
     assert read_rotation(config) == RotationRules()
+
+
+def small(number: int) -> Callable[[int], bytes]:
+    return lambda offset: f"ClusterId = {number}\n*** Offset = {offset} ProcId = 0\n".encode()
+
+
+def numbers(file: RecordFile) -> list[str]:
+    return [each.lines[0] for each in file.forwards()]
+
+
+def test_records_written_together_are_rotated_where_single_ones_are(tmp_path: Path) -> None:
+    rules = RotationRules(most_bytes=130, rotations=9)
+    one, many = (RecordFile(Files(), str(tmp_path / name), rules) for name in ("one", "many"))
+    for at in range(10):
+        one.append(small(at), now=1_000_000)
+    assert many.append_all(map(small, range(10)), now=1_000_000) == (10, None)
+    assert numbers(many) == numbers(one) == [f"ClusterId = {at}" for at in range(10)]
+    parts = [sorted(tmp_path.glob(f"{name}*")) for name in ("one", "many")]
+    assert [part.read_bytes() for part in parts[0]] == [part.read_bytes() for part in parts[1]]
+    assert len(parts[0]) > 3
+
+
+def test_what_the_disk_does_not_take_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = Files()
+    file = RecordFile(files, str(tmp_path / "history"), RotationRules(most_bytes=130, rotations=9))
+    append, room = files.append, [2]
+
+    def full_after_two(path: str, data: bytes) -> None:
+        room[0] -= 1
+        if room[0] < 0:
+            raise StorageError("no space")
+        append(path, data)
+
+    monkeypatch.setattr(files, "append", full_after_two)
+    written, trouble = file.append_all(map(small, range(10)), now=1_000_000)
+    assert isinstance(trouble, StorageError)
+    assert len(numbers(file)) == written > 0
+    room[0] = 100
+    assert file.append_all(map(small, range(written, 10)), now=1_000_001) == (10 - written, None)
+    assert numbers(file) == [f"ClusterId = {at}" for at in range(10)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.job_policy import SystemPolicy
@@ -67,8 +69,8 @@ class Hands:
     def log_released(self, job: Job, reason: str) -> None:
         self.done.append(("013", str(job.id)))
 
-    def log_aborted(self, job: Job, reason: str) -> None:
-        self.done.append(("009", str(job.id)))
+    def log_aborted(self, jobs: Sequence[Job]) -> None:
+        self.done += [("009", str(job.id)) for job in jobs]
 
     def record_run(self, job: Job) -> None:
         self.runs.append(str(job.id))
@@ -78,12 +80,13 @@ class Hands:
         assert self.scheduler is not None
         self.scheduler.depart([job])
 
-    def record_history(self, job: Job) -> bool:
+    def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
         if self.full:
-            return False
-        self.recorded.append(list(job.ad.lines()))
-        self.done.append(("history", str(job.id), str(job.status)))
-        return True
+            return ()
+        for job in jobs:
+            self.recorded.append(list(job.ad.lines()))
+            self.done.append(("history", str(job.id), str(job.status)))
+        return jobs
 
     def was_recorded(self, job: Job) -> bool:
         return str(job.id) in self.known

@@ -64,3 +64,42 @@ def test_the_last_jobs_of_a_cluster_take_it_along_whatever_their_number() -> Non
     schedd.queue.commit(transaction)
     assert not schedd.queue.jobs
     assert not schedd.queue.clusters
+
+
+def test_a_removal_of_many_changes_each_as_a_removal_of_one_does() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(4)
+    schedd.queue.update(jobs[1].id, {"JobStatus": "5", "HoldReasonCode": "1"})
+    schedd.queue.update(jobs[2].id, {"JobStatusOnRelease": "4"})
+    ad = ClassAd({"JobAction": 3, "ActionResultType": 2, "RemoveReason": "enough"})
+    ad["ActionConstraint"] = True
+    _, plan = plan_action(schedd.queue, actions.parse(ad), ALICE, schedd.now)
+    assert [done.was for done in plan.done] == [1, 5, 1, 1]
+    changes = schedd.queue.commit(plan.transaction)
+    assert changes.status_before == {
+        job.id: was for job, was in zip(jobs, (1, 5, 1, 1), strict=True)
+    }
+    for job, was in zip(jobs, (1, 5, 1, 1), strict=True):
+        assert job.status == 3
+        assert job.ad.integer("LastJobStatus") == was
+        assert job.ad.integer("EnteredCurrentStatus") == schedd.now
+        assert job.ad.string("RemoveReason") == "enough (by user alice)"
+        assert "JobStatusOnRelease" not in job.ad
+    assert list(schedd.queue.by_status[3]) == [jobs[2].id, jobs[0].id, jobs[3].id, jobs[1].id]
+    assert sum(tally.by_status[3] for tally in schedd.queue.tallies.values()) == 4
+    replayed = schedd.replayed()
+    for job in jobs:
+        assert list(replayed.jobs[job.id].ad.lines()) == list(job.ad.lines())
+
+
+def test_records_of_jobs_that_leave_together_are_those_of_each_alone() -> None:
+    schedd = Schedd()
+    jobs = [*schedd.submit(3, Zz='"x"', Env='"secret"', AAA="1 + 2"), *schedd.submit(1, Other="2")]
+    schedd.queue.update(jobs[1].id, {"aaa": "7", "ClaimId": '"not shown"'})
+    schedd.queue.update(jobs[2].id, {"Exit": "1.5"})
+    records = departures.HistoryRecords(frozenset({"env"}))
+    for job in jobs:
+        shown = [name for name in job.ad if name not in {"Env", "ClaimId"}]
+        lines = [f"{name} = {job.ad.text(name)}\n" for name in sorted(shown, key=str.lower)]
+        assert records.render_ad(job) == "".join(lines)
+        assert departures.HistoryRecords(frozenset({"env"})).render_ad(job) == "".join(lines)

@@ -8,6 +8,7 @@ import pytest
 
 from kettle.classad import parse_expression
 from kettle.errors import RefusedError
+from kettle.schedd.job_ids import JobId
 from kettle.schedd.selection import candidates, holds, parse_constraint, select_jobs
 from unit.schedd.queue_fixture import Schedd
 
@@ -17,6 +18,8 @@ def schedd() -> Schedd:
     schedd = Schedd()
     for count in (1, 3, 2):
         schedd.submit(count, Prio=f"{count} * 10")
+    # One node of a graph by its own ad.
+    schedd.queue.update(JobId(3, 1), {"DAGManJobId": "1"})
     return schedd
 
 
@@ -36,7 +39,19 @@ def selected(schedd: Schedd, text: str) -> list[str]:
         ("ClusterId == 77", 0),
         ("ClusterId == 2 && ProcId == 9", 0),
         ("(ClusterId == 1 || ClusterId == 2) && ProcId == 0", 2),
+        ("ClusterId == 2 && Prio == 20", 3),
+        ("ClusterId == 2.0", 3),
+        ("ClusterId == 2.5", 0),
+        ("2 =?= ClusterId", 3),
+        ('ClusterId == "2"', 0),
+        ("ClusterId == 1 || DAGManJobId =?= 1", 2),
+        ("(ClusterId == 3 || DAGManJobId =?= 3) && Prio > 0", 2),
+        ("false || ClusterId == 1", 1),
+        ("(false)", 0),
         # Evaluated job by job.
+        ("ClusterId == true", 6),
+        ("TARGET.ClusterId == 1", 6),
+        ("ClusterId == 1 || Prio", 6),
         ("ClusterId >= 2", 6),
         ("!(ClusterId == 1 || ClusterId == 2)", 6),
         ('ClusterId == 1 || Cmd == "x || ClusterId == 2"', 6),
