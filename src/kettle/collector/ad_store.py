@@ -224,14 +224,7 @@ class AdStore:
         """
         table = self.table(kind)
         sender = sender or Sender()
-        key = kind.key(query)
-        if key is not None:
-            gone = [key] if key in table else []
-        elif query.lookup("Requirements") is not None:
-            requirements = query.lookup("Requirements")
-            gone = [key for key, entry in table.items() if _holds(requirements, entry.ad)]
-        else:
-            gone = []
+        gone = _meant(table, kind, query)
         theirs = [key for key in gone if not sender.may_replace(table[key].sender)]
         if theirs:
             gone = [key for key in gone if key not in set(theirs)]
@@ -389,6 +382,17 @@ def _check_room(table: dict[AdKey, StoredAd], ad: ClassAd, key: AdKey, sender: S
             raise RefusedError(f"there are {MOST_ADS} ads of its type already")
     elif not sender.may_replace(before.sender):
         raise _not_yours(sender, "replace", before)
+
+
+def _meant(table: dict[AdKey, StoredAd], kind: AdKind, query: ClassAd) -> list[AdKey]:
+    """Return what a withdrawal names, else what satisfies its Requirements."""
+    key = kind.key(query)
+    if key is not None:
+        return [key] if key in table else []
+    requirements = query.lookup("Requirements")
+    if requirements is None:
+        return []
+    return [key for key, entry in table.items() if _holds(requirements, entry.ad)]
 
 
 def _not_yours(sender: Sender, what: str, entry: StoredAd) -> RefusedError:
