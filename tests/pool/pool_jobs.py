@@ -20,6 +20,10 @@ from kettle.classad import ClassAd, parse_old_ad
 from kettle.pool.personal import PersonalPool
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
+from kettle.testing.pool_processes import daemon_pids as daemon_pids
+from kettle.testing.pool_processes import family_of as family_of
+from kettle.testing.pool_processes import parent_of as parent_of
+from kettle.testing.pool_processes import title_of as title_of
 from kettle.tools.programs import Streams, load_tool
 
 # Waiting costs time only when what is waited for never comes, so the bounds are for the slowest
@@ -75,31 +79,6 @@ def ask_queue(pool: PersonalPool, which: str, *attributes: str) -> list[list[str
     return [[word.strip() for word in row[2:]] for row in rows]
 
 
-def title_of(pid: int) -> str:
-    """Return a process's title, empty if it is gone."""
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode().strip()
-    except OSError:
-        return ""
-
-
-def parent_of(pid: int) -> int:
-    """Return the pid of a process's parent, 0 if it is gone."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
-
-
-def family_of(master: int) -> list[int]:
-    """Return a process and all that descend from it."""
-    family = {master}
-    everyone = {pid: parent_of(pid) for pid in map(int, filter(str.isdecimal, os.listdir("/proc")))}
-    for _ in range(8):
-        family |= {pid for pid, parent in everyone.items() if parent in family}
-    return sorted(family)
-
-
 def daemon_pid(pool: PersonalPool, name: str, *, other_than: int = 0) -> int:
     """Wait until a pool has one process of a daemon's name, not `other_than`; return its pid.
 
@@ -113,18 +92,6 @@ def daemon_pid(pool: PersonalPool, name: str, *, other_than: int = 0) -> int:
 
     wait_until(is_one, 10, lambda: f"{name}: {found}, other than {other_than}")
     return found[0]
-
-
-def daemon_pids(pool: PersonalPool, name: str) -> list[int]:
-    """Return the processes of a pool whose title begins with a daemon's name, zygotes apart."""
-    master = pool.master_pid()
-    if master is None:
-        return []
-    return [
-        pid
-        for pid in family_of(master)
-        if title_of(pid).split(" ")[0].rstrip(":") == name and "zygote" not in title_of(pid)
-    ]
 
 
 @dataclass(frozen=True)

@@ -273,6 +273,26 @@ def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:
     play(tmp_path, scenario, reconnected=come_back)
 
 
+async def end_with_three(starter: StarterEnd, _: ClassAd) -> None:
+    await starter.register()
+    await starter.begin()
+    await starter.exit(768, ExitCode=3, ExitBySignal=False)
+
+
+def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        assert exit_of(await here.ended()) == (100, True)
+        told = here.log.read_bytes()
+        await here.run(there, reconnect=True, NumJobStarts=1)
+        ended = await here.ended()
+        assert exit_of(ended) == (100, False)
+        assert ended.attributes.integer("ExitCode") == 3
+        assert here.log.read_bytes() == told
+
+    play(tmp_path, scenario, script=end_with_three)
+
+
 def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         await here.run(there)

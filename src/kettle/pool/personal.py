@@ -257,14 +257,14 @@ class PersonalPool:
         """
         deadline = time.monotonic() + seconds
         self._log_sizes = {name: self._log_size(name) for name in _LOGS}
-        if self.master_pid() is None:
-            with _notification_socket(os.path.join(self.folder, "run", "ready")) as (
-                ready,
-                name,
-            ):
-                child = self._launch_master(name)
-                self._wait_for_master(child, ready, deadline)
-        self._wait_for_ads(deadline)
+        # A master that is being killed holds its lock for a moment more.
+        while self.master_pid() is not None:
+            if self._wait_for_ads(deadline):
+                return
+        with _notification_socket(os.path.join(self.folder, "run", "ready")) as (ready, name):
+            self._wait_for_master(self._launch_master(name), ready, deadline)
+        if not self._wait_for_ads(deadline):
+            raise KettleError(f"the master ended: {self._complaints()}")
 
     def _launch_master(self, notify: str) -> int:
         environment = self.environment()
@@ -305,8 +305,8 @@ class PersonalPool:
         finally:
             os.close(exited)
 
-    def _wait_for_ads(self, deadline: float) -> None:
-        """Wait until the collector knows everything a job needs."""
+    def _wait_for_ads(self, deadline: float) -> bool:
+        """Wait until the collector knows everything a job needs; False if the master ends."""
         # Loaded here: who only asks whether the pool is up need not load the wire.
         from kettle.client.connector import Connector
         from kettle.client.pool import Pool, make_query
@@ -324,7 +324,9 @@ class PersonalPool:
                 ads = pool.query(Command.QUERY_ANY_ADS, query)
                 missing = set(wanted) - {ad.string("MyType") or "" for ad in ads}
                 if not missing:
-                    return
+                    return True
+            if self.master_pid() is None:
+                return False
             if time.monotonic() > deadline:
                 names = ", ".join(sorted(missing))
                 raise KettleError(f"the pool has no {names} ad in time: {self._complaints()}")

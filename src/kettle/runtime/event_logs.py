@@ -23,6 +23,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime import tasks
 from kettle.runtime.aside import Aside, InlineAside
+from kettle.runtime.event_log_tail import last_event
 from kettle.runtime.global_log import GlobalLog, Privileged
 
 if TYPE_CHECKING:
@@ -151,6 +152,14 @@ class EventLogs:
         for at, path in enumerate(user_log_paths(job)):
             if at == 0 or mask is None or event.number in mask:
                 self._append(path, data)
+
+    def last_of(self, job: ClassAd) -> Event | None:
+        """Return what a job's own log says last; None if that cannot be known quickly."""
+        for path in user_log_paths(job)[:1]:
+            if not self._is_far(path):
+                place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
+                return last_event(path, *place)
+        return None
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

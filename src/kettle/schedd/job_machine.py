@@ -153,13 +153,16 @@ def render_counts(counts: Mapping[str, int]) -> str:
 
 def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Released)
-    changes: Attributes = {"ReleaseReason": quote(event.reason)}
+    return {"ReleaseReason": quote(event.reason), **_past_hold(ad)}
+
+
+def _past_hold(ad: ClassAd) -> Attributes:
+    changes: Attributes = {"JobStatusOnRelease": None}
     for name in ("HoldReason", "HoldReasonCode", "HoldReasonSubCode"):
         text = ad.text(name)
         if text is not None:
             changes[f"Last{name}"] = text
         changes[name] = None
-    changes["JobStatusOnRelease"] = None
     return changes
 
 
@@ -196,6 +199,10 @@ def _record_completion(_ad: ClassAd, _event: Event, now: int) -> Attributes:
     return {"CurrentHosts": "0", "CompletionDate": str(now)}
 
 
+def _record_completion_in_spite_of_a_hold(ad: ClassAd, event: Event, now: int) -> Attributes:
+    return {**_past_hold(ad), **_record_completion(ad, event, now)}
+
+
 def _nothing(_ad: ClassAd, _event: Event, _now: int) -> Attributes:
     return {}
 
@@ -220,6 +227,9 @@ TRANSITIONS = (
     Row((_S.RUNNING, _S.SUSPENDED),           OutputStarted, _always,          _S.TRANSFERRING_OUTPUT, _nothing),
     Row(_ON_A_MACHINE,                        Requeued,      _always,          _S.IDLE,                _record_requeue),
     Row(_ON_A_MACHINE,                        Completed,     _always,          _S.COMPLETED,           _record_completion),
+    # The hold came too late: its shadow had told the user's log of the end already.
+    Row((_S.HELD,),                           Completed,     _to_be_removed,   _S.REMOVED,             _record_completion_in_spite_of_a_hold),
+    Row((_S.HELD,),                           Completed,     _always,          _S.COMPLETED,           _record_completion_in_spite_of_a_hold),
 )
 # fmt: on
 

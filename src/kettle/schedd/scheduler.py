@@ -99,6 +99,9 @@ class Hands(Protocol):
     def was_recorded(self, job: Job) -> bool:
         """Tell whether the history has a job that a crash left in the queue."""
 
+    def was_told(self, job: Job) -> bool:
+        """Tell whether the log has the end of a job that a crash left in the queue."""
+
     def clean_up(self, job: Job) -> None:
         """Remove what a finished job left in the spool; mail its owner if that is wanted."""
 
@@ -367,6 +370,9 @@ class Scheduler:
             changes |= job_machine.step(job.ad, event, now)
         else:
             changes["CurrentHosts"] = "0"
+        if reason in _ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
+            # Its log has the job's end: a removal that came too late adds none.
+            changes["JobAbortEventLogged"] = "true"
         self.queue.update(job.id, changes)
         if isinstance(event, job_machine.Held):
             # Its event is the shadow's to write, the mail is ours.
@@ -544,8 +550,10 @@ class Scheduler:
         if departures.may_leave(job) and self.hands.was_recorded(job):
             self.hands.clean_up(job)
             departures.plan_departure(leaving, self.queue, job)
-        else:
-            self._let_go(job)
+            return
+        if job.status == JobStatus.REMOVED and self.hands.was_told(job):
+            self.queue.update(job.id, {"JobAbortEventLogged": "true"})
+        self._let_go(job)
 
     def _recover_run(self, job: Job) -> None:
         ad, now = job.ad, self.now()
@@ -623,10 +631,10 @@ def _texts(attributes: ClassAd) -> job_machine.Attributes:
 
 def _event_of_exit(job: Job, reason: int, attributes: ClassAd) -> job_machine.Event | None:
     """Return what a shadow's exit means for a job; None if the user has decided already."""
+    if reason in _ENDED and job_machine.may(job.status, job_machine.Completed):
+        return job_machine.Completed()
     if job.status not in ON_A_MACHINE:
         return None
-    if reason in _ENDED:
-        return job_machine.Completed()
     if reason in {ShadowExit.SHOULD_HOLD, ShadowExit.COMMON_TRANSFER_HOLD}:
         return job_machine.Held(
             attributes.string("HoldReason") or "Unspecified",

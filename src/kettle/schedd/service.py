@@ -342,6 +342,10 @@ class ScheddService:
         """Tell whether the history has a job that a crash left in the queue."""
         return self.history.has(job)
 
+    def was_told(self, job: Job) -> bool:
+        """Tell whether the log has the end of a job that a crash left in the queue."""
+        return self.events.tell_of_end(job)
+
     def clean_up(self, job: Job) -> None:
         """Remove what a finished job left in the spool; mail its owner."""
         self.mailer.notify(job)

@@ -18,6 +18,7 @@ from kettle.records.event_kinds import (
     JobAbortedEvent,
     JobHeldEvent,
     JobReleasedEvent,
+    JobTerminatedEvent,
     SubmitEvent,
 )
 from kettle.runtime.event_logs import EventLogs
@@ -80,6 +81,15 @@ class ScheddEvents:
     def all_aborted(self, jobs: Sequence[Job]) -> None:
         """Write events 009."""
         self._write_together(jobs, _aborted_event)
+
+    def tell_of_end(self, job: Job) -> bool:
+        """Whether a job's log has its last event already."""
+        try:
+            with self._as_owner(job.owner):
+                event = self.logs.last_of(job.ad)
+        except (StorageError, OSError):
+            return False
+        return isinstance(event, JobAbortedEvent | JobTerminatedEvent)
 
     def cluster_submitted(self, cluster: Cluster) -> None:
         """Write event 035 of a cluster that makes its jobs later."""

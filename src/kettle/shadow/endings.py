@@ -125,12 +125,12 @@ def decide_ending(
     """Judge a run that is over; `job` has the exit attributes already.
 
     Without a report the starter was lost or never came. A program that ended by itself before a
-    request reached it has ended: the request is for the schedd to deal with.
+    request reached it has ended, unless its removal was promised.
     """
     reason = known_reason(report.reason) if report is not None else None
     if request is not None and request.wish is Wish.ERROR:
         return _hold_or_requeue(request)
-    if reason in _ENDED:
+    if reason in _ENDED and not (request is not None and request.wish is Wish.REMOVE):
         return _ended(job, reason or ShadowExit.EXITED, now, system)
     if reason is ShadowExit.MISSED_DEFERRAL:
         text = "Job missed deferred execution time"

@@ -6,11 +6,13 @@ The judgement itself is `endings.py`'s; here it is carried out.
 from __future__ import annotations
 
 from kettle.attributes.codes import ShadowExit, VacateReasonCode
+from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
-from kettle.records.event_kinds import ShadowExceptionEvent
+from kettle.records.event_kinds import JobTerminatedEvent, ShadowExceptionEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
     Ending,
+    ExitReport,
     Last,
     completion_attributes,
     decide_ending,
@@ -20,6 +22,22 @@ from kettle.shadow.job_updates import texts
 from kettle.shadow.service_run import Run
 from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
+
+
+def recall_end(run: Run) -> bool:
+    """Take over a run whose end is in the job's log; False if the log does not tell of one.
+
+    The shadow that wrote it died before the schedd had its word, and must not be believed less
+    than its event: the program is not run again.
+    """
+    event = run.host.logs.last_of(run.job)
+    if not isinstance(event, JobTerminatedEvent):
+        return False
+    status = event.signal or 0 if not event.normal else (event.return_value or 0) << 8
+    run.report = ExitReport(status, int(ShadowExit.EXITED), ClassAd())
+    run.told = True
+    run.log("The job's log tells of its end already")
+    return True
 
 
 def finish(run: Run) -> None:
@@ -33,6 +51,8 @@ def finish(run: Run) -> None:
     ending = decide_ending(run.job, run.report, run.request, now, run.host.system_policy)
     if run.report is None and run.request is None:
         ending = _unstarted(run)
+    if run.told:
+        ending = Ending(ShadowExit.EXITED, attributes={"TerminationPending": True})
     _write_last_events(run, ending, now)
     _report_exit(run, ending)
 

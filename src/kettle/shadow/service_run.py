@@ -49,6 +49,7 @@ class Run(JobRecord):
         "state",
         "stream",
         "tells_end",
+        "told",
         "transfer_failure",
         "transfer_key",
         "transfer_session",
@@ -79,6 +80,8 @@ class Run(JobRecord):
         self.transfer_failure: Request | None = None
         self.request: Request | None = None
         self.report: ExitReport | None = None
+        # Whether an earlier shadow of this run wrote its last events already.
+        self.told = False
         self.files: RemoteFiles | None = None
         self.max_input_bytes = -1
         self.max_output_bytes = -1

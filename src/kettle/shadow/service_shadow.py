@@ -26,7 +26,7 @@ from kettle.shadow.endings import (
 from kettle.shadow.job_updates import texts
 from kettle.shadow.service_calls import answer
 from kettle.shadow.service_claim import STARTD_SECONDS, STARTER_SECONDS
-from kettle.shadow.service_ending import fail_run, finish
+from kettle.shadow.service_ending import fail_run, finish, recall_end
 from kettle.shadow.service_reconnect import (
     look_for_starter,
     note_disconnection,
@@ -84,6 +84,9 @@ class RunningShadow(Run):
         """Live until the job's end is known and told; never raises but when cancelled."""
         try:
             if self.state.reconnecting:
+                if recall_end(self):
+                    finish(self)
+                    return
                 await self._perform((Effect.LOG_DISCONNECTED,))
             elif not await self._prepare():
                 self._stop_timers()

@@ -29,6 +29,8 @@ class Hands:
         self.runs: list[str] = []
         # Jobs that the history has from before a crash.
         self.known: set[str] = set()
+        # Jobs of which the log has the end.
+        self.told: set[str] = set()
         self.scheduler: Scheduler | None = None
         # Whether the disk of the history is full.
         self.full = False
@@ -90,6 +92,9 @@ class Hands:
 
     def was_recorded(self, job: Job) -> bool:
         return str(job.id) in self.known
+
+    def was_told(self, job: Job) -> bool:
+        return str(job.id) in self.told
 
     def clean_up(self, job: Job) -> None:
         pass

@@ -48,7 +48,7 @@ EDGES: list[tuple[JobStatus, Event, JobStatus]] = [
     *((status, Held("r"), S.HELD) for status in ON_A_MACHINE),
     *((status, Removed("r"), S.REMOVED) for status in ON_A_MACHINE),
     *((status, Requeued(), S.IDLE) for status in ON_A_MACHINE),
-    *((status, Completed(), S.COMPLETED) for status in ON_A_MACHINE),
+    *((status, Completed(), S.COMPLETED) for status in (*ON_A_MACHINE, S.HELD)),
 ]
 EVENTS = (
     Held("r"),
@@ -122,6 +122,14 @@ def test_a_hold_on_the_way_out_of_the_queue_is_followed_by_the_way_out(before: J
 def test_a_removed_job_that_is_held_remembers_that_it_was_to_go() -> None:
     assert happen(S.REMOVED, Held("r"))["JobStatusOnRelease"] == str(int(S.REMOVED))
     assert "JobStatusOnRelease" not in happen(S.RUNNING, Held("r"))
+
+
+def test_a_hold_that_came_too_late_is_over_with_the_job() -> None:
+    changes = happen(S.HELD, Completed(), HoldReason="why", HoldReasonCode=1)
+    assert (changes["HoldReason"], changes["LastHoldReason"]) == (None, '"why"')
+    assert changes["CompletionDate"] == str(NOW)
+    removed = happen(S.HELD, Completed(), JobStatusOnRelease=int(S.REMOVED))
+    assert removed["JobStatus"] == str(int(S.REMOVED))
 
 
 def test_a_release_moves_the_reason_of_the_hold_into_the_past() -> None:

@@ -218,6 +218,29 @@ def test_holding_a_running_job_is_its_shadows_to_log() -> None:
     assert job.ad.integer("NumHolds") == 1
 
 
+def test_a_hold_that_came_after_the_last_event_changes_nothing() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0", HoldReason="x")
+    world.hands.take()
+    world.exit(job, int(ShadowExit.EXITED), ExitCode=3)
+    assert ("history", "1.0", "4") in world.hands.take()
+    assert not world.queue.jobs
+
+
+def test_a_removal_that_came_after_the_last_event_adds_none() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 3, "1.0")
+    world.hands.take()
+    world.exit(job, int(ShadowExit.EXITED), ExitCode=3)
+    done = world.hands.take()
+    assert ("history", "1.0", "3") in done
+    assert ("009", "1.0") not in done
+
+
 def test_hold_release_and_hold_again() -> None:
     world = World()
     (job,) = world.submit()
@@ -300,14 +323,18 @@ def test_periodic_policy_holds_and_removes_idle_jobs() -> None:
     assert gone.id not in world.queue.jobs
 
 
-def restart(world: World, *, known: str = "") -> World:
-    """Return the world that a new schedd makes of the journal; `known` is in the history."""
+def restart(world: World, *, known: str = "", told: str = "") -> World:
+    """Return the world that a new schedd makes of the journal.
+
+    The job `known` is in the history, and the log of `told` has its end.
+    """
     again = World()
     again.now = world.now
     again.journal.data[:] = world.journal.data
     again.queue = again.replayed()
     again.hands = type(world.hands)()
     again.hands.known = {known}
+    again.hands.told = {told}
     again.idle = IdleJobs(again.queue, AutoClusters())
     again.scheduler = again.make_scheduler(again.queue, again.idle)
     again.scheduler.recover()
@@ -356,6 +383,15 @@ def test_a_job_that_a_crash_found_in_the_history_is_not_recorded_again() -> None
     world.queue.update(job.id, {"JobStatus": "4"})
     again = restart(world, known="1.0")
     assert again.hands.take() == []
+    assert not again.queue.jobs
+
+
+def test_a_removal_that_a_crash_found_in_the_log_is_not_told_again() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.queue.update(job.id, {"JobStatus": "3"})
+    again = restart(world, told="1.0")
+    assert again.hands.take() == [("history", "1.0", "3")]
     assert not again.queue.jobs
 
 

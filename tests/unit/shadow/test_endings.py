@@ -104,8 +104,10 @@ def test_a_vacated_job_goes_back_with_the_schedds_reason() -> None:
     assert (ending.reason, ending.code) == ("Job vacated by schedd", 1022)
 
 
-def test_a_program_that_ended_by_itself_has_ended_whatever_was_wished() -> None:
+def test_a_program_that_ended_by_itself_has_ended_unless_its_removal_was_promised() -> None:
     assert judge(exited(0), HOLD).events == (Last.TERMINATED,)
+    assert judge(exited(0), Request(Wish.VACATE)).events == (Last.TERMINATED,)
+    assert judge(exited(0), Request(Wish.REMOVE)).exit is ShadowExit.KILLED
 
 
 def test_the_machines_reason_is_kept_where_nobody_here_asked() -> None:

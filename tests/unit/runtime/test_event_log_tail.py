@@ -1,0 +1,52 @@
+"""What a log said last of a job is found at its end, whatever other jobs say around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kettle.records.event_base import Event
+from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, JobTerminatedEvent
+from kettle.records.event_log import DEFAULT_STYLE, render_event
+from kettle.runtime import event_log_tail
+from kettle.runtime.event_log_tail import last_event
+
+
+def write(path: Path, *events: Event) -> Path:
+    path.write_bytes(b"".join(render_event(event, DEFAULT_STYLE) for event in events))
+    return path
+
+
+def test_the_last_event_of_a_job_is_found_among_others(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "log",
+        ExecuteEvent(cluster=7, proc=1),
+        JobTerminatedEvent(cluster=7, proc=1, normal=True, return_value=3),
+        ExecuteEvent(cluster=7, proc=11),
+        ExecuteEvent(cluster=17, proc=1),
+    )
+    found = last_event(str(path), 7, 1)
+    assert isinstance(found, JobTerminatedEvent)
+    assert found.return_value == 3
+    assert isinstance(last_event(str(path), 17, 1), ExecuteEvent)
+    assert last_event(str(path), 1, 1) is None
+
+
+def test_what_is_torn_or_not_there_says_nothing(tmp_path: Path) -> None:
+    path = write(tmp_path / "log", JobAbortedEvent(cluster=7, proc=1, reason="r"))
+    path.write_bytes(path.read_bytes()[:-2])
+    assert last_event(str(path), 7, 1) is None
+    assert last_event(str(tmp_path / "none"), 7, 1) is None
+    assert last_event(str(tmp_path), 7, 1) is None
+
+
+def test_only_the_end_of_a_long_log_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write(
+        tmp_path / "log", ExecuteEvent(cluster=7, proc=1), *[ExecuteEvent(cluster=8, proc=0)] * 50
+    )
+    monkeypatch.setattr(event_log_tail, "TAIL_BYTES", 1000)
+    assert last_event(str(path), 7, 1) is None
+    assert isinstance(last_event(str(path), 8, 0), ExecuteEvent)
