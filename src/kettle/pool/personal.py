@@ -29,11 +29,14 @@ from kettle.pool.complaints import find_complaints, is_hopeless, render_complain
 from kettle.pool.settings import (
     PoolSettings,
     is_configuration_of_a_pool,
+    is_configuration_of_the_machine,
     render_configuration,
 )
 from kettle.runtime.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
+# Keys and tokens are the user's who makes the pool, root's included; what daemons write to belongs
+# to the account that they work as.
 _FOLDERS = (
     ("log", 0o755),
     ("spool", 0o755),
@@ -45,10 +48,15 @@ _FOLDERS = (
     ("passwords.d", 0o700),
     ("tokens.d", 0o700),
 )
+_DAEMONS_FOLDERS = ("log", "spool", "execute", "lock", "run")
+# Where the pool of the whole machine is, unless somebody says otherwise.
+SYSTEM_FOLDER = "/var/lib/kettle/system"
 # What a pool's daemons inherit from whoever starts it; the rest of the environment stays outside.
 _INHERITED = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL", "KETTLE_PROFILE",
 )  # fmt: skip
+# The folder is the daemons' account's: whoever starts the pool follows no link of its making.
+_APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.01
@@ -88,7 +96,8 @@ def _is_closed(folder: str) -> bool:
 class PersonalPool:
     """The pool in a folder. As a context manager it is made and started, and purged at the end.
 
-    `configuration` is text appended to the pool's own settings when it is made.
+    `configuration` is text appended to the pool's own settings when it is made; `system` makes it
+    the pool of the whole machine.
     """
 
     def __init__(
@@ -97,7 +106,9 @@ class PersonalPool:
         *,
         configuration: str = "",
         environment: Mapping[str, str] | None = None,
+        system: bool = False,
     ) -> None:
+        self._system = system
         # Where the logs ended before this start: what was complained of earlier does not count.
         self._log_sizes: dict[str, int] = {}
         self.folder = os.path.abspath(folder)
@@ -140,14 +151,31 @@ class PersonalPool:
 
     def exists(self) -> bool:
         """Whether there is a pool in the folder, up or not."""
+        return is_configuration_of_a_pool(self._read_configuration())
+
+    def is_system(self) -> bool:
+        """Whether the folder holds the pool of the whole machine."""
+        return is_configuration_of_the_machine(self._read_configuration())
+
+    def _read_configuration(self) -> str:
         try:
             with open(self.config_file, encoding="utf-8", errors="replace") as file:
-                return is_configuration_of_a_pool(file.read(4096))
+                return file.read(65536)
         except OSError:
-            return False
+            return ""
+
+    def is_up(self) -> bool:
+        """Whether the pool is up, as far as we may know.
+
+        The lock is no business of those who only use the pool of the machine: they could keep it.
+        They go by the master's address.
+        """
+        if os.access(os.path.join(self.log_folder, "InstanceLock"), os.W_OK):
+            return self.master_pid() is not None
+        return os.path.exists(os.path.join(self.log_folder, ".master_address"))
 
     def master_pid(self) -> int | None:
-        """Return the pid of the running master, None if the pool is down."""
+        """Return the pid of the running master; None if the pool is down, or not ours."""
         try:
             fd = os.open(os.path.join(self.log_folder, "InstanceLock"), os.O_RDWR | os.O_CLOEXEC)
         except OSError:
@@ -176,6 +204,10 @@ class PersonalPool:
                     hint="choose another folder with --dir",
                 )
             self._check_reachable()
+        if self._system or self.is_system():
+            from kettle.pool.accounts import system_account
+
+            system_account(self._condor_ids())
         try:
             os.makedirs(self.folder, mode=0o755, exist_ok=True)
             if os.getuid() == 0:
@@ -191,6 +223,25 @@ class PersonalPool:
             raise StorageError(
                 f"cannot make the pool in {self.folder}: {error.strerror}"
             ) from error
+        self._give_folders()
+
+    def _give_folders(self) -> None:
+        """What root made becomes the account's that the daemons work as."""
+        if os.getuid() != 0:
+            return
+        from kettle.config import load_config
+        from kettle.pool.accounts import daemon_account, give_folders
+        from kettle.runtime.files import SystemSources
+
+        config = load_config(SystemSources(), self.environment(), subsystem="MASTER")
+        folders = (os.path.join(self.folder, name) for name in _DAEMONS_FOLDERS)
+        give_folders(daemon_account(config.get("CONDOR_IDS")), folders)
+
+    def _condor_ids(self) -> str | None:
+        """Return CONDOR_IDS as whoever makes the pool gives it."""
+        from kettle.config import Config
+
+        return Config.from_text(self._configuration, subsystem="MASTER").get("CONDOR_IDS")
 
     def configure(self, text: str) -> None:
         """Give the pool these settings of its user's in place of earlier ones.
@@ -223,17 +274,35 @@ class PersonalPool:
 
     def _render(self) -> str:
         """Return the text of the pool's configuration."""
-        account = pwd.getpwuid(os.getuid()).pw_name
-        users = ("root", "condor", "condor_pool") if os.getuid() == 0 else (account,)
+        users, ids = self._find_users()
         settings = PoolSettings(
             folder=self.folder,
             users=users,
             domain=socket.gethostname() or "localhost",
             programs=os.path.dirname(os.path.abspath(sys.executable)),
             extra=self._configuration,
+            ids=ids,
+            system=self._system or self.is_system(),
             other_account=os.getuid() == 0,
         )
         return render_configuration(settings)
+
+    def _find_users(self) -> tuple[tuple[str, ...], str]:
+        """Return who governs the pool, and CONDOR_IDS where our settings have to say it.
+
+        An account that cannot reach Python can run nothing: a pool of root's keeps to root then.
+        """
+        if os.getuid() != 0:
+            return (pwd.getpwuid(os.getuid()).pw_name,), ""
+        from kettle.pool.accounts import ROOT_IDS, closed_to_python, daemon_account
+
+        account = daemon_account(self._condor_ids())
+        users = tuple(dict.fromkeys(("root", "condor", account.name, "condor_pool")))
+        given = self._condor_ids() is not None
+        system = self._system or self.is_system()
+        if given or system or closed_to_python(account) is None:
+            return users, ""
+        return users, ROOT_IDS
 
     def _write_key(self) -> None:
         """Make the key that this pool's tokens are signed with."""
@@ -277,7 +346,7 @@ class PersonalPool:
             environment,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, output, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640),
+                (os.POSIX_SPAWN_OPEN, 1, output, _APPENDING, 0o640),
                 (os.POSIX_SPAWN_DUP2, 1, 2),
             ],
             setsid=True,
@@ -425,6 +494,9 @@ def _notification_socket(path: str) -> Iterator[tuple[socket.socket, str]]:
         os.unlink(path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock:
         sock.bind(name.replace("@", "\0", 1) if name.startswith("@") else name)
+        if not name.startswith("@"):
+            # The master may work as another account, and is to be heard as well.
+            os.chmod(name, 0o666)  # noqa: S103 - as systemd's is
         try:
             yield sock, name
         finally:

@@ -1,4 +1,4 @@
-"""The configuration of a personal pool: one machine, one user, nothing listening elsewhere.
+"""The configuration of a pool in a folder: one user, or one machine, and nothing elsewhere.
 
 Text only; where it is written and who runs it is `personal.py`'s.
 """
@@ -77,6 +77,21 @@ MASTER_BACKOFF_CEILING = 60
 CREDD_POLLING_TIMEOUT = 20
 """
 
+# Marks a pool that is the whole machine's.
+_SYSTEM_MARKER = "# It is the pool of the whole machine: made with --system."
+_SYSTEM = """
+{marker}
+# Everybody on this machine may use it; those named above govern it.
+ALLOW_READ = *@$(UID_DOMAIN)
+ALLOW_WRITE = *@$(UID_DOMAIN)
+# They may read its history, but not what somebody gave his jobs as environment: tokens are there.
+HISTORY_CONTAINS_JOB_ENVIRONMENT = false
+"""
+_IDS = """
+# As whom the daemons work, uid.gid; they switch to the owner of what they touch.
+CONDOR_IDS = {ids}
+"""
+
 _OTHER_ACCOUNT = """
 # Root's jobs run as another account: files travel unless a submit file says otherwise.
 SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = YES
@@ -96,6 +111,10 @@ class PoolSettings:
     domain: str
     programs: str
     extra: str = ""
+    # CONDOR_IDS, unless the account is left to be found.
+    ids: str = ""
+    # The whole machine's pool: everybody may use it.
+    system: bool = False
     # Jobs run as another account, so they could not read and write in the submitter's folders.
     other_account: bool = False
 
@@ -110,7 +129,11 @@ def render_configuration(settings: PoolSettings) -> str:
         domain=settings.domain,
         allowed=allowed,
     )
-    if settings.other_account:
+    if settings.ids:
+        text += _IDS.format(ids=settings.ids)
+    if settings.system:
+        text += _SYSTEM.format(marker=_SYSTEM_MARKER)
+    elif settings.other_account:
         text += _OTHER_ACCOUNT
     if settings.extra.strip():
         text += f"\n# Given when the pool was made.\n{settings.extra.rstrip()}\n"
@@ -120,3 +143,8 @@ def render_configuration(settings: PoolSettings) -> str:
 def is_configuration_of_a_pool(text: str) -> bool:
     """Tell whether a file is the configuration of a personal pool."""
     return text.startswith(MARKER)
+
+
+def is_configuration_of_the_machine(text: str) -> bool:
+    """Tell whether a pool's configuration was made with --system."""
+    return is_configuration_of_a_pool(text) and f"\n{_SYSTEM_MARKER}\n" in text

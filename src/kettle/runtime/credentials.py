@@ -31,6 +31,30 @@ _LARGEST_FILE = 256 * 1024
 _OWN_TOKEN_SECONDS = 60
 
 
+@contextlib.contextmanager
+def roots_rights() -> Iterator[None]:
+    """Let this thread alone read what only root may, in a daemon that root started; else a no-op.
+
+    For secrets: they belong to root, and no account that a daemon works as may read them. The
+    switch is the thread's, so it may be made in the middle of another.
+    """
+    before = os.geteuid()
+    if before == 0 or os.getuid() != 0:
+        yield
+        return
+    # Loaded here: a tool never comes here, and is to start fast.
+    from kettle.runtime import kernel
+
+    if not kernel.can_switch_threads():
+        yield
+        return
+    kernel.set_thread_euid(0)
+    try:
+        yield
+    finally:
+        kernel.set_thread_euid(before)
+
+
 def read_private_file(path: str, *, owner: int | None = None) -> bytes | None:
     """Return a secret file's content; None if it is missing, not ours, or open to others."""
     try:
@@ -51,6 +75,13 @@ def read_private_file(path: str, *, owner: int | None = None) -> bytes | None:
         os.close(fd)
 
 
+def read_systems_file(path: str) -> bytes | None:
+    """Return a secret file of the pool's: in a daemon that root started, root's or the daemon's."""
+    owner = os.geteuid()
+    with roots_rights():
+        return read_private_file(path, owner=owner)
+
+
 class SigningKeys:
     """The signing keys that this process can read."""
 
@@ -68,7 +99,7 @@ class SigningKeys:
         else:
             folder = self._config.get("SEC_PASSWORD_DIRECTORY")
             path = os.path.join(folder, key_id) if folder else None
-        return read_private_file(path) if path else None
+        return read_systems_file(path) if path else None
 
     def key(self, key_id: str) -> bytes | None:
         """Return a signing key, POOL's doubled; None if unknown."""
@@ -81,7 +112,7 @@ class SigningKeys:
         folder = self._config.get("SEC_PASSWORD_DIRECTORY")
         for path in _files_in(folder):
             name = os.path.basename(path)
-            if name != tokens.POOL_KEY and read_private_file(path):
+            if name != tokens.POOL_KEY and read_systems_file(path):
                 found.append(name)
         return tuple(found)
 
@@ -92,7 +123,8 @@ def make_pool_key(config: Config) -> bool:
     if not path or os.path.lexists(path):
         return False
     try:
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with roots_rights():
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except OSError:
         return False
     try:
@@ -155,7 +187,7 @@ class SystemClientCredentials:
     def pool_password(self) -> bytes | None:
         """Return the pool password, None if it cannot be read."""
         path = self._config.get("SEC_PASSWORD_FILE")
-        content = read_private_file(path) if path else None
+        content = read_systems_file(path) if path else None
         return tokens.pool_password(content) if content else None
 
     def tls_context(self) -> ssl.SSLContext | None:
@@ -190,12 +222,12 @@ class SystemClientCredentials:
         if own is None:
             home = self._config.environment.get("HOME") or _home(os.geteuid())
             own = os.path.join(home, ".condor", "tokens.d") if home else None
-        folders = [own]
+        places: list[tuple[str | None, Callable[[str], bytes | None]]] = [(own, read_private_file)]
         if os.geteuid() == 0 or self._config.subsystem not in {"TOOL", "SUBMIT"}:
-            folders.insert(0, self._config.get("SEC_TOKEN_SYSTEM_DIRECTORY"))
-        for folder in folders:
+            places.insert(0, (self._config.get("SEC_TOKEN_SYSTEM_DIRECTORY"), read_systems_file))
+        for folder, read in places:
             for path in _files_in(folder):
-                content = read_private_file(path)
+                content = read(path)
                 if content:
                     yield from content.decode("utf-8", errors="replace").splitlines()
 
@@ -270,7 +302,7 @@ class SystemServerCredentials:
     def pool_password(self) -> bytes | None:
         """Return the pool password, None if there is none."""
         path = self._config.get("SEC_PASSWORD_FILE")
-        content = read_private_file(path) if path else None
+        content = read_systems_file(path) if path else None
         return tokens.pool_password(content) if content else None
 
     def tls_context(self) -> ssl.SSLContext | None:
@@ -286,7 +318,8 @@ class SystemServerCredentials:
         folder = _existing(self._config.get("AUTH_SSL_SERVER_CADIR"))
         required = self._config.boolean("AUTH_SSL_REQUIRE_CLIENT_CERTIFICATE") is True
         try:
-            context.load_cert_chain(*pair)
+            with roots_rights():
+                context.load_cert_chain(*pair)
             if file or folder:
                 context.load_verify_locations(file, folder)
             if self._config.boolean("AUTH_SSL_SERVER_USE_DEFAULT_CAS") is not False:
@@ -301,6 +334,7 @@ class SystemServerCredentials:
         certificates = self._config.words("AUTH_SSL_SERVER_CERTFILE")
         keys = self._config.words("AUTH_SSL_SERVER_KEYFILE")
         for certificate, key in zip(certificates, keys, strict=False):
+            # By the real user's rights, which are root's in a daemon that root started.
             if os.access(certificate, os.R_OK) and os.access(key, os.R_OK):
                 return certificate, key
         return None
@@ -315,7 +349,8 @@ def _files_in(folder: str | None) -> Iterator[str]:
     if not folder:
         return
     try:
-        names = sorted(os.listdir(folder))
+        with roots_rights():
+            names = sorted(os.listdir(folder))
     except OSError:
         return
     for name in names[:_MOST_FILES]:

@@ -201,12 +201,13 @@ class Files:
     def lock(self, path: str, content: str) -> int:
         """Take a lock file for the life of this process and write into it; return its descriptor.
 
-        StorageError, with what the holder wrote, if another process has it.
+        Whoever can open it could hold it for ever, so nobody else may. StorageError, with what the
+        holder wrote, if another process has it.
         """
         import fcntl
 
         try:
-            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StorageError(f"cannot open {path}: {error.strerror}") from error
         try:
@@ -215,6 +216,7 @@ class Files:
             holder = os.pread(fd, 64, 0).decode("ascii", errors="replace").strip()
             os.close(fd)
             raise StorageError(f"{path} is locked by process {holder}") from None
+        os.fchmod(fd, 0o600)
         os.ftruncate(fd, 0)
         os.pwrite(fd, content.encode(), 0)
         return fd

@@ -210,6 +210,29 @@ class Privileges:
         os.setresuid(account.uid, account.uid, account.uid)
 
 
+def first_closed(account: Account, path: str) -> str | None:
+    """Return the first folder on the way into `path`, itself included, that is closed to somebody.
+
+    None if there is none. By the modes alone: a list of rights beside them is not looked at.
+    """
+    parts = os.path.realpath(path).split("/")
+    for depth in range(1, len(parts) + 1):
+        place = "/".join(parts[:depth]) or "/"
+        try:
+            facts = os.stat(place)
+        except OSError:
+            return place
+        if account.uid == facts.st_uid:
+            allowed = facts.st_mode >> 6
+        elif facts.st_gid in {account.gid, *account.groups}:
+            allowed = facts.st_mode >> 3
+        else:
+            allowed = facts.st_mode
+        if account.uid != 0 and not allowed & 1:
+            return place
+    return None
+
+
 def group_id(name: str) -> int:
     """Return a group's number; NotFoundError if there is none of that name."""
     try:

@@ -11,13 +11,25 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kettle.errors import NotFoundError
-from kettle.pool.personal import PersonalPool, default_folder
+from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool, default_folder
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
 
 def add_folder_option(parser: argparse.ArgumentParser) -> None:
-    """Give a subcommand the option that says which pool it means."""
+    """Give a subcommand the options that say which pool it means."""
+    add_folder(parser)
+    parser.add_argument(
+        "--system",
+        dest="dir",
+        action="store_const",
+        const=SYSTEM_FOLDER,
+        help=f"the pool of the whole machine, in {SYSTEM_FOLDER}",
+    )
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Give a subcommand --dir alone."""
     parser.add_argument(
         "--dir",
         metavar="D",
@@ -46,7 +58,7 @@ def pool_environment(given: str | None, environment: Mapping[str, str]) -> dict[
     pool = open_pool(given, environment)
     if not pool.exists():
         raise NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
-    if pool.master_pid() is None:
+    if not pool.is_up():
         raise NotFoundError(f"the pool in {pool.folder} is not up", hint="kettle up")
     return {**environment, "CONDOR_CONFIG": pool.config_file}
 

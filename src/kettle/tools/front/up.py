@@ -1,4 +1,4 @@
-"""`kettle up`: make and start a personal pool; ready when the command returns."""
+"""`kettle up`: make and start a pool in a folder; ready when the command returns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from kettle.config import load_config
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
-from kettle.pool.personal import PersonalPool
+from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool
 from kettle.runtime.files import SystemSources
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
@@ -24,7 +24,13 @@ def build_parser() -> argparse.ArgumentParser:
         epilog="Your own settings go into the folder config.d of the pool; after a change of "
         "them, 'kettle down' and 'kettle up', or condor_reconfig.",
     )
-    place.add_folder_option(parser)
+    place.add_folder(parser)
+    parser.add_argument(
+        "--system",
+        action="store_true",
+        help="the pool of the whole machine, for everybody on it: root starts it, and its daemons "
+        f"run as the account condor; in {SYSTEM_FOLDER} unless --dir says otherwise",
+    )
     parser.add_argument(
         "--config",
         metavar="FILE",
@@ -41,10 +47,13 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     began = time.monotonic()
     text = read_settings(arguments.config)
     pool = PersonalPool(
-        str(place.choose_folder(arguments.dir, environment)),
+        str(place.choose_folder(_named_folder(arguments), environment)),
         configuration=text,
         environment=environment,
+        system=arguments.system,
     )
+    if arguments.system and pool.exists() and not pool.is_system():
+        raise UsageError(f"{pool.folder} holds a personal pool", hint="name another with --dir")
     was_up = pool.master_pid() is not None
     check_settings(arguments.config, environment, streams)
     if arguments.config:
@@ -74,12 +83,25 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         streams.stdout.write(f"The pool in {pool.folder} is up.\n")
         return 0
     streams.stdout.write(f"The pool in {pool.folder} is up ({seconds:.1f} s).\n")
-    option = f" --dir {arguments.dir}" if arguments.dir else ""
+    option = _option(arguments)
     streams.stdout.write(
         f'To use it from this shell:  eval "$(kettle env{option})"\n'
         f"To stop it:                 kettle down{option}\n"
     )
     return 0
+
+
+def _named_folder(arguments: argparse.Namespace) -> str | None:
+    """Return the folder that the command line names, by --dir or by --system."""
+    folder: str | None = arguments.dir
+    return folder or (SYSTEM_FOLDER if arguments.system else None)
+
+
+def _option(arguments: argparse.Namespace) -> str:
+    """Return the option by which other subcommands find this pool."""
+    if arguments.dir:
+        return f" --dir {arguments.dir}"
+    return " --system" if arguments.system else ""
 
 
 def check_settings(paths: Sequence[str], environment: Mapping[str, str], streams: Streams) -> None:

@@ -1,0 +1,183 @@
+"""The pool of the whole machine: daemons as their own account, jobs as their owners (R086)."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pool_jobs import daemon_pid, daemon_pids, wait_until
+from system_pools import SystemPool, system_pool
+from test_file_modes import wrong_in
+
+pytestmark = [pytest.mark.root, pytest.mark.timeout(600)]
+shows = pytest.mark.shows
+Make = Callable[[str], pwd.struct_passwd]
+SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
+DAEMONS = ("condor_collector", "condor_negotiator", "condor_schedd", "condor_startd")
+# What belongs to whom, by the first pattern that matches the path below the pool's folder.
+OWNERS = (
+    (r"execute/dir_\d+(/.*)?", "submitter"),
+    (r"(log|spool|execute|lock|run)", "daemons"),
+    (r"log/master\.out", "root"),
+    (r"log/ShadowLog", "any"),
+    (r"execute/\.private_\d+(/\d)?", "any"),
+    (r"(log|spool|lock|run)/.*", "daemons"),
+    (r"(condor_config|(etc|config\.d|passwords\.d|tokens\.d)(/.*)?)", "root"),
+)
+
+
+def submit_by(
+    machine: SystemPool, submitter: pwd.struct_passwd, folder: Path, text: str, *words: str
+) -> Path:
+    """Submit as somebody, from a folder of his; return the event log."""
+    folder.mkdir()
+    (folder / "job.sub").write_text(f"log = {folder}/log\ninitialdir = {folder}\n{SMALL}{text}")
+    os.chown(folder, submitter.pw_uid, submitter.pw_gid)
+    done = machine.call("condor_submit", *words, f"{folder}/job.sub", by=submitter.pw_uid)
+    assert done.returncode == 0, done.stderr
+    return folder / "log"
+
+
+def await_event(log: Path, number: str) -> None:
+    def seen() -> bool:
+        return log.exists() and f"{number} (" in log.read_text()
+
+    wait_until(seen, 20, lambda: log.read_text() if log.exists() else "no log")
+
+
+def owner_of_process(pid: int) -> int:
+    text = Path(f"/proc/{pid}/status").read_text()
+    found = re.search(r"^Uid:\s+\d+\s+(\d+)", text, re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
+def wrong_owners(folder: str, daemons: int, submitter: int) -> list[str]:
+    accounts = {"daemons": daemons, "submitter": submitter, "root": 0}
+    found = []
+    for parent, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = os.path.join(parent, name)
+            inside = os.path.relpath(path, folder)
+            whose = next((w for pattern, w in OWNERS if re.fullmatch(pattern, inside)), None)
+            uid = os.lstat(path).st_uid
+            if whose is None or (whose != "any" and accounts[whose] != uid):
+                found.append(f"{inside} is of {uid}, to be of {whose}")
+    return found
+
+
+@shows("R086")
+def test_daemons_work_as_their_account_and_jobs_as_their_owner(
+    work: Path, make_account: Make
+) -> None:
+    condor, alice = make_account("c"), make_account("a")
+    with system_pool(condor, "NUM_CPUS = 2\n") as machine:
+        for name in ("condor_master", *DAEMONS):
+            assert owner_of_process(daemon_pid(machine.pool, name)) == condor.pw_uid, name
+        text = "executable = /bin/sh\narguments = \"-c 'id -un; touch made'\"\noutput = out\n"
+        files = (
+            "transfer_executable = false\nshould_transfer_files = yes\n"
+            "environment = TOKEN=sesame\n"
+        )
+        await_event(submit_by(machine, alice, work / "one", f"{text}{files}queue\n"), "005")
+        assert (work / "one" / "out").read_text() == f"{alice.pw_name}\n"
+        for name in ("out", "made", "log"):
+            assert (work / "one" / name).stat().st_uid == alice.pw_uid, name
+        sleeper = f"executable = /bin/sleep\narguments = 60\n{files}queue\n"
+        await_event(submit_by(machine, alice, work / "two", sleeper), "001")
+        assert wrong_in(machine.pool.folder) == []
+        assert wrong_owners(machine.pool.folder, condor.pw_uid, alice.pw_uid) == []
+
+
+def test_others_may_read_the_history_but_no_environment_of_a_job(
+    work: Path, make_account: Make
+) -> None:
+    condor, alice, bob = make_account("c"), make_account("a"), make_account("b")
+    with system_pool(condor) as machine:
+        text = "executable = /bin/true\nenvironment = TOKEN=sesame\nqueue\n"
+        await_event(submit_by(machine, alice, work / "one", text), "005")
+        reading = ("condor_history", "-af", "Owner", "JobStatus")
+        wait_until(lambda: machine.call(*reading, by=bob.pw_uid).stdout != "", 20)
+        assert machine.call(*reading, by=bob.pw_uid).stdout == f"{alice.pw_name} 4\n"
+        for name in ("log/startd_history", "spool/history", "spool/epoch_history"):
+            written = Path(machine.pool.folder, name).read_text()
+            assert "GlobalJobId" in written, name
+            for secret in ("sesame", "ClaimId =", "Capability", "ClaimSession"):
+                assert secret not in written, (name, secret)
+
+
+@shows("R086")
+def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_account: Make) -> None:
+    condor, alice, bob = make_account("c"), make_account("a"), make_account("b")
+    with system_pool(condor) as machine:
+        (work / "secret").write_text("the secret of alice\n")
+        text = (
+            "executable = /bin/sh\narguments = \"-c 'cp secret kept; sleep 60'\"\n"
+            f"transfer_executable = false\ntransfer_input_files = {work}/secret\nqueue\n"
+        )
+        (work / "secret").chmod(0o600)
+        os.chown(work / "secret", alice.pw_uid, alice.pw_gid)
+        submit_by(machine, alice, work / "job", text, "-spool")
+        # The log is in the spool until it is fetched.
+        asking = ("condor_q", "-all", "-af", "JobStatus")
+        wait_until(lambda: machine.call(*asking).stdout == "2\n", 20)
+        probe = (
+            "find . -type f -readable ! -path './etc/*' ! -path './config.d/*' "
+            "! -name '.*_address*' ! -name condor_config; "
+            "find . -type d ! -executable; find . -writable ! -type l"
+        )
+        said = subprocess.run(
+            ["/bin/sh", "-c", probe],
+            cwd=machine.pool.folder,
+            user=bob.pw_uid,
+            group=bob.pw_gid,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        found = {re.sub(r"\d+", "N", line) for line in said.stdout.splitlines()}
+        # The first three are folders that nobody else enters.
+        assert found >= {"./passwords.d", "./tokens.d", "./execute/dir_N"}, found
+        closed = r"\./((passwords|tokens)\.d|execute/(dir|\.private)_N|spool/N/N/clusterN.*)"
+        readable = {line for line in found if not re.fullmatch(closed, line)}
+        assert readable <= {"./log/startd_history", "./spool/history", "./spool/epoch_history"}
+        # To use it nobody needs more than that.
+        shown = machine.call("kettle", "status", "--dir", machine.pool.folder, by=bob.pw_uid)
+        assert shown.returncode == 0, shown.stderr
+        asked = machine.call("condor_q", "-all", "-af", "Owner", by=bob.pw_uid)
+        assert asked.stdout == f"{alice.pw_name}\n"
+        refused = machine.call("condor_off", "-master", by=bob.pw_uid)
+        assert daemon_pids(machine.pool, "condor_schedd"), refused.stderr
+
+
+@shows("R086")
+def test_a_killed_daemon_and_a_new_start_lose_no_job_of_an_owner(
+    work: Path, make_account: Make
+) -> None:
+    condor, alice = make_account("c"), make_account("a")
+    with system_pool(condor, "NUM_CPUS = 4\nMASTER_BACKOFF_CEILING = 1\n") as machine:
+        text = (
+            "executable = /bin/sh\n"
+            f"arguments = \"-c 'until [ -e {work}/go ]; do sleep 0.2; done'\"\n"
+            "transfer_executable = false\nqueue 2\n"
+        )
+        log = submit_by(machine, alice, work / "job", text)
+        await_event(log, "001")
+        for name in DAEMONS:
+            before = daemon_pid(machine.pool, name)
+            os.kill(before, signal.SIGKILL)
+            after = daemon_pid(machine.pool, name, other_than=before)
+            assert owner_of_process(after) == condor.pw_uid, name
+        machine.pool.stop()
+        machine.up()
+        (work / "go").touch()
+        wait_until(lambda: log.read_text().count("\n005 (") == 2, 60, log.read_text)
+        assert log.stat().st_uid == alice.pw_uid
