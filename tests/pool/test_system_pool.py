@@ -83,8 +83,7 @@ def test_daemons_work_as_their_account_and_jobs_as_their_owner(
             assert owner_of_process(daemon_pid(machine.pool, name)) == condor.pw_uid, name
         text = "executable = /bin/sh\narguments = \"-c 'id -un; touch made'\"\noutput = out\n"
         files = (
-            "transfer_executable = false\nshould_transfer_files = yes\n"
-            "environment = TOKEN=sesame\n"
+            "transfer_executable = false\nshould_transfer_files = yes\nenvironment = TOKEN=sesame\n"
         )
         await_event(submit_by(machine, alice, work / "one", f"{text}{files}queue\n"), "005")
         assert (work / "one" / "out").read_text() == f"{alice.pw_name}\n"
@@ -109,7 +108,7 @@ def test_others_may_read_the_history_but_no_environment_of_a_job(
         for name in ("log/startd_history", "spool/history", "spool/epoch_history"):
             written = Path(machine.pool.folder, name).read_text()
             assert "GlobalJobId" in written, name
-            for secret in ("sesame", "ClaimId =", "Capability", "ClaimSession"):
+            for secret in ("sesame", "\nClaimId =", "\nCapability", "ClaimSession"):
                 assert secret not in written, (name, secret)
 
 

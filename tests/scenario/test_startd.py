@@ -84,6 +84,40 @@ def test_a_starter_that_stays_runs_the_next_job_of_its_claim_and_of_no_other(
     play(tmp_path, scenario, starter=starter)
 
 
+def test_a_starter_that_stays_runs_no_job_of_another_owner(tmp_path: Path) -> None:
+    # Owners who share an accounting group share claims, but no process.
+    starter = FakeStarter(stays=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        for owner, processes in (("alice", 1), ("alice", 1), ("bob", 2), ("alice", 3)):
+            assert await point.activate(claim_id, job(Owner=owner)) == (1, None)
+            assert starter.processes == processes, owner
+            starter.finish.set()
+            await asyncio.sleep(0.1)
+
+    play(tmp_path, scenario, starter=starter)
+
+
+def test_what_a_startd_records_of_a_run_has_no_secret_of_its_claim(tmp_path: Path) -> None:
+    # The file is open to everybody on the machine.
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        ad = job(ClaimId=claim_id, Environment="TOKEN=sesame", Cmd="/bin/recorded")
+        await point.activate(claim_id, ad)
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        recorded = (tmp_path / "history").read_text()
+        assert "/bin/recorded" in recorded
+        assert claim_id.rpartition("]")[2] not in recorded
+        assert "sesame" not in recorded
+
+    config = f"STARTD_HISTORY = {tmp_path}/history\nHISTORY_CONTAINS_JOB_ENVIRONMENT = false\n"
+    play(tmp_path, scenario, config, starter)
+
+
 def test_a_starter_that_stays_may_ask_for_the_next_job_of_its_claim(tmp_path: Path) -> None:
     # Decision 0009: the startd decides as it does about ACTIVATE_CLAIM.
     starter = FakeStarter(stays=True)

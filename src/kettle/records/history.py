@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 BANNER = "*** "
+# What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out of a record, in lower case.
+ENVIRONMENT = ("env", "environment")
 
 # Limit: a record longer than this is skipped by the readers; no ad of ours comes near it.
 LONGEST_RECORD_BYTES = 16 * 1024 * 1024

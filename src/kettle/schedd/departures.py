@@ -112,10 +112,11 @@ class HistoryRecords:
 _Layout = tuple[list[tuple[str, str]], str]
 
 
-def epoch_record(kind: str, job: Job, now: int) -> bytes:
+def epoch_record(kind: str, job: Job, now: int, left_out: AbstractSet[str] = frozenset()) -> bytes:
     """Return the record of a run of a job: SPAWN when it begins, EPOCH when it has ended.
 
-    Runs are counted from 0. Of a beginning only the names are recorded.
+    Runs are counted from 0. Of a beginning only the names are recorded. `left_out` as in
+    `history_record`.
     """
     ad, run = job.ad, max(0, (job.ad.integer("NumShadowStarts") or 0) - 1)
     banner = history.render_epoch_banner(
@@ -123,14 +124,19 @@ def epoch_record(kind: str, job: Job, now: int) -> bytes:
     )
     head = [f'EpochAdType = "{kind}"', f"RunInstanceID = {run}", f"EpochWriteDate = {now}"]
     if kind == "EPOCH":
-        return history.render_record([*head, *_public_lines(ad)], banner)
+        return history.render_record([*head, *_public_lines(ad, left_out)], banner)
     rest = [f"{name} = {ad.text(name)}" for name in _NAMES if name in ad]
     return history.render_record(head + rest, banner)
 
 
-def _public_lines(ad: ClassAd) -> list[str]:
-    """Return the lines of an ad without its secrets."""
-    return [line for line in ad.lines() if not is_private_attribute(line.partition(" ")[0])]
+def _public_lines(ad: ClassAd, left_out: AbstractSet[str]) -> list[str]:
+    """Return the lines of an ad without its secrets, and without what is not to be kept."""
+    named = ((line, line.partition(" ")[0]) for line in ad.lines())
+    return [
+        line
+        for line, name in named
+        if not is_private_attribute(name) and name.lower() not in left_out
+    ]
 
 
 _NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "GlobalJobId")

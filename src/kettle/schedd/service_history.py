@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError, StorageError
+from kettle.records.history import ENVIRONMENT
 from kettle.runtime.record_files import RecordFile, read_rotation
 from kettle.schedd.departures import HistoryRecords, epoch_record
 from kettle.wire.messages.queue_queries import HistoryErrorCode
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 # Limit: records at the end of the file that a restart looks through for a job that may be there.
 _LOOKED_THROUGH = 1000
-
-# What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out, in lower case.
-_ENVIRONMENT = ("env", "environment")
 
 
 class HistoryFiles:
@@ -40,7 +38,7 @@ class HistoryFiles:
         files, rules = self._runtime.files, read_rotation(self._runtime.config)
         self._jobs = RecordFile(files, settings.history, rules)
         self._epochs = RecordFile(files, settings.epoch_history, rules)
-        self._left_out = frozenset(() if settings.history_has_environment else _ENVIRONMENT)
+        self._left_out = frozenset(() if settings.history_has_environment else ENVIRONMENT)
 
     def append(self, jobs: Sequence[Job], now: int) -> Sequence[Job]:
         """Write finished jobs; return those that the disk has taken, the others have to stay."""
@@ -64,7 +62,7 @@ class HistoryFiles:
         if not self.settings.epoch_history:
             return
         try:
-            self._epochs.append(lambda _: epoch_record(kind, job, now), now)
+            self._epochs.append(lambda _: epoch_record(kind, job, now, self._left_out), now)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
 

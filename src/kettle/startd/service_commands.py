@@ -9,15 +9,17 @@ import secrets
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
+from kettle.config.knobs.history import HistoryKnobs
 from kettle.errors import ClassAdSyntaxError, RefusedError, StorageError
 from kettle.records import history_query
-from kettle.records.history import render_banner, render_record
+from kettle.records.history import ENVIRONMENT, render_banner, render_record
 from kettle.runtime.record_files import RecordFile, read_rotation, send_history
 from kettle.runtime.stream import Stream
 from kettle.startd import ads
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.machine import Drain, SlotRecord
+from kettle.wire.codec import is_private_attribute
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages import claims as messages
@@ -239,7 +241,16 @@ class OtherCommands:
         if starter.final is not None:
             ad = starter.final.copy()
             ad.parent = record.job
-        now = int(self._service.runtime.clock.now())
+        runtime = self._service.runtime
+        now = int(runtime.clock.now())
+        wanted = runtime.config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT]
+        left_out = () if wanted else ENVIRONMENT
+
+        def is_kept(name: str) -> bool:
+            # Everybody on the machine may read the file: a claim's secret is none of theirs.
+            return not (
+                name in FOR_THE_STARTER or is_private_attribute(name) or name.lower() in left_out
+            )
 
         def render(offset: int) -> bytes:
             banner = render_banner(
@@ -250,13 +261,13 @@ class OtherCommands:
                 completed=now,
                 now=now,
             )
-            lines = (line for line in ad.lines() if line.partition(" ")[0] not in FOR_THE_STARTER)
-            return render_record(lines, banner)
+            named = ((line, line.partition(" ")[0]) for line in ad.lines())
+            return render_record((line for line, name in named if is_kept(name)), banner)
 
         try:
             file.append(render, now)
         except (StorageError, OSError) as error:
-            self._service.runtime.log.problem(f"The history lacks a run: {error}")
+            runtime.log.problem(f"The history lacks a run: {error}")
 
 
 def _satisfies(query: ClassAd, ad: ClassAd) -> bool:
