@@ -141,7 +141,8 @@ def _telling(
 ) -> Iterator[tuple[int, int]]:
     """Yield the steps that decide, with how many slots meet each.
 
-    Of alternatives, one that all slots meet is enough.
+    Of alternatives, one that all slots meet is enough; of conditions together their number counts
+    only where it is not that of one of them.
     """
     step = steps[number]
     if not step.operator:
@@ -154,8 +155,10 @@ def _telling(
                 return
     yield from _telling(job, steps, step.left, slots)
     yield from _telling(job, steps, step.right, slots)
-    if step.operator == "||":
-        yield number, _count(job, step, slots)
+    count = _count(job, step, slots)
+    sides = [_count(job, steps[side], slots) for side in (step.left, step.right)]
+    if step.operator == "||" or count not in sides:
+        yield number, count
 
 
 def _count(job: ClassAd, step: Step, slots: Sequence[ClassAd]) -> int:
@@ -229,6 +232,8 @@ def _summary(job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanati
 def _history_of_matches(job: ClassAd) -> str:
     """Return when the job was matched last, and when and why not."""
     matched, rejected = job.integer("LastMatchTime"), job.integer("LastRejMatchTime")
+    if matched is None and rejected is None:
+        return ""
     lines = ["No successful match recorded.\n"]
     if matched is not None:
         lines = [f"Last successful match: {time.ctime(matched)}\n"]
