@@ -1,8 +1,9 @@
 """What one short job costs: CPU by daemon, page faults, switches, and where the time goes.
 
-    python bench/job_cost.py [--jobs N] [--config TEXT] [--profile] [--strace]
+    python bench/job_cost.py [--jobs N] [--config TEXT] [--profile] [--strace] [--json FILE]
 
-CPU seconds do not depend on what else the machine runs, jobs a second do. `--profile` samples every
+CPU seconds depend little on what else the machine runs, jobs a second wholly; a fixed piece of
+Python, measured meanwhile, says how much little is. `--profile` samples every
 daemon's call stack and prints the functions that hold most of it; `--strace` counts system calls
 by daemon (and makes the run slow). Run it as root and as an ordinary user: they differ.
 """
@@ -10,7 +11,9 @@ by daemon (and makes the run slow). Run it as root and as an ordinary user: they
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -24,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 
 from kettle.pool.personal import PersonalPool
-from pool import CONFIG, SLOTS, spawn_rate, submit, wait_for_end
+from pool import CONFIG, spawn_rate, submit, wait_for_end
 
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 WARM = 40
@@ -51,53 +54,75 @@ class Cost:
         self.faults += other.faults
 
 
-def read_costs(root: int) -> dict[str, Cost]:
-    """Return by daemon what the tree below `root` used; who has ended counts as its parent's."""
-    parents: dict[int, int] = {}
-    facts: dict[int, list[str]] = {}
-    names: dict[int, str] = {}
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
+@dataclass
+class Process:
+    """A process of the pool: its daemon's name, and the fields of /proc/PID/stat from the state."""
+
+    pid: int
+    name: str
+    facts: list[str]
+
+
+def processes_below(root: int) -> list[Process]:
+    """Return the master `root` and all below it."""
+    found: dict[int, Process] = {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
             text = Path(f"/proc/{entry}/stat").read_text()
             title = Path(f"/proc/{entry}/cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        words = text.rpartition(")")[2].split()
-        parents[int(entry)] = int(words[1])
-        facts[int(entry)] = words
-        names[int(entry)] = "zygotes" if "zygote" in title else title.partition(" ")[0]
-    found: dict[str, Cost] = defaultdict(Cost)
-    for pid, words in facts.items():
-        at = pid
-        while at not in (root, 0, 1):
-            at = parents.get(at, 0)
-        if at != root:
-            continue
-        name = names[pid].removeprefix("condor_")
-        found[name].add(Cost(int(words[11]) * _TICK, int(words[12]) * _TICK, int(words[7])))
+        name = "zygotes" if "zygote" in title else title.partition(" ")[0].removeprefix("condor_")
+        found[int(entry)] = Process(int(entry), name.rstrip(":"), text.rpartition(")")[2].split())
+
+    def is_below(pid: int) -> bool:
+        while pid in found and pid != root:
+            pid = int(found[pid].facts[1])
+        return pid == root
+
+    return [one for pid, one in found.items() if is_below(pid)]
+
+
+def read_costs(root: int) -> dict[str, Cost]:
+    """Return by daemon what the tree below `root` used; who has ended counts as its parent's."""
+    costs: dict[str, Cost] = defaultdict(Cost)
+    for one in processes_below(root):
+        words = one.facts
+        costs[one.name].add(Cost(int(words[11]) * _TICK, int(words[12]) * _TICK, int(words[7])))
         ended = Cost(int(words[13]) * _TICK, int(words[14]) * _TICK, int(words[8]))
-        found["the jobs" if name == "starter" else f"ended below {name}"].add(ended)
-    return found
+        costs["the jobs" if one.name == "starter" else f"ended below {one.name}"].add(ended)
+    return costs
 
 
-def print_costs(before: dict[str, Cost], after: dict[str, Cost], jobs: int) -> None:
-    """Print a line a daemon, in milliseconds and page faults a job."""
+def costs_of_a_job(
+    before: dict[str, Cost], after: dict[str, Cost], jobs: int
+) -> dict[str, dict[str, float]]:
+    """Return by daemon the milliseconds and page faults of one job."""
     total = Cost()
-    print(f"{'CPU ms a job':<24}{'all':>8}{'user':>8}{'system':>8}{'faults':>8}")
+    table: dict[str, dict[str, float]] = {}
     for name in sorted(after):
         used = after[name] - before.get(name, Cost())
         total.add(used)
         if used.user + used.system > jobs * 2e-5:
-            print_cost(name, used, jobs)
-    print_cost("whole pool", total, jobs)
+            table[name] = _per_job(used, jobs)
+    return table | {"whole pool": _per_job(total, jobs)}
 
 
-def print_cost(name: str, used: Cost, jobs: int) -> None:
-    """Print one line."""
+def _per_job(used: Cost, jobs: int) -> dict[str, float]:
     user, system = used.user * 1000 / jobs, used.system * 1000 / jobs
-    print(f"{name:<24}{user + system:8.2f}{user:8.2f}{system:8.2f}{used.faults / jobs:8.0f}")
+    shares = {"all": user + system, "user": user, "system": system, "faults": used.faults / jobs}
+    return {name: round(value, 3) for name, value in shares.items()}
+
+
+def print_figures(figures: dict[str, object]) -> None:
+    """Print them, and the table of daemons, as lines."""
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            print(f"{name:<24}{'all':>8}{'user':>8}{'system':>8}{'faults':>8}")
+            for daemon, row in value.items():
+                print(f"{daemon:<24}" + "".join(f"{share:8.2f}" for share in row.values()))
+        else:
+            print(f"{name:<48} {value}")
 
 
 def print_profile(folder: Path, jobs: int) -> None:
@@ -162,29 +187,59 @@ class Yardstick(threading.Thread):
 def follow_calls(root: int, folder: Path) -> list[subprocess.Popen[bytes]]:
     """Begin to count the system calls of every daemon of the pool."""
     tracers = []
-    for name in ("schedd", "shadow", "startd", "collector"):
-        pids = subprocess.run(
-            ["pgrep", "-f", f"^condor_{name}"], capture_output=True, text=True, check=False
-        ).stdout.split()
-        for pid in pids:
-            if b"zygote" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                continue
-            argv = ["strace", "-c", "-q", "-o", str(folder / f"{name}.{pid}"), "-p", pid]
+    for one in processes_below(root):
+        if one.name in ("schedd", "shadow", "startd", "collector"):
+            output = str(folder / f"{one.name}.{one.pid}")
+            argv = ["strace", "-c", "-q", "-o", output, "-p", str(one.pid)]
             tracers.append(subprocess.Popen(argv, stderr=subprocess.DEVNULL))
-    del root
-    time.sleep(0.5)
+    if tracers:
+        time.sleep(0.5)
     return tracers
 
 
+def measure(pool: PersonalPool, work: Path, jobs: int, *, strace: bool) -> dict[str, object]:
+    """Run the jobs in a pool that is up; return what they cost."""
+    master = pool.master_pid() or 0
+    submit(pool, work / "warm", WARM)
+    wait_for_end(work / "warm", WARM)
+    tracers = follow_calls(master, work) if strace else []
+    before = read_costs(master)
+    yardstick = Yardstick()
+    yardstick.start()
+    began = time.time()
+    submit(pool, work / "short", jobs)
+    wait_for_end(work / "short", jobs)
+    wall = time.time() - began
+    piece = yardstick.end()
+    after = read_costs(master)
+    for tracer in tracers:
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+    return {
+        "jobs_per_second_with_submit": round(jobs / wall, 1),
+        "load_average": os.getloadavg()[0],
+        "fixed_piece_of_python_cpu_ms": round(piece, 4),
+        "cpu_ms_and_faults_a_job": costs_of_a_job(before, after, jobs),
+    }
+
+
 def main() -> None:
-    """Measure and print."""
+    """Measure, print, and write the figures where they are wanted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--jobs", type=int, default=400)
     parser.add_argument("--config", default="", help="lines of configuration, `;` between them")
     parser.add_argument("--profile", action="store_true")
     parser.add_argument("--strace", action="store_true")
+    parser.add_argument("--json", metavar="FILE")
     arguments = parser.parse_args()
-    rate = spawn_rate(200)
+    figures: dict[str, object] = {
+        "machine": f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores",
+        "python": platform.python_version(),
+        "taken": time.strftime("%Y-%m-%d %H:%M:%S"),
+        "account": "root" if os.getuid() == 0 else "an ordinary user",
+        "jobs": arguments.jobs,
+        "posix_spawn_per_second": round(spawn_rate(200), 1),
+    }
     with tempfile.TemporaryDirectory(prefix="kettle-bench-") as name:
         work = Path(name)
         work.chmod(0o755)
@@ -196,37 +251,20 @@ def main() -> None:
             environment["KETTLE_PROFILE"] = str(samples)
         text = CONFIG + arguments.config.replace(";", "\n") + "\n"
         pool = PersonalPool(str(work / "pool"), configuration=text, environment=environment)
-        pool.make()
-        pool.start()
         try:
-            master = pool.master_pid() or 0
-            submit(pool, work / "warm", WARM)
-            wait_for_end(work / "warm", WARM)
-            tracers = follow_calls(master, work) if arguments.strace else []
-            before = read_costs(master)
-            began = time.time()
-            yardstick = Yardstick()
-            yardstick.start()
-            submit(pool, work / "short", arguments.jobs)
-            wait_for_end(work / "short", arguments.jobs)
-            wall = time.time() - began
-            piece = yardstick.end()
-            after = read_costs(master)
-            for tracer in tracers:
-                tracer.send_signal(signal.SIGINT)
-                tracer.wait()
+            pool.make()
+            pool.start()
+            figures |= measure(pool, work, arguments.jobs, strace=arguments.strace)
         finally:
             pool.stop(how="fast")
-        print(
-            f"{arguments.jobs / wall:.1f} jobs/s on {SLOTS} slots; posix_spawn alone {rate:.0f}/s"
-        )
-        print(f"a fixed piece of Python: {piece:.3f} ms of CPU meanwhile")
-        print_costs(before, after, arguments.jobs)
+        print_figures(figures)
         if arguments.profile:
             print_profile(samples, arguments.jobs)
         for path in sorted(work.glob("*.[0-9]*")):
             print(f"\n{path.name}: system calls of {arguments.jobs} jobs")
             print(path.read_text())
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(figures, indent=2) + "\n")
 
 
 if __name__ == "__main__":
