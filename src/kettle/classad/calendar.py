@@ -8,8 +8,7 @@ from __future__ import annotations
 import datetime as _datetime
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _EPOCH: Final = _datetime.date(1970, 1, 1).toordinal()
 _DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
@@ -29,8 +28,7 @@ _MONTHS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """A moment taken apart; `month` from 1, `weekday` from Sunday as 0, `year_day` from 0."""
 
     year: int = 1900

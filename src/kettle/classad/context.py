@@ -9,8 +9,10 @@ pure code can be repeated.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from random import Random
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from random import Random
 
 UserMap = Callable[[str], "str | None"]
 
@@ -29,14 +31,15 @@ class Context:
     `now` returns seconds since the epoch; `utc_offset` the local zone's seconds east of UTC at a
     moment; `user_maps` are what `userMap` looks in, by name in lower case; `home_of` gives a
     user's home directory; `debug` takes the text of a `debug()` call. `strict` chooses the rules
-    of new ClassAds: no fall-back to TARGET, no special `MY` and `CurrentTime`.
+    of new ClassAds: no fall-back to TARGET, no special `MY` and `CurrentTime`. `random` may be what
+    makes the dice when they are first thrown: most programs never do.
     """
 
     __slots__ = (
+        "_random",
         "debug",
         "home_of",
         "now",
-        "random",
         "strict",
         "user_maps",
         "utc_offset",
@@ -46,7 +49,7 @@ class Context:
     def __init__(
         self,
         now: Callable[[], float] = _stopped_clock,
-        random: Random | None = None,
+        random: Random | Callable[[], Random] | None = None,
         *,
         utc_offset: Callable[[float], int] = _utc_offset,
         zone_name: Callable[[float], str] = lambda _: "UTC",
@@ -56,13 +59,26 @@ class Context:
         strict: bool = False,
     ) -> None:
         self.now: Final = now
-        self.random: Final = random if random is not None else Random(0)  # noqa: S311 - not a secret
+        self._random = random
         self.utc_offset: Final = utc_offset
         self.zone_name: Final = zone_name
         self.user_maps: Final[Mapping[str, UserMap]] = user_maps if user_maps is not None else {}
         self.home_of: Final = home_of
         self.debug: Final = debug
         self.strict: Final = strict
+
+    @property
+    def random(self) -> Random:
+        """The dice."""
+        dice = self._random
+        if dice is None:
+            from random import Random
+
+            dice = Random(0)  # noqa: S311 - not a secret
+        elif callable(dice):
+            dice = dice()
+        self._random = dice
+        return dice
 
 
 class _Ambient:

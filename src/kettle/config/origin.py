@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DEFAULT_SOURCE = "<Default>"
 DETECTED_SOURCE = "<Detected>"
@@ -10,8 +10,7 @@ ENVIRONMENT_SOURCE = "<Environment>"
 COMMAND_LINE_SOURCE = "<Command line>"
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """A file name or a word in angle brackets, the line (0 for none), and the template used."""
 
     source: str

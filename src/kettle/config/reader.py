@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import re
 import shlex
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.config import metaknobs
@@ -67,14 +66,16 @@ class Trouble(Exception):  # noqa: N818 - an error on its way to becoming a Conf
         self.hint = hint
 
 
-@dataclass
 class Place:
     """Where the reader is: the file, how deep in includes, and which `use` it is carrying out."""
 
-    source: str
-    depth: int = 0
-    template: str = ""
-    line: int = 0
+    __slots__ = ("depth", "line", "source", "template")
+
+    def __init__(self, source: str, depth: int = 0, template: str = "", line: int = 0) -> None:
+        self.source = source
+        self.depth = depth
+        self.template = template
+        self.line = line
 
     def origin(self, number: int) -> Origin:
         """Return the origin for something read at this place."""

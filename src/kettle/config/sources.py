@@ -6,12 +6,11 @@ keeps texts in a dictionary, for configurations that come from a string and for 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from random import Random
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from random import Random
 
 
 class Sources(Protocol):
@@ -42,14 +41,20 @@ class Sources(Protocol):
         """Return the source of randomness for `$RANDOM_CHOICE()` and `$RANDOM_INTEGER()`."""
 
 
-@dataclass
 class MemorySources:
     """Sources out of dictionaries: no file, no command, no fact that was not given."""
 
-    files: dict[str, str] = field(default_factory=dict)
-    facts: dict[str, str] = field(default_factory=dict)
-    commands: dict[str, str] = field(default_factory=dict)
-    seed: int = 0
+    def __init__(
+        self,
+        files: dict[str, str] | None = None,
+        facts: dict[str, str] | None = None,
+        commands: dict[str, str] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.files = {} if files is None else files
+        self.facts = {} if facts is None else facts
+        self.commands = {} if commands is None else commands
+        self.seed = seed
 
     def read_text(self, path: str) -> str:
         """Return the text kept under the path."""
@@ -91,4 +96,6 @@ class MemorySources:
 
     def random(self) -> Random:
         """Return a generator with the fixed seed."""
+        from random import Random
+
         return Random(self.seed)  # noqa: S311 - choices in configuration are no secrets

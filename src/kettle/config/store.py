@@ -8,8 +8,7 @@ means is `expander.py`, and what a text means for a knob is `knob.py`.
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.version import VERSION
 from kettle.config import expander, knob, metaknobs
@@ -46,8 +45,7 @@ FIXED_FACTS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Macro:
+class Macro(NamedTuple):
     """One name with its unexpanded text."""
 
     name: str

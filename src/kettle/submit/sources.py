@@ -6,7 +6,7 @@ Protocols and a copy out of dictionaries for tests; the real sources are made by
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.config.sources import MemorySources
@@ -68,12 +68,19 @@ class SubmitFacts:
     cluster: int = 1
 
 
-@dataclass
 class MemorySubmitSources(MemorySources):
     """Submit sources out of a dictionary of texts; names are relative to one folder."""
 
-    folder: str = "/work"
-    folders: set[str] = field(default_factory=set)
+    def __init__(
+        self,
+        files: dict[str, str] | None = None,
+        *,
+        folder: str = "/work",
+        folders: set[str] | None = None,
+    ) -> None:
+        super().__init__(files)
+        self.folder = folder
+        self.folders: set[str] = set() if folders is None else folders
 
     def read_text(self, path: str) -> str:
         """Return the text kept under the name."""

@@ -13,9 +13,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from typing import NamedTuple, Protocol, TextIO, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO, cast
 
 from kettle.errors import KettleError
+
+if TYPE_CHECKING:
+    from random import Random
 
 # Which module of `tools/` each installed program is. Families whose members differ by a row of a
 # table share one module, which goes by `argv[0]`.
@@ -120,10 +123,14 @@ _WITHOUT_EXPRESSIONS = frozenset({"condor_version"})
 
 def _install_ambient_context() -> None:
     """Give ClassAd functions this process's clock, dice, time zone and user database."""
-    import random
     import time
 
     from kettle.classad.context import Context, set_ambient
+
+    def dice() -> Random:
+        import random
+
+        return random.Random()  # noqa: S311 - dice, not secrets
 
     def home_of(user: str) -> str | None:
         import pwd
@@ -136,7 +143,7 @@ def _install_ambient_context() -> None:
     set_ambient(
         Context(
             now=time.time,
-            random=random.Random(),  # noqa: S311 - dice, not secrets
+            random=dice,
             utc_offset=lambda seconds: time.localtime(seconds).tm_gmtoff,
             zone_name=lambda seconds: time.localtime(seconds).tm_zone,
             home_of=home_of,

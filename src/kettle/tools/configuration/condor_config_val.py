@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
@@ -89,15 +88,15 @@ ELSEWHERE = {
 }
 
 
-@dataclass
 class Request:
     """What the command line asks for."""
 
-    names: list[str] = field(default_factory=list)
-    switches: set[str] = field(default_factory=set)
-    values: dict[str, str] = field(default_factory=dict)
-    qualifiers: dict[str, list[str]] = field(default_factory=dict)
-    remote: dict[str, str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.switches: set[str] = set()
+        self.values: dict[str, str] = {}
+        self.qualifiers: dict[str, list[str]] = {}
+        self.remote: dict[str, str] = {}
 
     def has(self, switch: str) -> bool:
         """Tell whether a switch was given."""
