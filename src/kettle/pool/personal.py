@@ -26,10 +26,12 @@ from typing import Self
 import kettle
 from kettle.errors import KettleError, NotFoundError, StorageError, UsageError
 from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
+from kettle.pool.location import Alone, Location, Member, is_own_name, read_mark
 from kettle.pool.settings import (
     PoolSettings,
     is_configuration_of_a_pool,
     is_configuration_of_the_machine,
+    read_given,
     render_configuration,
 )
 from kettle.runtime.removal import remove_tree
@@ -57,6 +59,8 @@ _INHERITED = (
 )  # fmt: skip
 # The folder is the daemons' account's: whoever starts the pool follows no link of its making.
 _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+# Limit: what is read of a configuration that we wrote, with what its user gave.
+_LARGEST_CONFIGURATION = 1024 * 1024
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.01
@@ -97,7 +101,8 @@ class PersonalPool:
     """The pool in a folder. As a context manager it is made and started, and purged at the end.
 
     `configuration` is text appended to the pool's own settings when it is made; `system` makes it
-    the pool of the whole machine.
+    the pool of the whole machine; `location` is where it stands among other machines, without one
+    where it stood, else alone.
     """
 
     def __init__(
@@ -107,12 +112,14 @@ class PersonalPool:
         configuration: str = "",
         environment: Mapping[str, str] | None = None,
         system: bool = False,
+        location: Location | None = None,
     ) -> None:
         self._system = system
         # Where the logs ended before this start: what was complained of earlier does not count.
         self._log_sizes: dict[str, int] = {}
         self.folder = os.path.abspath(folder)
         self._configuration = configuration
+        self._location = location
         self._outside = dict(os.environ if environment is None else environment)
 
     def __enter__(self) -> Self:
@@ -160,7 +167,7 @@ class PersonalPool:
     def _read_configuration(self) -> str:
         try:
             with open(self.config_file, encoding="utf-8", errors="replace") as file:
-                return file.read(65536)
+                return file.read(_LARGEST_CONFIGURATION)
         except OSError:
             return ""
 
@@ -173,6 +180,13 @@ class PersonalPool:
         if os.access(os.path.join(self.log_folder, "InstanceLock"), os.W_OK):
             return self.master_pid() is not None
         return os.path.exists(os.path.join(self.log_folder, ".master_address"))
+
+    @property
+    def location(self) -> Location:
+        """Where it stands among other machines, or is to stand."""
+        if self._location is not None:
+            return self._location
+        return read_mark(self._read_configuration()) if self.exists() else Alone()
 
     def master_pid(self) -> int | None:
         """Return the pid of the running master; None if the pool is down, or not ours."""
@@ -217,7 +231,8 @@ class PersonalPool:
                 os.makedirs(path, exist_ok=True)
                 os.chmod(path, mode)
             if not self.exists():
-                self._write_key()
+                if not isinstance(self.location, Member):
+                    self._write_key()
                 self._write_configuration()
         except OSError as error:
             raise StorageError(
@@ -243,17 +258,18 @@ class PersonalPool:
 
         return Config.from_text(self._configuration, subsystem="MASTER").get("CONDOR_IDS")
 
-    def configure(self, text: str) -> None:
-        """Give the pool these settings of its user's in place of earlier ones.
+    def configure(self, text: str | None) -> None:
+        """Give the pool these settings of its user's in place of earlier ones; None: keep those.
 
-        Raises UsageError if the pool is up with others.
+        Raises UsageError if the pool is up with others, or there.
         """
-        self._configuration = text
         if not self.exists():
+            self._configuration = text or ""
             return
-        with open(self.config_file, encoding="utf-8") as file:
-            if file.read() == self._render():
-                return
+        written = self._read_configuration()
+        self._configuration = read_given(written) if text is None else text
+        if written == self._render():
+            return
         if self.master_pid() is not None:
             raise UsageError(
                 f"the pool in {self.folder} is up with another configuration",
@@ -284,6 +300,7 @@ class PersonalPool:
             ids=ids,
             system=self._system or self.is_system(),
             other_account=os.getuid() == 0,
+            location=self.location,
         )
         return render_configuration(settings)
 
@@ -386,12 +403,17 @@ class PersonalPool:
         config = load_config(SystemSources(), self.environment(), subsystem="TOOL")
         wanted = [name for name in _NEEDED_ADS if _is_run_here(config.words("DAEMON_LIST"), name)]
         pool = Pool(Connector(config))
-        query = make_query("Any", projection=("MyType",))
+        query = make_query("Any", projection=("MyType", "Name"))
+        location = self.location
         missing = set(wanted)
         while True:
             with contextlib.suppress(NotFoundError, KettleError):
                 ads = pool.query(Command.QUERY_ANY_ADS, query)
-                missing = set(wanted) - {ad.string("MyType") or "" for ad in ads}
+                missing = set(wanted) - {
+                    ad.string("MyType") or ""
+                    for ad in ads
+                    if is_own_name(location, ad.string("Name") or "", socket.gethostname())
+                }
                 if not missing:
                     return True
             if self.master_pid() is None:

@@ -1,17 +1,21 @@
 """The configuration of a pool in a folder: one user, or one machine, and nothing elsewhere.
 
-Text only; where it is written and who runs it is `personal.py`'s.
+Text only; where it is written and who runs it is `personal.py`'s, what is different in a pool of
+several machines `location.py`'s.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from kettle.pool.location import Alone, Location, render_mark, render_trust
 
 # The first line, by which a folder is known as a pool of ours before anything in it is removed.
 MARKER = "# A personal pool of Kettle. Written by `kettle up`; your own settings go into config.d."
 
 _TEXT = """\
 {marker}
+{mark}
 LOCAL_DIR = {folder}
 LOG = $(LOCAL_DIR)/log
 SPOOL = $(LOCAL_DIR)/spool
@@ -25,17 +29,9 @@ LIBEXEC = $(BIN)
 LOCAL_CONFIG_DIR = $(LOCAL_DIR)/config.d
 LOCAL_CONFIG_FILE =
 
-# Everything is on this machine's loopback interface, on ports that the kernel chooses; the
-# address files say which.
-CONDOR_HOST = 127.0.0.1
-COLLECTOR_HOST = 127.0.0.1:0
-NETWORK_INTERFACE = 127.0.0.1
-BIND_ALL_INTERFACES = false
+{network}BIND_ALL_INTERFACES = false
 USE_SHARED_PORT = false
 WANT_UDP_COMMAND_SOCKET = false
-COLLECTOR_ADDRESS_FILE = $(LOG)/.collector_address
-NEGOTIATOR_ADDRESS_FILE = $(LOG)/.negotiator_address
-DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR SCHEDD STARTD
 
 # Nobody but this user may do anything, and everything is authenticated and encrypted.
 UID_DOMAIN = {domain}
@@ -57,7 +53,7 @@ ALLOW_ADMINISTRATOR = $(ALLOW_DEFAULT)
 ALLOW_CONFIG = $(ALLOW_DEFAULT)
 # As a client nobody asks a daemon for its name: FS proves the client's only.
 ALLOW_CLIENT = *
-
+{trust}
 # The whole machine is one slot that is cut to each job's measure, and always willing.
 NUM_SLOTS = 1
 NUM_SLOTS_TYPE_1 = 1
@@ -97,6 +93,8 @@ _OTHER_ACCOUNT = """
 SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES = YES
 """
 
+_GIVEN = "# Given when the pool was made.\n"
+
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
@@ -117,6 +115,7 @@ class PoolSettings:
     system: bool = False
     # Jobs run as another account, so they could not read and write in the submitter's folders.
     other_account: bool = False
+    location: Location = field(default_factory=Alone)
 
 
 def render_configuration(settings: PoolSettings) -> str:
@@ -128,6 +127,11 @@ def render_configuration(settings: PoolSettings) -> str:
         programs=settings.programs,
         domain=settings.domain,
         allowed=allowed,
+        mark=render_mark(settings.location),
+        network=settings.location.render(),
+        trust=render_trust(
+            settings.location, settings.domain, one_account=not settings.other_account
+        ),
     )
     if settings.ids:
         text += _IDS.format(ids=settings.ids)
@@ -136,8 +140,13 @@ def render_configuration(settings: PoolSettings) -> str:
     elif settings.other_account:
         text += _OTHER_ACCOUNT
     if settings.extra.strip():
-        text += f"\n# Given when the pool was made.\n{settings.extra.rstrip()}\n"
+        text += f"\n{_GIVEN}{settings.extra.rstrip()}\n"
     return text
+
+
+def read_given(text: str) -> str:
+    """Return the settings of its user's own that a pool's configuration ends with."""
+    return text.partition(f"\n{_GIVEN}")[2]
 
 
 def is_configuration_of_a_pool(text: str) -> bool:

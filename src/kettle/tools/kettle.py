@@ -28,6 +28,7 @@ class Subcommand(NamedTuple):
 SUBCOMMANDS = (
     Subcommand("up", "Start a personal pool; ready when the command returns."),
     Subcommand("down", "Stop the pool, gracefully or fast; --purge removes it."),
+    Subcommand("token", "Make the token with which another machine may join the pool."),
     Subcommand("env", "Print shell lines after which every condor_* command addresses this pool."),
     Subcommand("run", "Run a command, or one for each line or file, as jobs, and wait for them."),
     Subcommand("status", "Show the pool, its queue and its slots on one screen."),

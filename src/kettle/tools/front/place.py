@@ -68,6 +68,12 @@ def reach_pool(given: str | None, environment: Mapping[str, str]) -> Reach:
     return Reach(pool_environment(given, environment))
 
 
+def has_queue(reach: Reach) -> bool:
+    """Whether there is a queue to ask: not on a machine that only runs jobs for its pool."""
+    daemons = {word.upper() for word in reach.config.words("DAEMON_LIST")}
+    return "STARTD" not in daemons or bool(daemons & {"SCHEDD", "COLLECTOR"})
+
+
 def is_configured(given: str | None, environment: Mapping[str, str]) -> bool:
     """Whether CONDOR_CONFIG says which pool is meant, because nothing else does."""
     return not given and "KETTLE_DIR" not in environment and "CONDOR_CONFIG" in environment

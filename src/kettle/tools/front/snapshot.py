@@ -15,6 +15,7 @@ from kettle.classad import ClassAd
 from kettle.client.jobs import query_jobs
 from kettle.client.pool import make_query
 from kettle.errors import KettleError
+from kettle.tools.front import place
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
 
@@ -100,13 +101,18 @@ def take_snapshot(reach: Reach, *, most_jobs: int = 0) -> Snapshot:
     except KettleError as error:
         troubles.append(f"the collector: {error}")
     try:
+        if not place.has_queue(reach):
+            return Snapshot(time.time(), daemons, [], sorted(slots, key=_by_name), troubles)
         address = reach.schedd().address
         found = query_jobs(reach.connector, address, projection=JOB_ATTRIBUTES, limit=most_jobs)
         jobs = [read_job(ad) for ad in found]
     except KettleError as error:
         troubles.append(f"the schedd: {error}")
-    slots.sort(key=lambda slot: natural_key(slot.name))
-    return Snapshot(time.time(), daemons, jobs, slots, troubles)
+    return Snapshot(time.time(), daemons, jobs, sorted(slots, key=_by_name), troubles)
+
+
+def _by_name(slot: Slot) -> list[tuple[int, int, str]]:
+    return natural_key(slot.name)
 
 
 def read_job(ad: ClassAd) -> Job:

@@ -1,4 +1,8 @@
-"""`kettle up`: make and start a pool in a folder; ready when the command returns."""
+"""`kettle up`: make and start a pool in a folder; ready when the command returns.
+
+By default the pool is one machine; with --host others may join it, with --join this machine joins
+another's. What keeps it out there is found by `pool.joining`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,13 @@ from pathlib import Path
 from kettle.config import load_config
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
+from kettle.pool import joining
+from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
 from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool
+from kettle.runtime.addresses import DEFAULT_PORT
 from kettle.runtime.files import SystemSources
+from kettle.runtime.host_names import is_own_address
+from kettle.runtime.machine_facts import read_machine_facts
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 
@@ -38,6 +47,32 @@ def build_parser() -> argparse.ArgumentParser:
         default=[],
         help="a file of settings for the pool; may be given again, later ones win",
     )
+    several = parser.add_argument_group("several machines")
+    several.add_argument(
+        "--host",
+        metavar="ADDRESS[:PORT]",
+        nargs="?",
+        const="",
+        help="let other machines join: listen at this address (default: the one of the default "
+        "route), the collector at port 9618 or PORT; 'kettle token' lets a machine in",
+    )
+    several.add_argument(
+        "--join",
+        metavar="HOST[:PORT]",
+        help="be a machine of the pool whose collector is there, Kettle's or HTCondor's",
+    )
+    several.add_argument("--token-file", metavar="F", help="the token that lets this machine in")
+    several.add_argument(
+        "--role",
+        choices=[role.value for role in Role],
+        help="run jobs (execute, the default), submit them, or both",
+    )
+    several.add_argument("--name", metavar="NAME", help="its name in the pool, if not the host's")
+    several.add_argument(
+        "--behind-firewall",
+        action="store_true",
+        help="nobody can connect to this machine: it is called back through the collector",
+    )
     parser.add_argument("--json", action="store_true", help="print what was done as JSON")
     return parser
 
@@ -45,22 +80,29 @@ def build_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Start the pool, or say that it is up already."""
     began = time.monotonic()
-    text = read_settings(arguments.config)
+    text = read_settings(arguments.config) if arguments.config else None
+    check_options(arguments)
+    location, offered = choose_location(arguments)
     pool = PersonalPool(
         str(place.choose_folder(_named_folder(arguments), environment)),
-        configuration=text,
         environment=environment,
         system=arguments.system,
+        location=location,
     )
     if arguments.system and pool.exists() and not pool.is_system():
         raise UsageError(f"{pool.folder} holds a personal pool", hint="name another with --dir")
+    if isinstance(location, Member) and offered is None:
+        offered = joining.read_token_file(joining.token_path(pool), time.time())
     was_up = pool.master_pid() is not None
     check_settings(arguments.config, environment, streams)
-    if arguments.config:
+    if text is not None or location is not None:
         pool.configure(text)
     existed = pool.exists()
     pool.make()
     try:
+        if offered is not None and not was_up:
+            joining.keep_token(pool, offered)
+            joining.ask_for_admission(pool, offered)
         pool.start()
     except KettleError:
         if not existed:
@@ -84,6 +126,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         return 0
     streams.stdout.write(f"The pool in {pool.folder} is up ({seconds:.1f} s).\n")
     option = _option(arguments)
+    streams.stdout.write(describe_location(pool))
     streams.stdout.write(
         f'To use it from this shell:  eval "$(kettle env{option})"\n'
         f"To stop it:                 kettle down{option}\n"
@@ -102,6 +145,55 @@ def _option(arguments: argparse.Namespace) -> str:
     if arguments.dir:
         return f" --dir {arguments.dir}"
     return " --system" if arguments.system else ""
+
+
+def describe_location(pool: PersonalPool) -> str:
+    """Return a line for a pool of several machines, empty for others."""
+    location = pool.location
+    if isinstance(location, Centre):
+        where = join_endpoint(location.address, location.port)
+        return f"Others join it with:         kettle up --join {where} --token-file F\n"
+    if isinstance(location, Member):
+        where = join_endpoint(location.address, location.port)
+        way = ", called back through its collector" if location.walled else ""
+        return f"It is a member of the pool at {where}, for {location.role}{way}.\n"
+    return ""
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for options that do not go together."""
+    if arguments.host is not None and arguments.join:
+        raise UsageError("--host makes a pool and --join enters another's: use one of them")
+    if arguments.join:
+        return
+    for option in ("token_file", "role", "name", "behind_firewall"):
+        if getattr(arguments, option):
+            word = option.replace("_", "-")
+            raise UsageError(f"--{word} says how to join a pool", hint="use it with --join HOST")
+
+
+def choose_location(
+    arguments: argparse.Namespace,
+) -> tuple[Centre | Member | None, joining.Offered | None]:
+    """Return where the pool is to stand (None: as it stood, else alone), and the token given."""
+    if arguments.host is not None:
+        address = read_machine_facts()["IP_ADDRESS"]
+        port = DEFAULT_PORT
+        if arguments.host:
+            address, port = parse_endpoint(arguments.host)
+        if not is_own_address(address):
+            raise UsageError(f"{address} is no address of this machine")
+        return Centre(address, port), None
+    if not arguments.join:
+        return None, None
+    offered = None
+    if arguments.token_file:
+        offered = joining.read_token_file(arguments.token_file, time.time())
+    host, port = parse_endpoint(arguments.join)
+    interface, manager = joining.find_way(host, port)
+    walled = arguments.behind_firewall or joining.is_evidently_walled(interface, manager)
+    role = Role(arguments.role or Role.EXECUTE)
+    return Member(host, port, role, interface, arguments.name or "", walled), offered
 
 
 def check_settings(paths: Sequence[str], environment: Mapping[str, str], streams: Streams) -> None:
