@@ -29,13 +29,16 @@ class Three:
 def three() -> Iterator[Three]:
     with network("three") as made:
         centre, opened, walled = (made.add(name) for name in ("centre", "open", "walled"))
-        centre.kettle("up", "--host")
+        settings = made.folder / "settings"
+        # A line that is cut is noticed by the kernel's probes.
+        settings.write_text("TCP_KEEPALIVE_INTERVAL = 5\n")
+        centre.kettle("up", "--host", "--config", str(settings))
         walled.build_wall()
         token = made.folder / "token"
         centre.kettle("token", "--for", "execute", "--output", str(token))
-        opened.kettle("up", "--join", centre.address, "--token-file", str(token))
-        words = ("--token-file", str(token), "--behind-firewall")
-        walled.kettle("up", "--join", centre.address, *words)
+        words = ("--join", centre.address, "--token-file", str(token), "--config", str(settings))
+        opened.kettle("up", *words)
+        walled.kettle("up", *words, "--behind-firewall")
         yield Three(centre, opened, walled)
 
 
@@ -56,8 +59,8 @@ def test_only_the_walled_machine_lets_nobody_in(three: Three) -> None:
 def test_members_are_known_by_their_token_alone(three: Three) -> None:
     words = ("-af", "Machine", "AuthenticatedIdentity", "AuthenticationMethod")
     said = tool(three.centre, "condor_status", *words).splitlines()
-    assert "open execute@members.centre IDTOKENS" in said
-    assert "walled execute@members.centre IDTOKENS" in said
+    assert "open execute@members.centre TOKEN" in said
+    assert "walled execute@members.centre TOKEN" in said
 
 
 def test_the_token_of_a_member_lets_it_do_nothing_but_its_part(three: Three) -> None:

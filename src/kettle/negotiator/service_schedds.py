@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
-from kettle.errors import KettleError, SessionUnknown, WireError
+from kettle.errors import ConnectionLost, KettleError, SessionUnknown, WireError
 from kettle.matchmaking.cycle import Match, Rejection
 from kettle.matchmaking.requests import Request, parse_request
+from kettle.matchmaking.unreachable import Unreachable
 from kettle.negotiator.dialogue import Fetched, Header, deliver, fetch_requests
 from kettle.negotiator.snapshot import SubmitterAd
 from kettle.runtime.context import Runtime
@@ -93,6 +94,7 @@ class Schedds:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._links: dict[str, _Link] = {}
+        self._unreachable = Unreachable()
 
     async def fetch(self, submitters: Sequence[SubmitterAd], terms: Terms) -> list[Harvest]:
         """Ask all schedds for requests, those of different addresses at the same time."""
@@ -113,6 +115,11 @@ class Schedds:
         ended, and the matches come in a round of their own (daemon reference, NEGOTIATE).
         """
         harvests = [Harvest(submitter) for submitter in submitters]
+        heard_at = max(submitter.heard_at for submitter in submitters)
+        if self._unreachable.is_avoided(address, self._runtime.clock.now(), heard_at):
+            for harvest in harvests:
+                harvest.failed = True
+            return harvests
         link = self._links.setdefault(address, _Link(address))
         try:
             for harvest in harvests:
@@ -121,8 +128,11 @@ class Schedds:
                 harvest.requests = [self._parse(ad, harvest.submitter) for ad in fetched.ads]
                 if link.open_for is not None and len(submitters) > 1:
                     await self._end(link)
+            self._unreachable.on_answered(address)
         except (KettleError, OSError) as error:
             self._drop(link)
+            if isinstance(error, ConnectionLost | OSError):
+                self._unreachable.on_failed(address, self._runtime.clock.now())
             self._runtime.log.problem(
                 f"Failed to get requests of {len(submitters)} submitters from {address}: {error}"
             )

@@ -43,6 +43,8 @@ class SubmitterAd:
     divides_slots: bool
     # The session that the schedd made for us, empty if it made none.
     capability: str = ""
+    # When the collector heard of it last (epoch seconds).
+    heard_at: int = 0
 
 
 @dataclass(slots=True)
@@ -90,6 +92,7 @@ def read_submitter(ad: ClassAd) -> SubmitterAd | None:
         tag=ad.string("SubmitterTag") or "",
         divides_slots=KETTLE_BUILD in (ad.string("CondorVersion") or ""),
         capability=ad.string("Capability") or "",
+        heard_at=ad.integer("LastHeardFrom") or 0,
     )
 
 

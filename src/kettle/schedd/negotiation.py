@@ -7,11 +7,12 @@ wait is `idle_jobs`', what a match leads to the scheduler's. Source: wire refere
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kettle.classad import ClassAd
+from kettle.classad.unparse import quote
 from kettle.matchmaking.requests import build_request
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.selection import holds
@@ -62,8 +63,13 @@ class Desk(Protocol):
         """Note that an autocluster found no machine in this round."""
 
 
-def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
-    """Serve one round from its header to its end; returns how many requests were sent."""
+def serve_round(
+    header: ClassAd, idle: IdleJobs, desk: Desk, avoided: Mapping[str, float] | None = None
+) -> Dialog[int]:
+    """Serve one round from its header to its end; returns how many requests were sent.
+
+    `avoided` are the addresses of startds that cannot be reached, and since when (epoch seconds).
+    """
     submitter = header.string("Owner") or header.string("Name") or ""
     refusal = Refusal(
         submitter,
@@ -82,6 +88,7 @@ def serve_round(header: ClassAd, idle: IdleJobs, desk: Desk) -> Dialog[int]:
                 request = next(requests, None)
                 if request is None:
                     break
+                avoid(request, avoided or {})
                 yield Send(JobInfo(request))
                 given += 1
             sent += given
@@ -129,6 +136,21 @@ def list_requests(header: ClassAd, idle: IdleJobs, submitter: str) -> Iterator[C
             autocluster_id=bucket.autocluster,
             count=len(bucket.live),
         )
+
+
+def avoid(request: ClassAd, startds: Mapping[str, float]) -> None:
+    """Ask for no slot of these startds, unless the collector has heard from them since.
+
+    The job itself says nothing of it.
+    """
+    if not startds:
+        return
+    conditions = [
+        f"(TARGET.MyAddress =!= {quote(address, old=True)} || TARGET.LastHeardFrom > {int(since)})"
+        for address, since in startds.items()
+    ]
+    own = request.text("Requirements") or "true"
+    request.insert_text("Requirements", " && ".join((f"({own})", *conditions)))
 
 
 def note_autocluster(job: ClassAd, number: int, attributes: str) -> None:

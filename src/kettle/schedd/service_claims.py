@@ -10,7 +10,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, WireError
+from kettle.errors import ConnectionLost, KettleError, WireError
+from kettle.matchmaking.unreachable import Unreachable
 from kettle.runtime import tasks
 from kettle.schedd.claims import Claim
 from kettle.schedd.job_queue import Job
@@ -43,6 +44,7 @@ class ClaimCommands:
         self._contacts: asyncio.Semaphore | None = None
         # Claims whose session our network has.
         self._known: set[str] = set()
+        self._unreachable = Unreachable()
 
     def register(self) -> None:
         """Answer the commands."""
@@ -56,7 +58,8 @@ class ClaimCommands:
         """Serve one round; the connection waits for the next one."""
         service = self._service
         header = Negotiate.read(await stream.receive()).header
-        sent = await stream.run(serve_round(header, service.idle, service))
+        avoided = self._unreachable.avoided(service.now())
+        sent = await stream.run(serve_round(header, service.idle, service, avoided))
         if sent:
             service.statistics.add("ResourceRequestsSent", service.now(), sent)
 
@@ -90,13 +93,22 @@ class ClaimCommands:
             reply = await self._ask(claim, job)
         except (KettleError, OSError, TimeoutError) as error:
             service.runtime.log(f"No claim {claim.public_id} for job {job.id}: {error}")
+            if isinstance(error, ConnectionLost | OSError):
+                self._leave_alone(claim.startd_address)
             service.scheduler.on_claim_failed(claim)
             return
+        self._unreachable.on_answered(claim.startd_address)
         if not reply.accepted:
             service.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
         for claim_id, _ in (*reply.claimed, *((reply.leftover,) if reply.leftover else ())):
             self.know(claim_id)
         service.scheduler.on_claim_reply(claim, reply)
+
+    def _leave_alone(self, address: str) -> None:
+        """Ask for no slot of a startd for a while; then look for matches again."""
+        service = self._service
+        seconds = self._unreachable.on_failed(address, service.now())
+        asyncio.get_running_loop().call_later(seconds, service.ads.want_matches)
 
     async def _ask(self, claim: Claim, job: Job) -> RequestClaimReply:
         service = self._service
