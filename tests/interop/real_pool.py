@@ -124,6 +124,13 @@ class RealPool:
         command = ["setpriv", "--pdeathsig", "KILL", PEER_CONDOR, "serve", self.name, str(extra)]
         self._process = subprocess.Popen(command, env=self._environment)
         deadline = time.monotonic() + START_SECONDS
+        while not (self.folder / "log/MasterLog").exists():
+            assert time.monotonic() < deadline, f"no master; see {self.folder}/said"
+            time.sleep(0.05)
+
+    def wait_for_its_ads(self) -> None:
+        """Wait for a slot, or for the schedd of a pool that has a list of daemons."""
+        deadline = time.monotonic() + START_SECONDS
         while not (self._has_slot() if "DAEMON_LIST" not in self.extra else self._has_schedd()):
             assert time.monotonic() < deadline, f"no slot appeared; see {self.folder}/log"
             time.sleep(0.25)
@@ -147,7 +154,8 @@ class RealPool:
 
     def stop(self) -> None:
         subprocess.run([PEER_CONDOR, "stop", self.name], env=self._environment, check=True)
-        self._process.wait(timeout=30)
+        self._process.kill()
+        self._process.wait()
         self.folder.with_suffix(".extra").unlink()
 
     @property
@@ -162,14 +170,17 @@ class RealPool:
 
 
 @contextmanager
-def real_pool(name: str, extra: str = "") -> Iterator[RealPool]:
+def real_pool(name: str, extra: str = "", *, alone: bool = True) -> Iterator[RealPool]:
     """Start a pool of the real HTCondor and stop it afterwards; skips where there is none.
 
-    `extra` is appended to its configuration; with a DAEMON_LIST there, no slot is waited for.
+    `extra` is appended to its configuration; with a DAEMON_LIST there, no slot is waited for. One
+    that is not `alone` is the real part of a mixed pool: nothing is waited for.
     """
     pool = RealPool(peer_root(), name, extra)
     try:
         pool.start()
+        if alone:
+            pool.wait_for_its_ads()
         yield pool
     except BaseException:
         pool.print_logs()
