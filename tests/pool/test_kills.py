@@ -80,6 +80,20 @@ def test_the_startd_s_death_is_one_clean_requeue_of_each_job(tmp_path: Path, wor
         assert starts == {2}
 
 
+def test_a_killed_startd_leaves_no_slot_behind_that_nobody_has(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, 4)
+        witness.wait_until_begun(4)
+        dead = kill(pool, "condor_startd")
+        assert run_tool(pool, "condor_rm", str(witness.jobs.cluster))[0] == 0
+        daemon_pid(pool, "condor_startd", other_than=dead)
+
+        def slots() -> list[str]:
+            return run_tool(pool, "condor_status", "-af", "State")[1].split()
+
+        wait_until(lambda: slots() == ["Unclaimed"], 10, lambda: str(slots()))
+
+
 def test_a_starter_s_death_is_one_clean_requeue_of_its_job(tmp_path: Path, work: Path) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
         witness = Witness(pool, work, COUNT)

@@ -179,3 +179,13 @@ def test_only_one_schedd_uses_a_spool(tmp_path: Path) -> None:
         here.daemon = first
 
     play(tmp_path, scenario)
+
+
+def test_a_schedd_waits_for_the_one_before_it_to_leave_the_spool(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        first = here.daemon
+        asyncio.get_running_loop().call_later(5, first.service.journal.close)
+        await here.start_schedd()
+        await first.crash()
+
+    play(tmp_path, scenario)

@@ -264,7 +264,8 @@ def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
 
 def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
-        await here.run(there, reconnect=True, NumJobStarts=1)
+        told = {"NumJobStarts": 1, "JobCurrentStartExecutingDate": int(world.clock.now())}
+        await here.run(there, reconnect=True, **told)
         assert exit_of(await here.ended()) == (100, True)
         assert here.numbers() == ["022", "023", "005"]
         assert "Local schedd and job shadow died" in here.log.read_text()
@@ -291,6 +292,23 @@ def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(tmp_path: Pa
         assert here.log.read_bytes() == told
 
     play(tmp_path, scenario, script=end_with_three)
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_a_start_that_only_a_dead_host_heard_of_is_told_and_counted_once(
+    tmp_path: Path, committed: bool
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        now = int(world.clock.now())
+        more = {"JobCurrentStartExecutingDate": now, "NumJobStarts": 1} if committed else {}
+        await here.run(there, reconnect=True, JobCurrentStartDate=now, **more)
+        ended = await here.ended()
+        assert exit_of(ended) == (100, True)
+        starts = here.updates.get("NumJobStarts", ended.attributes.text("NumJobStarts"))
+        assert starts == (None if committed else "1")
+        assert here.numbers() == ["022", "023", *([] if committed else ["001"]), "005"]
+
+    play(tmp_path, scenario, reconnected=come_back)
 
 
 def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_path: Path) -> None:

@@ -116,6 +116,12 @@ class Advertiser:
         self._sequence.pop(identity, None)
         self._post(("invalidate", *identity), _Update(int(command), query, None))
 
+    def invalidate_where(self, command: int, my_type: str, requirements: str) -> None:
+        """Withdraw every ad of that type of which an expression is true, soon."""
+        query = ClassAd({"MyType": "Query", "TargetType": my_type})
+        query.insert_text("Requirements", requirements)
+        self._post(("invalidate", my_type, requirements), _Update(int(command), query, None))
+
     async def flush(self, seconds: float) -> bool:
         """Wait until everything has been sent; False if it takes longer."""
         try:

@@ -280,7 +280,10 @@ async def _live(
         # Jobs and ads come and go by the hundred, and few of their objects form cycles.
         gc.set_threshold(*RELAXED_COLLECTION)
         serving = tasks.spawn(_serve_and_tell(daemon, parent), "service")
-        await serving
+        refused = await serving
+        if refused is not None:
+            log.problem(f"ERROR: {refused}")
+            daemon.exit_code = EXIT_FAILURE
     except (KettleError, OSError) as error:
         log.problem(f"ERROR: {error}")
         daemon.exit_code = EXIT_FAILURE
@@ -315,10 +318,14 @@ def _settle_context(clock: SystemClock, randomness: SystemRandom) -> None:
     )
 
 
-async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> None:
+async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> KettleError | None:
+    """Live; return why the service could not, where one sentence says it all."""
     ready = tasks.spawn(_announce(daemon, parent), "ready")
     try:
         await daemon.serve()
+        return None
+    except KettleError as error:
+        return error
     finally:
         ready.cancel()
 

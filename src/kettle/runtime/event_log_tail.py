@@ -16,13 +16,21 @@ from kettle.records.event_log import read_events
 TAIL_BYTES = 4 << 20
 # Event 028 repeats attributes of the job after another event.
 _INFORMATION = b"028"
+# What a run ends with, or a job begins with: what was said before is of an earlier run.
+_ENDS = (b"000", b"004", b"007", b"012", b"024")
+
+
+def tells_of_start(path: str, cluster: int, proc: int) -> bool:
+    """Tell whether a log has the start of a job's current run: nothing ended it since."""
+    heads = [number for number, _ in _heads(_read_tail(path), cluster, proc)]
+    last = {number: place for place, number in enumerate(heads)}
+    return last.get(b"001", -1) > max((last.get(number, -1) for number in _ENDS), default=-1)
 
 
 def last_event(path: str, cluster: int, proc: int) -> Event | None:
     """Return the last complete event of a job in a log; None if there is none, or no such log."""
     tail = _read_tail(path)
-    heads = re.finditer(rb"^(\d{3}) \(0*%d\.0*%d\.\d+\) " % (cluster, proc), tail, re.MULTILINE)
-    places = [head.start() for head in heads if head[1] != _INFORMATION]
+    places = [place for number, place in _heads(tail, cluster, proc) if number != _INFORMATION]
     if not places:
         return None
     end = tail.find(b"\n...\n", places[-1])
@@ -30,6 +38,12 @@ def last_event(path: str, cluster: int, proc: int) -> Event | None:
         return None
     found = read_events(tail[places[-1] : end + 5])
     return found[0] if found else None
+
+
+def _heads(tail: bytes, cluster: int, proc: int) -> list[tuple[bytes, int]]:
+    """Return the numbers of a job's events and where they begin."""
+    found = re.finditer(rb"^(\d{3}) \(0*%d\.0*%d\.\d+\) " % (cluster, proc), tail, re.MULTILINE)
+    return [(head[1], head.start()) for head in found]
 
 
 def _read_tail(path: str) -> bytes:

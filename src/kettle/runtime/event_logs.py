@@ -23,7 +23,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime import tasks
 from kettle.runtime.aside import Aside, InlineAside
-from kettle.runtime.event_log_tail import last_event
+from kettle.runtime.event_log_tail import last_event, tells_of_start
 from kettle.runtime.global_log import GlobalLog, Privileged
 
 if TYPE_CHECKING:
@@ -160,6 +160,13 @@ class EventLogs:
                 place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
                 return last_event(path, *place)
         return None
+
+    def tell_of_start(self, job: ClassAd) -> bool:
+        """Whether a job's own log has the start of this run, as far as that can be known."""
+        place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
+        return all(
+            self._is_far(path) or tells_of_start(path, *place) for path in user_log_paths(job)[:1]
+        )
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

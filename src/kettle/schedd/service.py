@@ -108,6 +108,7 @@ class ScheddService:
         """Open the queue, take up what was running, answer commands."""
         runtime = self.runtime
         runtime.files.make_folder(self.settings.spool)
+        await self.journal.lock()
         discarded = self.journal.open(self.queue, self.now())
         if discarded:
             runtime.log.problem(f"Cut off the queue log: {discarded}")

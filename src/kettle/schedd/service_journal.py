@@ -10,6 +10,7 @@ and only the disk is what the next start, or a power cut, leaves. Source: R081.
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 from collections.abc import Callable, Iterable
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # A log is written anew when it has grown to so many times what it was when it was last written, but
 # not before it has so many bytes.
 GROWTH = 4
+# Limit: how long a queue is waited for that the schedd of a dead master has not left yet.
+_LOCK_SECONDS, _LOCK_PAUSE_SECONDS = 20.0, 0.1
 COMPACTED_FROM_BYTES = 16 * 1024 * 1024
 
 # Bytes of a new log that are written in one call.
@@ -85,7 +88,8 @@ class QueueJournal:
 
     def open(self, queue: JobQueue, now: int) -> str:
         """Replay the log into an empty queue, or begin one; returns what was cut off, if any."""
-        self._take_lock()
+        if self._lock < 0:
+            self._take_lock()
         files = self._runtime.files
         outcome = self._replay(queue)
         if outcome is None:
@@ -107,16 +111,34 @@ class QueueJournal:
         # A log that was cut before its first record's end never held anything.
         return outcome if outcome.kept_bytes else None
 
+    async def lock(self) -> None:
+        """Wait until the queue is ours: the last schedd may need a moment to follow its master.
+
+        StorageError if it stays another's.
+        """
+        deadline = self._runtime.clock.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                self._take_lock()
+                return
+            except StorageError:
+                if self._runtime.clock.monotonic() >= deadline:
+                    raise
+            await asyncio.sleep(_LOCK_PAUSE_SECONDS)
+
     def _take_lock(self) -> None:
         """Make sure that this queue is nobody else's: two schedds would run its jobs twice."""
         path = os.path.join(os.path.dirname(self._path), ".schedd_lock")
         try:
-            self._lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StorageError(f"another schedd uses {self._path}") from error
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise StorageError(f"cannot lock {path}: {error.strerror}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            raise StorageError(f"another schedd uses {self._path}") from error
+        self._lock = descriptor
 
     # -- writing anew -----------------------------------------------------------------------
 

@@ -102,10 +102,16 @@ def completion_attributes(job: ClassAd, report: ExitReport) -> dict[str, object]
     """Return the count of completions if the program ended by itself, nothing otherwise.
 
     It is counted before the job's own expressions look at the exit: `max_retries` compares it.
+    So is the start, if a crash kept the schedd from hearing of it.
     """
     if known_reason(report.reason) not in _ENDED:
         return {}
-    return {"NumJobCompletions": (job.integer("NumJobCompletions") or 0) + 1}
+    counts: dict[str, object] = {"NumJobCompletions": (job.integer("NumJobCompletions") or 0) + 1}
+    run_began = job.integer("JobCurrentStartDate")
+    if run_began is not None and (job.integer("JobCurrentStartExecutingDate") or 0) < run_began:
+        counts["NumJobStarts"] = (job.integer("NumJobStarts") or 0) + 1
+        counts["JobCurrentStartExecutingDate"] = run_began
+    return counts
 
 
 def known_reason(reason: int) -> ShadowExit:

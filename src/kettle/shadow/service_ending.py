@@ -43,7 +43,11 @@ def recall_end(run: Run) -> bool:
 def finish(run: Run) -> None:
     """Judge the run, write its last events, tell the schedd."""
     if run.report is not None:
-        ended = exit_attributes(run.report) | completion_attributes(run.job, run.report)
+        counts = completion_attributes(run.job, run.report)
+        if "NumJobStarts" in counts and not run.host.logs.tell_of_start(run.job):
+            # The shadow that heard of the start died before it could say so.
+            run.write_event(job_events.execute_event(run.startd_address, run.info))
+        ended = exit_attributes(run.report) | counts
         run.update(texts(ended))
     if run.transfer_failure is not None and run.request is None:
         run.request = run.transfer_failure

@@ -38,7 +38,13 @@ class Updates:
         self._task: asyncio.Task[object] | None = None
 
     def start(self) -> None:
-        """Begin to send."""
+        """Begin to send; first withdraw the cut slots of a startd that was killed here."""
+        ending = f"@{self._service.machine.name}"
+        self._advertiser.invalidate_where(
+            Command.INVALIDATE_STARTD_ADS,
+            "Machine",
+            f'TARGET.DynamicSlot && substr(TARGET.Name, {-len(ending)}) == "{ending}"',
+        )
         self._task = tasks.spawn(self._send_forever(), "collector updates")
 
     def note(self, record: SlotRecord, *, urgent: bool) -> None:

@@ -7,10 +7,15 @@ from pathlib import Path
 import pytest
 
 from kettle.records.event_base import Event
-from kettle.records.event_kinds import ExecuteEvent, JobAbortedEvent, JobTerminatedEvent
+from kettle.records.event_kinds import (
+    ExecuteEvent,
+    JobAbortedEvent,
+    JobEvictedEvent,
+    JobTerminatedEvent,
+)
 from kettle.records.event_log import DEFAULT_STYLE, render_event
 from kettle.runtime import event_log_tail
-from kettle.runtime.event_log_tail import last_event
+from kettle.runtime.event_log_tail import last_event, tells_of_start
 
 
 def write(path: Path, *events: Event) -> Path:
@@ -50,3 +55,11 @@ def test_only_the_end_of_a_long_log_is_read(
     monkeypatch.setattr(event_log_tail, "TAIL_BYTES", 1000)
     assert last_event(str(path), 7, 1) is None
     assert isinstance(last_event(str(path), 8, 0), ExecuteEvent)
+
+
+def test_the_start_of_a_run_is_told_until_the_run_ends(tmp_path: Path) -> None:
+    begun, gone = ExecuteEvent(cluster=7, proc=1), JobEvictedEvent(cluster=7, proc=1)
+    assert not tells_of_start(str(write(tmp_path / "log")), 7, 1)
+    assert tells_of_start(str(write(tmp_path / "log", begun)), 7, 1)
+    assert not tells_of_start(str(write(tmp_path / "log", begun, gone)), 7, 1)
+    assert tells_of_start(str(write(tmp_path / "log", gone, begun)), 7, 1)

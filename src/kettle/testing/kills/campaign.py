@@ -27,6 +27,8 @@ from kettle.testing.pool_fixture import processes_of
 
 CONFIG = (
     "NUM_CPUS = 12\nMASTER_BACKOFF_CONSTANT = 0\nMASTER_BACKOFF_CEILING = 1\n"
+    # What a dead schedd had claimed and had not used is free again after six of these.
+    "ALIVE_INTERVAL = 10\n"
     "MAX_HISTORY_LOG = 1000000000\nMAX_DEFAULT_LOG = 1000000000\n"
 )
 HELD_BY_USER = "Held by the campaign"
