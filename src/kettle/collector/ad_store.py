@@ -405,7 +405,7 @@ def _not_yours(sender: Sender, what: str, entry: StoredAd) -> RefusedError:
 def _holds(expression: Expr | None, ad: ClassAd) -> bool:
     if expression is None:
         return True
-    value = ad.evaluate_expression(expression)
+    value = ad.evaluate_expression(expression, target=ad)
     return isinstance(value, (bool, int, float)) and bool(value)
 
 

@@ -171,7 +171,7 @@ def test_invalidation_without_a_name_takes_all_that_satisfy_it() -> None:
     store.update(SLOT, slot("b", Memory=9), now=0.0)
     query = ClassAd({"TargetType": "Machine"})
     assert store.invalidate(SLOT, query, now=1.0) == 0
-    query.insert_text("Requirements", "Memory > 5")
+    query.insert_text("Requirements", "Memory > 5 && TARGET.Memory < 10")
     assert store.invalidate(SLOT, query, now=1.0) == 1
     assert list(store.table(SLOT)) == [("a",)]
 
