@@ -1,6 +1,6 @@
 """A long queue: what condor_q, condor_rm and condor_submit take with 100,000 jobs in it.
 
-    python bench/queue.py [--jobs N] [--json FILE]
+    python bench/long_queue.py [--jobs N] [--json FILE]
 
 Prints each figure beside its target and, where $KETTLE_PEER_ROOT names a chroot with the real
 HTCondor, beside what that takes in the same run. Seconds are of the whole tool, from its start to
