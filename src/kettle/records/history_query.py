@@ -7,11 +7,13 @@ and sends. Source: wire reference, QUERY_SCHEDD_HISTORY (R070).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr, parse_expression, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.history import HistoryRecord
+from kettle.records.job_clauses import Alternative, read_alternatives
 from kettle.wire.codec import Writer, split_names
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
@@ -65,6 +67,16 @@ def parse(ad: ClassAd) -> HistoryQuery:
         source=source,
         kinds=frozenset(kind.upper() for kind in split_names(kinds)),
     )
+
+
+def alternatives(query: HistoryQuery, names: AbstractSet[str]) -> list[Alternative] | None:
+    """Return what may be looked up instead of reading every record; None if all must be read.
+
+    A search that ends somewhere has to come past what it ends at.
+    """
+    if query.constraint is None or query.since is not None or query.scan_limit >= 0:
+        return None
+    return read_alternatives(query.constraint, names)
 
 
 def _expression(ad: ClassAd, name: str) -> Expr | None:

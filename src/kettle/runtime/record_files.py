@@ -9,15 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
 from kettle.records import history, history_query
+from kettle.runtime import history_index
 
 if TYPE_CHECKING:
     from kettle.config import Config
+    from kettle.records.job_clauses import Alternative
     from kettle.runtime.context import Runtime
     from kettle.runtime.files import Files
     from kettle.runtime.snapshot import Part
@@ -52,6 +54,8 @@ class RecordFile:
         self.path = path
         self._rules = rules
         self._size = -1
+        # About what the index lacks; the files of an earlier life may lack all of theirs.
+        self.unindexed_bytes = self.total_bytes()
 
     def append(self, render: Callable[[int], bytes], now: int) -> None:
         """Add a record, rendered for the offset at which it begins; OSError, StorageError."""
@@ -92,6 +96,7 @@ class RecordFile:
         if count:
             self._files.append(self.path, b"".join(records))
             self._size += size
+            self.unindexed_bytes += size
             records.clear()
         return count
 
@@ -149,6 +154,20 @@ class RecordFile:
                 total += os.path.getsize(path)
         return total
 
+    def refresh_index(self) -> None:
+        """Index what is new, where there is enough to be worth it; OSError. Not for the loop."""
+        if self.total_bytes() >= history_index.LEAST_BYTES:
+            history_index.refresh(self.path, self._paths())
+
+    def find(
+        self, alternatives: Sequence[Alternative], *, forwards: bool
+    ) -> Iterator[history.HistoryRecord]:
+        """Yield the records that an alternative may be true of, with the index's help."""
+        with contextlib.closing(history_index.HistoryIndex(self.path, alternatives)) as index:
+            for path in self._paths() if forwards else reversed(self._paths()):
+                with contextlib.suppress(OSError):
+                    yield from index.records(path, forwards=forwards)
+
     def forwards(self) -> Iterator[history.HistoryRecord]:
         """Yield the records, oldest first."""
         for path in self._paths():
@@ -178,9 +197,19 @@ async def send_history(
     """Answer a query over the records of a file and of those that were rotated away."""
 
     def parts(encrypted: bool) -> Iterator[Part]:
-        records = file.forwards() if query.forwards else file.backwards()
-        return history_query.parts(records, query, encrypted)
+        return history_query.parts(_records(file, query, daemon), query, encrypted)
 
+    daemon = os.getpid()
     few = 0 <= query.limit < _FEW and query.constraint is None
     ads = query.limit if few else file.total_bytes() // _RECORD_BYTES
     await runtime.snapshots.answer(stream, parts, ads=ads)
+
+
+def _records(
+    file: RecordFile, query: history_query.HistoryQuery, daemon: int
+) -> Iterator[history.HistoryRecord]:
+    """Return the records to look at; only a child of the daemon uses the index."""
+    wanted = history_query.alternatives(query, history_index.INDEXED)
+    if wanted is not None and os.getpid() != daemon:
+        return file.find(wanted, forwards=query.forwards)
+    return file.forwards() if query.forwards else file.backwards()

@@ -140,6 +140,7 @@ class ScheddService:
         self.ads.want_matches()
         tasks.spawn(self._serve_policy(), "periodic policy")
         tasks.spawn(self._serve_cleaning(), "cleaning the queue log")
+        tasks.spawn(self.history.serve_indices(), "indices of the history")
 
     async def reconfigure(self, config: Config) -> None:
         """Take over a new configuration."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kettle.errors import RefusedError, StorageError
+from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.records.history import ENVIRONMENT
 from kettle.runtime.record_files import RecordFile, read_rotation
 from kettle.schedd.departures import HistoryRecords, epoch_record
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 # Limit: records at the end of the file that a restart looks through for a job that may be there.
 _LOOKED_THROUGH = 1000
+
+# How often the size of what is not indexed is looked at, and from how many bytes on it is.
+_INDEXED_SECONDS = 10.0
+INDEXED_FROM_BYTES = 1024 * 1024
 
 
 class HistoryFiles:
@@ -65,6 +70,21 @@ class HistoryFiles:
             self._epochs.append(lambda _: epoch_record(kind, job, now, self._left_out), now)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
+
+    async def serve_indices(self) -> None:
+        """Keep the indices of the histories up to date, in a child, forever."""
+        while True:
+            for name, file in (("history", self._jobs), ("epoch history", self._epochs)):
+                if file.path and file.unindexed_bytes >= INDEXED_FROM_BYTES:
+                    await self._index(name, file)
+            await asyncio.sleep(_INDEXED_SECONDS)
+
+    async def _index(self, name: str, file: RecordFile) -> None:
+        file.unindexed_bytes = 0
+        try:
+            await self._runtime.snapshots.run(lambda: file.refresh_index, f"index of the {name}")
+        except (KettleError, OSError) as error:
+            self._runtime.log.problem(f"The {name} has no index: {error}")
 
     def _write_per_job(self, job: Job, records: HistoryRecords) -> bool:
         path = f"{self.settings.per_job_history}/history.{job.id}"

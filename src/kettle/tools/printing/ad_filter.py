@@ -14,8 +14,8 @@ class AdFilter:
 
     def __init__(self, constraint: str) -> None:
         self._everything = constraint == "true"
-        self._expression = parse_expression(constraint)
+        self.expression = parse_expression(constraint)
 
     def __call__(self, ad: ClassAd) -> bool:
         """Tell whether the constraint is true of an ad."""
-        return self._everything or truth(ad.evaluate_expression(self._expression)) is True
+        return self._everything or truth(ad.evaluate_expression(self.expression)) is True

@@ -8,7 +8,7 @@ in `records/history.py`, columns in `tables.py`. Output is the reference's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +24,8 @@ from kettle.tools.queue.history_wish import Wish, read_wish
 from kettle.tools.queue.wish import choose_width, explain
 
 if TYPE_CHECKING:
+    from kettle.classad import Expr
+    from kettle.records.job_clauses import Alternative
     from kettle.tools.printing.print_format import PrintFormat
 
 USAGE = """\
@@ -87,7 +89,8 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     except ClassAdSyntaxError:
         what = wish.constraint()
         raise UsageError(f"Error:  could not parse constraint ( {what} )") from None
-    printer.run(choose_records(wish, chosen, find_sources(wish, environment, printer)))
+    sources = find_sources(wish, environment, printer, chosen.expression)
+    printer.run(choose_records(wish, chosen, sources))
     return 0
 
 
@@ -96,7 +99,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
 
 
 def find_sources(
-    wish: Wish, environment: Mapping[str, str], printer: Printer
+    wish: Wish, environment: Mapping[str, str], printer: Printer, chosen: Expr | None = None
 ) -> Iterator[ClassAd | HistoryRecord]:
     """Yield records, or ads where there is no more than ads, in the order of the command line."""
     if wish.user_log:
@@ -111,8 +114,52 @@ def find_sources(
             files = _with_rotated(files[0])
         if not wish.forwards:
             files.reverse()
+        wanted = _look_up(wish, files, chosen)
+        if wanted is not None:
+            yield from _find_in_index(wish, files, wanted)
+            return
         for path in files:
             yield from read_file(path, forwards=wish.forwards, must_exist=bool(wish.file))
+
+
+def _look_up(wish: Wish, files: Sequence[Path], chosen: Expr | None) -> list[Alternative] | None:
+    """Return what an index may be asked for; None where the files have to be read.
+
+    A search that ends somewhere has to come past what it ends at.
+    """
+    if chosen is None or wish.since or wish.scan_limit > 0:
+        return None
+    if wish.file and not files[0].exists():
+        return None
+    from kettle.runtime.history_index import INDEXED, index_path
+
+    if not Path(index_path(str(_newest(files)))).exists():
+        return None
+    from kettle.records.job_clauses import read_alternatives
+
+    return read_alternatives(chosen, INDEXED)
+
+
+def _newest(files: Sequence[Path]) -> Path:
+    """Return the file that records are appended to, whose name the others' begin with."""
+    return min(files, key=lambda path: len(path.name))
+
+
+def _find_in_index(
+    wish: Wish, files: Sequence[Path], wanted: list[Alternative]
+) -> Iterator[HistoryRecord]:
+    from kettle.runtime.history_index import HistoryIndex
+
+    index = HistoryIndex(str(_newest(files)), wanted)
+    try:
+        for path in files:
+            yield from index.records(str(path), forwards=wish.forwards)
+    except OSError as error:
+        raise StorageError(
+            f"Error opening history file {error.filename}: {error.strerror}"
+        ) from None
+    finally:
+        index.close()
 
 
 def _configured_file(wish: Wish, environment: Mapping[str, str]) -> Path:
