@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
 import shutil
+import signal
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -14,8 +16,11 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
+from kettle.tools.front import place
+from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
+from pool_jobs import daemon_pid, wait_until
 
 HERE = Path(__file__).parent
 
@@ -162,6 +167,76 @@ def test_doctor_finds_nothing_that_keeps_jobs_from_running(folder: Path) -> None
     code, said, _ = kettle("doctor", "--dir", str(folder), "--json")
     assert code == 0, said
     assert {row["check"]: row["state"] for row in json.loads(said)}["pool"] == "ok"
+
+
+@contextlib.contextmanager
+def setting(folder: Path, text: str) -> Iterator[None]:
+    """A file of settings in the pool's own folder for them, for a while."""
+    file = folder / "config.d" / "zz-test"
+    file.write_text(text)
+    try:
+        yield
+    finally:
+        file.unlink()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("no assignment\n", 1, "neither an assignment nor a statement"),
+        ("NEGOTIATOR_INTERVAL = often\n", 1, "NEGOTIATOR_INTERVAL"),
+        ("NEGOTIATOR_INTERVALL = 5\n", 0, "did you mean NEGOTIATOR_INTERVAL?"),
+        ("SPOOL = /no/such/place\n", 1, "mkdir -p /no/such/place"),
+    ],
+)
+def test_doctor_finds_what_is_wrong_with_the_settings(
+    folder: Path, text: str, code: int, said: str
+) -> None:
+    with setting(folder, text):
+        found, page, _ = kettle("doctor", "--dir", str(folder))
+    assert said in page
+    assert found == code
+
+
+def test_doctor_names_a_daemon_that_does_not_answer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "ANSWER_SECONDS", 0.5)
+    pool = PersonalPool(str(folder))
+    negotiator = daemon_pid(pool, "condor_negotiator")
+    os.kill(negotiator, signal.SIGSTOP)
+    try:
+        code, page, _ = kettle("doctor", "--dir", str(folder))
+    finally:
+        os.kill(negotiator, signal.SIGCONT)
+    assert code == 1
+    assert "the negotiator does not answer" in page
+    assert "condor_restart -daemon negotiator" in page
+
+
+def test_why_says_that_the_pool_is_full_and_who_goes_first(folder: Path, tmp_path: Path) -> None:
+    inside = {**os.environ, "CONDOR_CONFIG": str(folder / "condor_config")}
+
+    def submit(name: str, *lines: str) -> str:
+        file = tmp_path / name
+        common = ["executable = /bin/sleep", "arguments = 300", "transfer_executable = false"]
+        file.write_text("\n".join([*common, *lines, "queue", ""]))
+        code, said, complaint = call_tool("condor_submit", ["-terse", str(file)], inside)
+        assert code == 0, complaint
+        return said.split(".")[0]
+
+    def why(job: str) -> str:
+        return kettle("why", "--dir", str(folder), job)[1].splitlines()[0]
+
+    cpus = call_tool("condor_status", ["-af", "TotalSlotCpus"], inside)[1].split()[0]
+    clusters = [submit("full", f"request_cpus = {cpus}")]
+    try:
+        clusters += [submit("waits"), submit("waits-longer", "priority = -1")]
+        full = "1 of 1 slot would take it if nothing else ran there"
+        wait_until(lambda: full in why(clusters[1]), 5, lambda: why(clusters[1]))
+        assert "1 idle job of its user goes first" in why(clusters[2])
+    finally:
+        call_tool("condor_rm", clusters, inside)
 
 
 def test_without_a_pool_the_error_says_what_to_do(tmp_path: Path) -> None:

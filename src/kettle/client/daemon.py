@@ -71,14 +71,16 @@ class Ping:
     denied: AuthorizationDenied | None = None
 
 
-def ping(connector: Connector, address: Sinful, command: int) -> Ping:
-    """Ask whether we may run `command` there, without running it.
+def ping(
+    connector: Connector, address: Sinful, command: int, *, timeout: float = REPLY_SECONDS
+) -> Ping:
+    """Ask whether we may run `command` there, without running it; `timeout` is in seconds.
 
     A refusal is a result, not an error; a connection that fails is.
     """
     try:
         stream = connector.connect(
-            address, Command.DC_SEC_QUERY, authorized_command=int(command), timeout=REPLY_SECONDS
+            address, Command.DC_SEC_QUERY, authorized_command=int(command), timeout=timeout
         )
     except AuthorizationDenied as denied:
         answer = ClassAd({"AuthorizationSucceeded": False, "ErrorString": str(denied)})

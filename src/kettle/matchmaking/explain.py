@@ -8,6 +8,7 @@ Counts only, and the nearest value that would do; words and layout are the tools
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -49,11 +50,8 @@ class Explanation:
     held_by_user: int = 0
     held_by_others: int = 0
     unavailable: int = 0
-
-    @property
-    def hindering(self) -> list[Condition]:
-        """The conditions that no slot meets, which alone keep the job from running."""
-        return [each for each in (*self.job_conditions, *self.slot_conditions) if not each.met]
+    # Slots where both would agree if no other job had a part of the slot now.
+    matching_when_empty: int = 0
 
 
 def split_conditions(expression: Expr) -> Iterator[Expr]:
@@ -122,7 +120,27 @@ def explain(job: ClassAd, slots: Iterable[ClassAd], *, user: str = "") -> Explan
         if wanted and welcome:
             found.matching += 1
             _count_use(found, slot, user)
+        found.matching_when_empty += (wanted and welcome) or _agree(job, emptied(slot))
     return found
+
+
+def emptied(slot: ClassAd) -> ClassAd:
+    """Return a partitionable slot as it is while no job has a part of it; any other as it is."""
+    if not slot.boolean("PartitionableSlot"):
+        return slot
+    whole = slot.copy()
+    for name in re.split(r"[,\s]+", slot.string("MachineResources") or "Cpus Memory Disk"):
+        total = slot.integer(f"TotalSlot{name}")
+        if total is not None:
+            whole[name] = total
+    return whole
+
+
+def _agree(job: ClassAd, slot: ClassAd) -> bool:
+    return all(
+        (wish := ad.lookup("Requirements")) is not None and _holds(ad, wish, other)
+        for ad, other in ((job, slot), (slot, job))
+    )
 
 
 def _slot_conditions(job: ClassAd, slots: list[ClassAd]) -> list[Condition]:

@@ -22,14 +22,44 @@ def slot(start: str = "true", **facts: object) -> ClassAd:
     return ad
 
 
+def partitionable(**facts: object) -> ClassAd:
+    return slot(PartitionableSlot=True, TotalSlotMemory=1000, **facts)
+
+
 @pytest.mark.parametrize(
     ("ad", "slots", "said"),
     [
         (job(), [], "the pool has no slots"),
-        (job(), [slot()], "1 of 1 slots would take it now"),
-        (job(), [slot(State="Claimed", RemoteUser="a@b")], "are in use (1 busy)"),
+        (job(), [slot()], "1 of 1 slot would take it now"),
+        (
+            job(),
+            [slot(State="Claimed", RemoteUser="a@b")],
+            "would take it if nothing else ran there",
+        ),
         (job(RequestMemory=5000), [slot()], "no slot meets TARGET.Memory >= RequestMemory"),
-        (job(Owner="x"), [slot(start='TARGET.Owner == "y"')], "no slot meets"),
+        (job(Owner="x"), [slot(start='TARGET.Owner == "y"')], "which the slots themselves ask"),
+        (job(), [partitionable(Memory=0)], "1 of 1 slot would take it if nothing else ran there"),
+        (job(RequestMemory=5000), [partitionable(Memory=0)], "no slot meets TARGET.Memory"),
+        (
+            job(LastRejMatchReason="concurrency limit x reached", LastRejMatchTime=50),
+            [slot()],
+            "other jobs use all of what it needs: concurrency limit x reached.",
+        ),
+        (
+            job(
+                LastRejMatchReason="concurrency limit x reached",
+                LastRejMatchTime=5,
+                LastMatchTime=9,
+            ),
+            [slot()],
+            "should start within moments",
+        ),
+        (job(), [slot(State="Drained")], "offline or take no jobs now"),
+        (
+            job(LastRejMatchReason="insufficient priority", LastRejMatchTime=50),
+            [slot(State="Claimed", RemoteUser="a@b")],
+            "users with a better priority",
+        ),
         (job(JobStatus=5, HoldReason="because", HoldReasonCode=1), [], "It is held: because."),
         (job(JobStatus=2, RemoteHost="slot1@h", JobCurrentStartDate=90), [], "for 10 s now"),
     ],
@@ -44,3 +74,16 @@ def test_each_condition_is_counted() -> None:
     text = render_conditions(explain(job(RequestMemory=5000), [slot(), slot(Memory=9000)]))
     assert "1 of 2" in text
     assert "TARGET.Memory >= RequestMemory" in text
+
+
+@pytest.mark.parametrize(
+    ("ahead", "said"),
+    [(1, "1 idle job of its user goes"), (40, "40 idle jobs of"), (1000, "1000 or more idle jobs")],
+)
+def test_who_waits_for_a_full_pool_hears_how_many_go_first(ahead: int, said: str) -> None:
+    assert said in decide_verdict(job(), explain(job(), [partitionable(Memory=0)]), 0, ahead=ahead)
+
+
+def test_who_fits_no_slot_does_not_wait_for_a_turn() -> None:
+    big = job(RequestMemory=5000)
+    assert "go first" not in decide_verdict(big, explain(big, [partitionable()]), 0, ahead=3)

@@ -20,7 +20,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kettle.errors import KettleError
+from kettle.config.declared import check_values, find_slips
+from kettle.errors import ConfigError, KettleError
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 
@@ -143,20 +144,50 @@ def check_name(_: Patient) -> Verdict:
 
 
 def check_configuration(patient: Patient) -> Verdict:
-    """The configuration that the tools would read parses."""
+    """The configuration that the tools would read parses, and means what it seems to."""
     try:
-        where = place.describe_configuration(patient.given, patient.environment)
+        where, config = place.read_configuration(patient.given, patient.environment)
+        if config is None:
+            return GOOD, where, ""
+        check_values(config)
     except KettleError as error:
         return BAD, str(error), "mend the line, then: kettle doctor"
+    for name, origin, near in find_slips(config):
+        return DOUBT, f"{origin}: nothing reads {name}", f"did you mean {near}?"
     return GOOD, where, ""
 
 
-def check_pool(patient: Patient) -> Verdict:
-    """The pool's daemons answer."""
+def check_places(patient: Patient) -> Verdict:
+    """The folders that the daemons write to can be written."""
     try:
-        return GOOD, place.describe_pool(patient.given, patient.environment), ""
+        config = place.read_configuration(patient.given, patient.environment)[1]
+    except KettleError:
+        return DOUBT, "not known while the configuration is broken", ""
+    if config is None:
+        return GOOD, "kettle up makes them", ""
+    for name in ("LOG", "SPOOL", "EXECUTE"):
+        folder = config.get(name) or ""
+        if not os.path.isdir(folder):
+            return BAD, f"{name} is {folder or 'nowhere'}, which is no folder", f"mkdir -p {folder}"
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return BAD, f"{name}, {folder}, cannot be written", f"chmod u+rwx {folder}"
+    return GOOD, "LOG, SPOOL and EXECUTE can be written", ""
+
+
+def check_pool(patient: Patient) -> Verdict:
+    """Every daemon that the pool should have is there and answers."""
+    try:
+        missing = place.find_missing(patient.given, patient.environment)
+    except ConfigError:
+        return DOUBT, "not asked while the configuration is broken", ""
     except KettleError as error:
         return DOUBT, str(error), "kettle up"
+    if missing:
+        first, *_ = missing
+        said = "; ".join(f"the {name} {why}" for name, why in missing.items())
+        log = f"its log says why (condor_fetchlog {socket.gethostname()} {first.upper()})"
+        return BAD, said, f"condor_restart -daemon {first}; {log}"
+    return GOOD, "its daemons answer", ""
 
 
 CHECKS: tuple[tuple[str, Callable[[Patient], Verdict]], ...] = (
@@ -170,6 +201,7 @@ CHECKS: tuple[tuple[str, Callable[[Patient], Verdict]], ...] = (
     ("ports", check_ports),
     ("host name", check_name),
     ("configuration", check_configuration),
+    ("places", check_places),
     ("pool", check_pool),
 )
 
@@ -219,7 +251,9 @@ def render_findings(findings: list[Finding], *, colour: bool) -> str:
     for finding in findings:
         mark, code = marks[finding.state]
         shown = f"\x1b[{code}m{mark}\x1b[0m" if colour else mark
-        lines.append(f"{shown} {finding.check:<{width}}  {finding.sentence}")
+        first, *more = finding.sentence.splitlines()
+        lines.append(f"{shown} {finding.check:<{width}}  {first}")
+        lines += [f"  {'':<{width}}  {line}" for line in more]
         if finding.mend:
             lines.append(f"  {'':<{width}}  → {finding.mend}")
     return "\n".join(lines) + "\n"

@@ -7,13 +7,19 @@ and does is `kettle.pool`'s.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from kettle.errors import NotFoundError
+from kettle.config import Config
+from kettle.errors import KettleError, NotFoundError
 from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool, default_folder
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
+from kettle.wire.commands import Command
+
+# How long a daemon of one's own pool may take to answer before it counts as silent.
+ANSWER_SECONDS = 5.0
 
 
 def add_folder_option(parser: argparse.ArgumentParser) -> None:
@@ -79,29 +85,49 @@ def is_configured(given: str | None, environment: Mapping[str, str]) -> bool:
     return not given and "KETTLE_DIR" not in environment and "CONDOR_CONFIG" in environment
 
 
-def describe_configuration(given: str | None, environment: Mapping[str, str]) -> str:
-    """Say which files make up the configuration; raise its error if it has one."""
+def read_configuration(
+    given: str | None, environment: Mapping[str, str]
+) -> tuple[str, Config | None]:
+    """Return which files make up the configuration, and it; none where there is no pool yet.
+
+    Raises ConfigError if a line of it is wrong.
+    """
     if not is_configured(given, environment):
         pool = open_pool(given, environment)
         if not pool.exists():
-            return "no pool yet; kettle up makes a configuration"
+            return "no pool yet; kettle up makes a configuration", None
         environment = {**environment, "CONDOR_CONFIG": pool.config_file}
-    files = Reach(environment).config.files
-    if not files:
-        return "no file, only the environment"
-    return f"{len(files)} file{'s' if len(files) != 1 else ''}, beginning with {files[0]}"
+    config = Reach(environment).config
+    if not config.files:
+        return "no file, only the environment", config
+    number = f"{len(config.files)} file{'s' if len(config.files) != 1 else ''}"
+    return f"{number}, beginning with {config.files[0]}", config
 
 
-def describe_pool(given: str | None, environment: Mapping[str, str]) -> str:
-    """Say that the pool is up and its daemons answer; raise the error if not."""
-    from kettle.client.pool import make_query
-    from kettle.wire.commands import Command
+def find_missing(given: str | None, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with daemons of the pool that are not as they should be, by their name.
+
+    Those of DAEMON_LIST that the collector knows nothing of, and those that do not answer within
+    ANSWER_SECONDS. Raises the error if there is no pool, or its collector does not answer.
+    """
+    from kettle.client.daemon import ping
+    from kettle.client.pool import KINDS
 
     reach = reach_pool(given, environment)
-    query = make_query("Any", projection=("MyType", "Name"))
-    ads = reach.pool.query(Command.QUERY_ANY_ADS, query)
-    kinds = sorted({ad.string("MyType") or "" for ad in ads})
-    return f"its collector answers and knows {', '.join(kinds)}"
+    wrong = {}
+    wanted = re.split(r"[,\s]+", (reach.config.get("DAEMON_LIST") or "").strip().lower())
+    for name in wanted:
+        kind = KINDS.get(name)
+        if kind is None:
+            continue
+        try:
+            found = reach.pool.locate(kind)
+            ping(reach.connector, found.address, Command.DC_NOP, timeout=ANSWER_SECONDS)
+        except NotFoundError:
+            wrong[name] = "is not there"
+        except KettleError as error:
+            wrong[name] = f"does not answer ({error})"
+    return wrong
 
 
 def may_colour(environment: Mapping[str, str], streams: Streams) -> bool:

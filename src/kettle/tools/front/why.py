@@ -24,6 +24,9 @@ from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
 
+# Limit: how many jobs that go first are counted.
+MOST_AHEAD = 1000
+
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `kettle why`."""
@@ -52,7 +55,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     verdict = (
         "It is not in the queue any more: " + describe_end(job)
         if gone
-        else (decide_verdict(job, found, time.time()))
+        else decide_verdict(job, found, time.time(), ahead=count_ahead(reach, job))
     )
     if arguments.json:
         facts = {"job": arguments.job, "verdict": verdict, "explanation": asdict(found)}
@@ -84,13 +87,34 @@ def find_slots(reach: Reach) -> list[ClassAd]:
     return reach.pool.query(Command.QUERY_STARTD_ADS, query)
 
 
+def count_ahead(reach: Reach, job: ClassAd) -> int:
+    """Return how many idle jobs of the job's user are tried before it, at most MOST_AHEAD."""
+    if job.integer("JobStatus") != JobStatus.IDLE:
+        return 0
+    cluster, proc = job.integer("ClusterId"), job.integer("ProcId")
+    priority = job.integer("JobPrio") or 0
+    older = f"(ClusterId < {cluster} || (ClusterId == {cluster} && ProcId < {proc}))"
+    constraint = (
+        f'JobStatus == {int(JobStatus.IDLE)} && Owner == "{job.string("Owner")}" '
+        f"&& (JobPrio > {priority} || (JobPrio == {priority} && {older}))"
+    )
+    found = query_jobs(
+        reach.connector,
+        reach.schedd().address,
+        constraint=constraint,
+        projection=("ClusterId",),
+        limit=MOST_AHEAD,
+    )
+    return sum(1 for _ in found)
+
+
 def name_of(job: ClassAd) -> str:
     """Return the job's id."""
     return f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
 
 
-def decide_verdict(job: ClassAd, found: Explanation, now: float) -> str:
-    """Return the one sentence that says why the job is where it is."""
+def decide_verdict(job: ClassAd, found: Explanation, now: float, *, ahead: int = 0) -> str:
+    """Return what says why the job is where it is; `ahead` jobs of its user are tried before it."""
     status = job.integer("JobStatus")
     if status == JobStatus.HELD:
         return describe_hold(job)
@@ -103,7 +127,7 @@ def decide_verdict(job: ClassAd, found: Explanation, now: float) -> str:
         return f"It is suspended on {where}; condor_continue wakes it."
     if status != JobStatus.IDLE:
         return describe_end(job)
-    return describe_idle(found)
+    return describe_idle(found, rejection_of(job)) + describe_turn(ahead, found)
 
 
 def describe_hold(job: ClassAd) -> str:
@@ -130,28 +154,71 @@ def describe_end(job: ClassAd) -> str:
     return f"it completed with exit code {job.integer('ExitCode')}."
 
 
-def describe_idle(found: Explanation) -> str:
-    """Return why an idle job has no slot."""
+def rejection_of(job: ClassAd) -> str:
+    """Return what the negotiator said when it last refused the job, empty if it took it since."""
+    refused = job.integer("LastRejMatchTime") or 0
+    if refused < (job.integer("LastMatchTime") or 0):
+        return ""
+    return job.string("LastRejMatchReason") or ""
+
+
+def describe_idle(found: Explanation, rejection: str = "") -> str:
+    """Return why an idle job has no slot; `rejection` is the negotiator's reason, if it had one."""
     if not found.slots:
         return "It is idle because the pool has no slots. condor_status lists them."
-    if found.matching:
-        if found.free:
-            return (
-                f"It is idle, and {found.free} of {found.slots} slots would take it now; it should "
-                "start within moments. If not, NegotiatorLog and SchedLog say more."
-            )
-        busy = found.held_by_user + found.held_by_others
+    if found.matching and rejection.startswith("concurrency limit"):
+        return f"It is idle because other jobs use all of what it needs: {rejection}."
+    if found.matching and rejection == "insufficient priority":
         return (
-            f"It is idle because the {found.matching} slots that suit it are in use ({busy} busy)."
+            "It is idle because users with a better priority have the slots that suit it; "
+            "condor_userprio shows the priorities."
         )
-    hindering = found.hindering
-    if hindering:
-        first = hindering[0]
+    if found.matching and found.free:
+        return (
+            f"It is idle, and {found.free} of {say_slots(found.slots)} would take it now; it "
+            "should start within moments. If not, NegotiatorLog and SchedLog say more."
+        )
+    if found.matching and found.matching == found.unavailable:
+        return "It is idle because the slots that suit it are offline or take no jobs now."
+    if found.matching_when_empty:
+        return (
+            f"It is idle because other jobs use what it needs: {found.matching_when_empty} of "
+            f"{say_slots(found.slots)} would take it if nothing else ran there."
+        )
+    return describe_mismatch(found)
+
+
+def describe_mismatch(found: Explanation) -> str:
+    """Return why no slot would take the job even if the pool were empty."""
+    of_job = [one for one in found.job_conditions if not one.met]
+    of_slots = [one for one in found.slot_conditions if not one.met and one.asked == found.slots]
+    if of_job:
+        first = of_job[0]
         advice = f" It would match with {first.suggestion}." if first.suggestion else ""
         return f"It is idle because no slot meets {first.text}.{advice}"
+    if of_slots:
+        return (
+            f"It is idle because no slot meets {of_slots[0].text}, which the slots themselves ask "
+            "of a job (START and the rest of their policy)."
+        )
     if found.refused_by_job < found.slots:
         return "It is idle because the slots that it accepts do not accept it."
     return "It is idle because no single slot meets all of its conditions together."
+
+
+def describe_turn(ahead: int, found: Explanation) -> str:
+    """Return how many jobs of the same user go first, empty if that is not what it waits for."""
+    if not ahead or not found.matching_when_empty:
+        return ""
+    if ahead == 1:
+        return " 1 idle job of its user goes first (by priority, then age)."
+    number = f"{ahead} or more" if ahead >= MOST_AHEAD else str(ahead)
+    return f" {number} idle jobs of its user go first (by priority, then age)."
+
+
+def say_slots(number: int) -> str:
+    """Return `1 slot`, `2 slots`."""
+    return f"{number} slot{'' if number == 1 else 's'}"
 
 
 def render_conditions(found: Explanation) -> str:
