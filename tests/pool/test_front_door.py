@@ -234,7 +234,7 @@ def test_why_says_that_the_pool_is_full_and_who_goes_first(folder: Path, tmp_pat
         clusters += [submit("waits"), submit("waits-longer", "priority = -1")]
         full = "1 of 1 slot would take it if nothing else ran there"
         wait_until(lambda: full in why(clusters[1]), 5, lambda: why(clusters[1]))
-        assert "1 idle job of its user goes first" in why(clusters[2])
+        assert "first (by priority, then age)" in why(clusters[2])
     finally:
         call_tool("condor_rm", clusters, inside)
 
