@@ -25,6 +25,7 @@ def planned(*words: str) -> list[tuple[str, str, str]]:
         ("condor_reconfig -daemon schedd", [("schedd", "DC_RECONFIG_FULL", "Reconfig")]),
         ("condor_off", [("master", "DAEMONS_OFF", "Kill-All-Daemons")]),
         ("condor_off -startd", [("master", "DAEMON_OFF", "Kill-Daemon")]),
+        ("condor_off -subsys credd", [("master", "DAEMON_OFF", "Kill-Daemon")]),
         ("condor_off -schedd -fast", [("master", "DAEMON_OFF_FAST", "Kill-Daemon-Fast")]),
         (
             "condor_off -peaceful -startd",

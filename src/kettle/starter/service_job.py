@@ -34,6 +34,8 @@ _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 # Limit: rounds of killing what forks while it is being killed.
 _KILL_ROUNDS = 20
+# Limit: bytes of a script's first line that the kernel reads.
+_LONGEST_FIRST_LINE = 256
 # Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
 _STOP_ROUNDS = 30
 
@@ -190,11 +192,24 @@ class JobProcesses:
                 HoldReasonCode.IwdError,
                 wrong.errno or 0,
             )
+        why = f"(errno={number}: '{os.strerror(number)}')"
+        if number == errno.ENOENT and (interpreter := self._interpreter_of(plan.program)):
+            why = f"invalid interpreter ({interpreter}) specified on first line of script {why}"
         return CannotLaunch(
-            f"Failed to execute '{plan.program}': (errno={number}: '{os.strerror(number)}')",
+            f"Failed to execute '{plan.program}': {why}",
             HoldReasonCode.FailedToCreateProcess,
             number,
         )
+
+    def _interpreter_of(self, program: str) -> str:
+        """Return what a script's first line says is to run it; empty if it is no script."""
+        try:
+            with self._privileges.as_account(self.account), open(program, "rb") as script:
+                line = script.readline(_LONGEST_FIRST_LINE)
+        except OSError:
+            return ""
+        words = line[2:].split(maxsplit=1) if line.startswith(b"#!") else []
+        return os.fsdecode(words[0]) if words else ""
 
     def living(self) -> list[int]:
         """Return the pids of everything of the job's that has not ended.

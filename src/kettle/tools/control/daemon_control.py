@@ -37,6 +37,7 @@ STANDARD = (
     Option("force-graceful", shortest=2),
     Option("exec", shortest=1, values=1),
     Option("daemon", shortest=3, values=1),
+    Option("subsystem", shortest=3, values=1),
     *(Option(name, shortest=2) for name in DAEMONS),
 )
 
@@ -172,7 +173,7 @@ def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
                 wish.speed = item.name
             case "force-graceful":
                 wish.speed, wish.forced = "graceful", True
-            case "daemon":
+            case "daemon" | "subsystem":
                 name_daemon(wish, item.value)
             case name if name in DAEMONS:
                 name_daemon(wish, name)
