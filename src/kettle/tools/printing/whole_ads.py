@@ -13,6 +13,7 @@ from typing import TextIO
 from kettle.classad import ClassAd
 from kettle.classad.forms import XML_FOOTER, XML_HEADER, render_ads, to_json, to_xml
 from kettle.tools.printing.json_ads import JsonAds
+from kettle.tools.printing.long_ads import LongAds
 
 
 def restrict(ad: ClassAd, names: Sequence[str]) -> ClassAd:
@@ -39,7 +40,8 @@ def write_ads(ads: Iterable[ClassAd], form: str, out: TextIO) -> None:
     if form == "jsonl":
         out.writelines(render_line(ad) for ad in ads)
     elif form == "long":
-        out.writelines(render_ads([ad], "long") for ad in ads)
+        long_ads = LongAds()
+        out.writelines(long_ads.render(ad) for ad in ads)
     elif form == "xml":
         out.write(XML_HEADER)
         out.writelines(to_xml(ad, sort=True) for ad in ads)
@@ -68,6 +70,7 @@ def open_ads(form: str, out: TextIO) -> Iterator[Callable[[ClassAd], None]]:
     Compat: it leaves a line free around each ad in XML; shown by test_tool_output.
     """
     first = True
+    long_ads = LongAds()
 
     def write(ad: ClassAd) -> None:
         nonlocal first
@@ -78,6 +81,8 @@ def open_ads(form: str, out: TextIO) -> Iterator[Callable[[ClassAd], None]]:
             out.write(to_xml(ad, sort=True) + "\n")
         elif form == "jsonl":
             out.write(render_line(ad))
+        elif form == "long":
+            out.write(long_ads.render(ad))
         else:
             out.write(render_ads([ad], form))
         first = False

@@ -302,6 +302,7 @@ def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) ->
 
 def _render_ads(wish: Wish, ads: list[ClassAd]) -> str:
     from kettle.classad.forms import render_ads
+    from kettle.tools.printing.long_ads import LongAds
 
     if wish.attributes:
         wanted = {name.lower() for name in wish.attributes}
@@ -314,4 +315,7 @@ def _render_ads(wish: Wish, ads: list[ClassAd]) -> str:
                     part.insert(name, expression)
             chosen.append(part)
         ads = chosen
-    return render_ads(ads, wish.form or "long")
+    if wish.form in ("", "long"):
+        long_ads = LongAds()
+        return "".join(map(long_ads.render, ads))
+    return render_ads(ads, wish.form)
