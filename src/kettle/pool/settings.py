@@ -66,6 +66,8 @@ KILL = false
 WANT_SUSPEND = false
 WANT_VACATE = false
 RUNBENCHMARKS = false
+# So many MiB of the disks of jobs and of the spool are not for jobs.
+RESERVED_DISK = 64
 
 # A daemon that dies is back within a second or two.
 MASTER_BACKOFF_CONSTANT = 0

@@ -7,8 +7,10 @@ materialization and SPOOL_JOB_FILES.
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING
+
+from kettle.runtime.free_space import read_free_kib
+from kettle.runtime.removal import remove_tree
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -54,9 +56,20 @@ class SpoolFolder:
         folder = self.job_folder(job)
         if not os.path.isdir(os.path.dirname(folder)):
             return
-        shutil.rmtree(folder, ignore_errors=True)
+        self.remove_folder(folder)
         _remove_if_empty(os.path.dirname(folder))
         _remove_if_empty(os.path.dirname(os.path.dirname(folder)))
+
+    def remove_folder(self, folder: str) -> None:
+        """Remove a folder that is a job's owner's, with what is in it."""
+        with self._runtime.privileges.as_root():
+            remove_tree(folder)
+
+    def room_kib(self) -> int | None:
+        """Return what may be spooled without touching the reserve; None if it cannot be told."""
+        free = read_free_kib(self.path)
+        reserved = (self._runtime.config.integer("RESERVED_DISK") or 0) * 1024
+        return None if free is None else max(0, free - reserved)
 
     def remove_cluster(self, cluster: int) -> None:
         """Remove a cluster's files."""

@@ -8,7 +8,6 @@ its place when all are there.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -101,18 +100,20 @@ class SpoolCommands:
         folder = service.spool.job_folder(job.id)
         arriving = f"{folder}.tmp"
         service.runtime.files.make_folder(os.path.dirname(folder))
-        shutil.rmtree(arriving, ignore_errors=True)
+        service.spool.remove_folder(arriving)
         os.mkdir(arriving, 0o700)
         files.give(arriving)
         landing = plan_landing(job.ad, arriving, spooled=True)
-        terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=13)
+        terms = Terms(
+            "SCHEDD", peer=f"<{stream.remote_name}>", code=13, max_bytes=self._most_bytes(job)
+        )
         outcome = await stream.run(download(landing.path_for, files, terms))
         if outcome.failure is not None:
-            shutil.rmtree(arriving, ignore_errors=True)
+            service.spool.remove_folder(arriving)
             raise RefusedError(outcome.failure.reason)
         self._put_in_place(arriving, folder)
         if job.id not in service.queue.jobs:
-            shutil.rmtree(folder, ignore_errors=True)
+            service.spool.remove_folder(folder)
             raise NotFoundError(f"job {job.id} left while its files arrived")
         was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
         changes = spooling.finished(job.ad, folder, started, service.now())
@@ -121,14 +122,28 @@ class SpoolCommands:
             # Its log is in the spool, so only now there is a place for its first event.
             service.events.submitted(job)
 
-    @staticmethod
-    def _put_in_place(arriving: str, folder: str) -> None:
+    def _most_bytes(self, job: Job) -> int:
+        """Return how much may arrive, -1 for no bound; RefusedError if what is announced is more.
+
+        Compat: the reference takes what its disk takes; ours keeps RESERVED_DISK free for the
+        queue log (tests/pool/test_reserve.py).
+        """
+        room = self._service.spool.room_kib()
+        if room is None:
+            return -1
+        announced = (job.ad.integer("TransferInputSizeMB") or 0) * 1024
+        if room == 0 or announced > room:
+            raise RefusedError(f"the spool has room for {room} KiB only; try again later")
+        return room * 1024
+
+    def _put_in_place(self, arriving: str, folder: str) -> None:
+        spool = self._service.spool
         if os.path.exists(folder):
             old = f"{folder}.swap"
-            shutil.rmtree(old, ignore_errors=True)
+            spool.remove_folder(old)
             os.rename(folder, old)
             os.rename(arriving, folder)
-            shutil.rmtree(old, ignore_errors=True)
+            spool.remove_folder(old)
         else:
             os.rename(arriving, folder)
 

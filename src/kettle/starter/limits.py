@@ -18,6 +18,8 @@ OUT_OF_MEMORY = 102
 OUT_OF_DISK = 104
 # The kernel may kill a little below the limit that we measure.
 _NEAR_LIMIT = 0.9
+# How long a job that has used none of its share may go on to eat of the reserve of the disk.
+_RESERVE_SECONDS = 5.0
 # Limit: a job's share of the processes that the machine can have.
 _PIDS_SHARE = 4
 
@@ -27,7 +29,7 @@ class LimitRules:
     """What the configuration says.
 
     CGROUP_MEMORY_LIMIT_POLICY and its expressions, DISABLE_SWAP_FOR_JOB, JOB_DISK_LIMIT_POLICY,
-    STARTER_ALWAYS_HOLD_ON_OOM, CGROUP_POLLING_INTERVAL, BASE_CGROUP.
+    STARTER_ALWAYS_HOLD_ON_OOM, CGROUP_POLLING_INTERVAL, BASE_CGROUP, RESERVED_DISK.
     """
 
     memory_policy: str = "hard"
@@ -38,6 +40,7 @@ class LimitRules:
     always_hold: bool = True
     polling_seconds: float = 5.0
     base_group: str = "htcondor"
+    reserved_disk_kib: int = 0
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,37 @@ def judge_disk(used_kib: int, limit_kib: int | None) -> Excess | None:
         "kilobytes.  Consider resubmitting with a higher request_disk."
     )
     return Excess(text, subcode=OUT_OF_DISK)
+
+
+class ReserveWatch:
+    """Whether a job eats of the disk space that is kept free for everybody else (RESERVED_DISK).
+
+    Each starter judges its own job and nobody tells it of the others: the fuller a job's share, the
+    sooner it goes, and with what it leaves behind the rest may stay. A job that writes nothing
+    while there is too little is not to blame and stays.
+    """
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self._used_before = 0
+
+    def judge(
+        self, now: float, used_kib: int, limit_kib: int | None, room_kib: int
+    ) -> Excess | None:
+        """Judge a look at the sandbox and at the disk; `room_kib` is negative below the reserve."""
+        if room_kib >= 0:
+            self._since, self._used_before = None, used_kib
+            return None
+        if self._since is None:
+            self._since = now
+        share = min(1.0, used_kib / limit_kib) if limit_kib else 1.0
+        if used_kib <= self._used_before or now - self._since < (1 - share) * _RESERVE_SECONDS:
+            return None
+        return Excess(
+            f"Job has eaten into the disk space that is kept free: {-room_kib} kilobytes of it are "
+            f"gone. Last measured usage: {used_kib} kilobytes.",
+            subcode=OUT_OF_DISK,
+        )
 
 
 def seconds_to_next_look(

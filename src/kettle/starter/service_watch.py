@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from kettle.runtime.cgroups import Group
+from kettle.runtime.free_space import read_free_kib
 from kettle.runtime.privileges import Privileges
 from kettle.runtime.small_files import read_small
 from kettle.starter import limits
@@ -40,8 +41,12 @@ class ResourceWatch:
         group: Group | None,
         memory_limit: int | None,
         disk_limit_kib: int | None,
+        execute: str = "",
     ) -> None:
+        """`execute` is on the disk of which a reserve is kept free."""
         self._rules = rules
+        self._execute = execute
+        self._reserve = limits.ReserveWatch()
         self._group = group
         self._memory_limit = memory_limit
         self._disk_limit = disk_limit_kib
@@ -73,8 +78,8 @@ class ResourceWatch:
             now = loop.time()
             passed, looked_at = now - looked_at, now
             excess, delay = self._look_at_memory(jobs, passed)
-            if excess is None and self._disk_limit is not None and now >= walked_until:
-                excess, soon = self._look_at_disk(measure_disk, passed)
+            if excess is None and self._disk_matters and now >= walked_until:
+                excess, soon = self._look_at_disk(measure_disk, passed, now)
                 delay = min(delay, soon)
                 walked_until = loop.time() + (loop.time() - now) * _WALK_SHARE
             if excess is not None:
@@ -93,15 +98,30 @@ class ResourceWatch:
         soon = limits.seconds_to_next_look(used, before, passed, self._memory_limit, most)
         return limits.judge_memory(used, self._memory_limit), soon
 
+    @property
+    def _disk_matters(self) -> bool:
+        return self._disk_limit is not None or self._rules.reserved_disk_kib > 0
+
     def _look_at_disk(
-        self, measure: Callable[[], tuple[int, int]], passed: float
+        self, measure: Callable[[], tuple[int, int]], passed: float, now: float
     ) -> tuple[Excess | None, float]:
         self.disk_kib, _ = measure()
         before, self._disk = self._disk, self.disk_kib
-        soon = limits.seconds_to_next_look(
-            self._disk, before, passed, self._disk_limit, self._rules.polling_seconds
-        )
-        return limits.judge_disk(self.disk_kib, self._disk_limit), soon
+        excess = limits.judge_disk(self._disk, self._disk_limit)
+        limit, room = self._disk_limit, self._room_kib()
+        if room is not None:
+            excess = excess or self._reserve.judge(now, self._disk, limit, room)
+            end = self._disk + max(0, room)
+            limit = end if limit is None else min(limit, end)
+        most = self._rules.polling_seconds
+        return excess, limits.seconds_to_next_look(self._disk, before, passed, limit, most)
+
+    def _room_kib(self) -> int | None:
+        """Return what is free beyond the reserve; None without a reserve."""
+        if self._rules.reserved_disk_kib <= 0:
+            return None
+        free = read_free_kib(self._execute)
+        return None if free is None else free - self._rules.reserved_disk_kib
 
 
 class SlotGroup:

@@ -85,7 +85,9 @@ class StarterWorld:
             shared = self.settings.private_shared_memory
             self.view.prepare(folders, jobs.account, shared_memory=shared)
             jobs.view = self.view
-        return ResourceWatch(rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot))
+        return ResourceWatch(
+            rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot), self.settings.execute
+        )
 
     @property
     def address(self) -> str:

@@ -134,5 +134,6 @@ def _read_limit_rules(config: Config) -> LimitRules:
         disk_policy=config.get("JOB_DISK_LIMIT_POLICY") or "hard",
         always_hold=config.boolean("STARTER_ALWAYS_HOLD_ON_OOM") is not False,
         polling_seconds=float(config.integer("CGROUP_POLLING_INTERVAL") or 5),
+        reserved_disk_kib=(config.integer("RESERVED_DISK") or 0) * 1024,
         base_group=(config.get("BASE_CGROUP") or "").strip("/"),
     )

@@ -10,6 +10,7 @@ from kettle.classad import ClassAd
 from kettle.starter.limits import (
     MIB,
     LimitRules,
+    ReserveWatch,
     disk_limit_kib,
     judge_disk,
     judge_memory,
@@ -101,3 +102,40 @@ def test_what_grows_is_looked_at_again_before_it_can_reach_the_limit() -> None:
     assert seconds_to_next_look(99, 0, 1.0, 100, 5.0) == 0.2
     assert seconds_to_next_look(50, 50, 1.0, 100, 5.0) == 5.0
     assert seconds_to_next_look(50, 0, 1.0, None, 5.0) == 5.0
+
+
+def looks(*rows: tuple[float, int, int]) -> list[bool]:
+    """Return whether a job with a share of 1000 goes, for each (now, used, room)."""
+    watch = ReserveWatch()
+    return [watch.judge(now, used, 1000, room) is not None for now, used, room in rows]
+
+
+def test_while_the_reserve_is_whole_nobody_goes() -> None:
+    assert looks((0, 10, 500), (1, 900, 0)) == [False, False]
+
+
+def test_who_eats_of_the_reserve_goes_the_sooner_the_fuller_its_share() -> None:
+    assert looks((0, 10, 5), (1, 1000, -1)) == [False, True]
+    assert looks((0, 10, 5), (1, 500, -1), (3.4, 510, -9), (3.6, 520, -9)) == [
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_who_writes_nothing_while_there_is_too_little_stays() -> None:
+    assert looks((0, 900, 5), (1, 900, -1), (100, 900, -50)) == [False, False, False]
+
+
+def test_what_was_too_little_once_is_forgotten_when_there_is_room_again() -> None:
+    rows = ((0.0, 10, 5), (1.0, 100, -1), (3.0, 110, 5), (3.1, 120, -1), (5.0, 130, -1))
+    assert not any(looks(*rows))
+
+
+def test_what_is_said_of_an_eaten_reserve_names_what_is_gone() -> None:
+    watch = ReserveWatch()
+    excess = watch.judge(0, 700, None, -40)
+    assert excess is not None
+    assert excess.subcode == 104
+    assert "40 kilobytes of it are gone" in excess.message

@@ -1,0 +1,124 @@
+"""A disk that fills: what RESERVED_DISK keeps free stays free, and the pool goes on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.runtime.free_space import read_free_kib
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import ask_queue, run_tool, submit, wait_until
+
+pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
+
+DISK_MIB, RESERVED_MIB = 160, 40
+# Writes so many MiB at once, then a few KiB at a time until it is let go.
+WRITER = """\
+import os, sys, time
+first, piece, go = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+with open("data", "wb", buffering=0) as file:
+    file.write(b"x" * (first << 20))
+    while not os.path.exists(go):
+        file.write(b"x" * (piece << 10))
+        time.sleep(0.2)
+"""
+
+
+@pytest.fixture
+def disk() -> Iterator[Path]:
+    """A small file system, for sandboxes and for the spool."""
+    place = Path(tempfile.mkdtemp(prefix="kettle-disk-"))
+    options = ["-o", f"size={DISK_MIB}m,mode=755"]
+    done = subprocess.run(["mount", "-t", "tmpfs", *options, "tmpfs", place], check=False)
+    if done.returncode != 0:
+        place.rmdir()
+        pytest.skip("this machine lets root mount no tmpfs")
+    for name in ("execute", "spool"):
+        (place / name).mkdir()
+    yield place
+    subprocess.run(["umount", "--lazy", place], check=True)
+    place.rmdir()
+
+
+def settings(disk: Path) -> str:
+    return (
+        f"EXECUTE = {disk}/execute\nSPOOL = {disk}/spool\nRESERVED_DISK = {RESERVED_MIB}\n"
+        "NUM_CPUS = 4\nCGROUP_POLLING_INTERVAL = 1\n"
+    )
+
+
+def fill(disk: Path, mib: int) -> Path:
+    path = disk / "somebody else's"
+    with path.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, mib << 20)
+    return path
+
+
+def test_the_job_that_eats_most_of_the_reserve_is_held_and_the_other_goes_on(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    with personal_pool(tmp_path, settings(disk)) as pool:
+        (work / "writer.py").write_text(WRITER)
+        head = (
+            "executable = /usr/bin/env\ntransfer_executable = false\nshould_transfer_files = yes\n"
+            f"transfer_input_files = {work}/writer.py\ntransfer_output_files =\n"
+            "request_disk = 50MB\nrequest_memory = 20MB\n"
+        )
+
+        def words(*numbers: int) -> str:
+            told = " ".join(map(str, numbers))
+            return f"{head}arguments = python3 writer.py {told} {work}/go\nqueue\n"
+
+        small = submit(pool, work / "small", words(2, 4))
+        large = submit(pool, work / "large", words(44, 4))
+        small.wait_for(1, 20)
+        large.wait_for(1, 20)
+        wait_until(lambda: (read_free_kib(str(disk)) or 0) < (DISK_MIB - 46) * 1024, 20)
+        fill(disk, DISK_MIB - RESERVED_MIB - 45)
+        large.wait_for(12, 40)
+        names = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
+        code, subcode, reason = large.wait_for_status(5, *names)
+        assert (code, subcode) == ("34", "104")
+        assert "kept free" in reason
+        (work / "go").touch()
+        small.wait_for(5, 40)
+        assert small.count_events(12) == {}
+        free = read_free_kib(str(disk))
+        assert free is not None
+        assert free >= RESERVED_MIB * 1024
+
+
+def test_a_spool_without_room_takes_no_input_and_the_pool_goes_on(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    with personal_pool(tmp_path, settings(disk)) as pool:
+        (work / "input").write_bytes(b"x" * (2 << 20))
+        text = (
+            "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 10MB\n"
+            f"transfer_input_files = {work}/input\nqueue\n"
+        )
+        sub = work / "spooled.sub"
+        sub.write_text(text)
+        filler = fill(disk, DISK_MIB - RESERVED_MIB - 1)
+        code, said, complaint = run_tool(pool, "condor_submit", "-spool", str(sub))
+        assert code != 0, said + complaint
+        left = [path for path in (disk / "spool").rglob("input*") if path.is_file()]
+        assert left == []
+        free = read_free_kib(str(disk))
+        assert free is not None
+        assert free >= RESERVED_MIB * 1024
+        # The queue log still has its room.
+        waiting = submit(
+            pool, work / "plain", "executable = /bin/true\nrequest_disk = 1MB\nqueue\n"
+        )
+        assert ask_queue(pool, str(waiting.cluster), "JobStatus")
+        filler.unlink()
+        code, _, complaint = run_tool(pool, "condor_submit", "-spool", str(sub))
+        assert code == 0, complaint
+        waiting.wait_for(5, 40)
+        wait_until(lambda: ["4"] in ask_queue(pool, "-all", "JobStatus"), 20)
