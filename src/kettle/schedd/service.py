@@ -90,7 +90,7 @@ class ScheddService:
         self.connecting = ConnectCommands(self)
         self.transfers = TransferQueueCommands(self)
         self.mailer = Mailer(self)
-        self.on_disk = OnDisk(self.journal)
+        self.on_disk = OnDisk(self.journal, self._depart)
         self._departing: dict[JobId, Job] = {}
 
     @property
@@ -319,8 +319,9 @@ class ScheddService:
 
     def depart(self, job: Job) -> None:
         """Take a finished job out, with those that end at the same time."""
-        if not self._departing:
-            self.on_disk.then(self._depart)
+        self.on_disk.then(partial(self._may_depart, job))
+
+    def _may_depart(self, job: Job) -> None:
         self._departing[job.id] = job
 
     def _depart(self) -> None:

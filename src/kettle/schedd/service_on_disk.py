@@ -25,10 +25,11 @@ LATEST_SECONDS = 1.0
 
 
 class OnDisk:
-    """Actions that wait for the journal."""
+    """Actions that wait for the journal; `finish` is called after those of one flush."""
 
-    def __init__(self, journal: QueueJournal) -> None:
+    def __init__(self, journal: QueueJournal, finish: Action) -> None:
         self._journal = journal
+        self._finish = finish
         self._waiting: list[Action] = []
         self._serving = False
         self._timer: asyncio.TimerHandle | None = None
@@ -47,9 +48,9 @@ class OnDisk:
 
     def soon(self) -> None:
         """Have what was committed on disk before long, with whatever is flushed until then."""
-        if self._timer is None and not self._serving:
+        if self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(LATEST_SECONDS, self.then, _nothing)
+            self._timer = loop.call_later(LATEST_SECONDS, self.then, nothing)
 
     def forget(self) -> None:
         """Do nothing of what waits: the schedd is gone."""
@@ -69,7 +70,7 @@ class OnDisk:
                 batch, self._waiting = self._waiting, []
                 self._disarm()
                 await self._journal.flush()
-                for action in batch:
+                for action in (*batch, self._finish):
                     self._do(action)
         finally:
             self._serving = False
@@ -83,5 +84,5 @@ class OnDisk:
             tasks.report(traceback.format_exc().rstrip())
 
 
-def _nothing() -> None:
-    """Only the flush is wanted."""
+def nothing() -> None:
+    """Do nothing: only the flush is wanted."""

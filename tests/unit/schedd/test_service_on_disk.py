@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kettle.errors import StorageError
-from kettle.schedd.service_on_disk import LATEST_SECONDS, OnDisk
+from kettle.schedd.service_on_disk import LATEST_SECONDS, OnDisk, nothing
 from kettle.testing.virtual_loop import run_virtually
 
 
@@ -21,9 +21,13 @@ class Journal:
         self.story.append("flushed")
 
 
+def on_disk(journal: Journal) -> OnDisk:
+    return OnDisk(journal, nothing)  # type: ignore[arg-type]
+
+
 def test_actions_of_one_moment_share_a_flush_and_keep_their_order() -> None:
     journal = Journal()
-    waiting = OnDisk(journal)  # type: ignore[arg-type]
+    waiting = on_disk(journal)
 
     async def main() -> None:
         for name in "ab":
@@ -41,7 +45,7 @@ def test_actions_of_one_moment_share_a_flush_and_keep_their_order() -> None:
 
 def test_an_action_that_fails_does_not_keep_the_next_from_being_done() -> None:
     journal = Journal()
-    waiting = OnDisk(journal)  # type: ignore[arg-type]
+    waiting = on_disk(journal)
 
     def fail() -> None:
         raise StorageError("no room")
@@ -57,7 +61,7 @@ def test_an_action_that_fails_does_not_keep_the_next_from_being_done() -> None:
 
 def test_what_nobody_waits_for_is_flushed_once_before_long() -> None:
     journal = Journal()
-    waiting = OnDisk(journal)  # type: ignore[arg-type]
+    waiting = on_disk(journal)
 
     async def main() -> None:
         for _ in range(3):
@@ -74,7 +78,7 @@ def test_what_nobody_waits_for_is_flushed_once_before_long() -> None:
 
 def test_a_flush_that_somebody_waits_for_serves_what_nobody_waits_for() -> None:
     journal = Journal()
-    waiting = OnDisk(journal)  # type: ignore[arg-type]
+    waiting = on_disk(journal)
 
     async def main() -> None:
         waiting.soon()
@@ -83,3 +87,34 @@ def test_a_flush_that_somebody_waits_for_serves_what_nobody_waits_for() -> None:
 
     run_virtually(main())
     assert journal.story == ["flush", "flushed"]
+
+
+def test_what_is_committed_while_a_flush_is_on_its_way_is_flushed_too() -> None:
+    journal = Journal()
+    waiting = on_disk(journal)
+
+    async def main() -> None:
+        waiting.then(waiting.soon)
+        await asyncio.sleep(0.5)
+        waiting.soon()
+        await asyncio.sleep(10)
+
+    run_virtually(main())
+    assert journal.story.count("flushed") == 2
+
+
+def test_the_end_of_a_batch_is_told_and_later_actions_are_not_in_it() -> None:
+    journal = Journal()
+    waiting = OnDisk(journal, lambda: journal.story.append("finish"))  # type: ignore[arg-type]
+
+    async def main() -> None:
+        waiting.then(lambda: journal.story.append("a"))
+        await asyncio.sleep(0.5)
+        waiting.then(lambda: journal.story.append("b"))
+        await asyncio.sleep(10)
+
+    run_virtually(main())
+    assert journal.story == [
+        *("flush", "flushed", "a", "finish"),
+        *("flush", "flushed", "b", "finish"),
+    ]
