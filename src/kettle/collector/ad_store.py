@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, Expr
 from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
 from kettle.errors import RefusedError
-from kettle.wire.codec import is_private_attribute
+from kettle.wire.codec import has_secrets, is_private_attribute
 
 # Bits of UpdatesHistory: one for each update, newest first, set when it was lost.
 HISTORY_BITS = 128
@@ -416,6 +416,8 @@ def _lifetime(ad: ClassAd) -> int | None:
 
 def _take_private(ad: ClassAd, private: ClassAd | None) -> ClassAd | None:
     """Move what is secret out of a public ad into the private one, made if there is none."""
+    if not has_secrets(ad):
+        return private
     for name in [name for name in ad.own_names() if is_private_attribute(name)]:
         expression = ad.lookup(name)
         if private is None:

@@ -14,21 +14,24 @@ import errno
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from kettle.classad import ClassAd, parse_expression
+from kettle.classad import ClassAd, Expr, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError, StorageError
 from kettle.schedd import attribute_rules, submission, user_records
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.job_queue import JobQueue
-from kettle.schedd.qmgmt_answers import CLOSE, SILENCE, Answer, code
+from kettle.schedd.qmgmt_answers import CLOSE, SILENCE, Answer, Steps, code
 from kettle.schedd.qmgmt_reading import READING, Reading, SlotOf
-from kettle.schedd.selection import parse_constraint, select_jobs
+from kettle.schedd.selection import candidates, holds, parse_constraint
 from kettle.schedd.settings import QueueSettings
 from kettle.schedd.transaction import Change, Transaction
 from kettle.wire.codec import Reader
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.qmgmt import SetAttributeFlags
 from kettle.wire.messages.rpc import Call
+
+# Jobs that one request looks at before others have their turn.
+_LOOKED_AT = 100
 
 _NO_ACK = int(SetAttributeFlags.NO_ACK)
 _NO_FLAGS = SetAttributeFlags(0)
@@ -108,9 +111,24 @@ class Connection:
                 return READING[kind](self._reading, call)
             answer = _HANDLERS[kind](self, call)
             self._check_size()
-            return answer
         except RefusedError as refusal:
             return Answer(call.answer(-1, errno=refusal.code))
+        if answer.steps is not None:
+            return Answer(steps=self._go_on(call, answer.steps))
+        return answer
+
+    def _go_on(self, call: Call, steps: Steps) -> Steps:
+        """Do long work step by step, refused as short work is."""
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                answer: Answer = end.value
+                return answer
+            except RefusedError as refusal:
+                return Answer(call.answer(-1, errno=refusal.code))
+            self._check_size()
+            yield
 
     @property
     def _may_write(self) -> bool:
@@ -269,9 +287,18 @@ class Connection:
     def _set_by_constraint(self, constraint: str, name: str, text: str, flags: int) -> Answer:
         attribute_rules.check_shape(name, text)
         _check_expression(name, text)
+        return Answer(steps=self._set_each(parse_constraint(constraint), name, text, flags))
+
+    def _set_each(self, constraint: Expr | None, name: str, text: str, flags: int) -> Steps:
         count = 0
         refusal: RefusedError | None = None
-        for job in select_jobs(self._queue, parse_constraint(constraint)):
+        queue = self._queue
+        meant = queue.jobs.values() if constraint is None else candidates(queue, constraint)
+        for number, job in enumerate(list(meant), 1):
+            if number % _LOOKED_AT == 0:
+                yield
+            if constraint is not None and not holds(job.ad, constraint):
+                continue
             if flags & SetAttributeFlags.ONLY_MY_JOBS and job.user != self._effective.user:
                 continue
             try:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 from kettle.wire.dialog import Message
 from kettle.wire.messages.rpc import Reply, Shape
+
+# Bodies composed for a connection (encrypted or not), each with whether the message ends there.
+Parts = Callable[[bool], Iterator[tuple[bytes, bool]]]
+# Work that stops now and then for others; what it returns is the answer.
+Steps = Generator[None, None, "Answer"]
 
 
 @dataclass(slots=True)
 class Answer:
     """What becomes of a request.
 
-    `reply` is the message to send (None: nothing). `durable` means it waits until the journal is on
-    disk. `close` ends the connection after it.
+    `reply` is the message to send (None: nothing), `parts` one that is composed piece by piece.
+    `steps` is work that goes on for long; its result is the answer. `durable` means it waits until
+    the journal is on disk. `close` ends the connection after it.
     """
 
     reply: Message | None = None
+    parts: Parts | None = None
+    steps: Steps | None = None
     durable: bool = False
     close: bool = False
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, Expr
 from kettle.errors import RefusedError
 from kettle.policy.match_expansion import expand_match
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.qmgmt_answers import Answer, code
-from kettle.schedd.selection import parse_constraint, select_jobs
+from kettle.schedd.selection import candidates, holds, parse_constraint, select_jobs
 from kettle.schedd.transaction import Transaction
 from kettle.wire.codec import Writer, is_private_attribute, split_names
 from kettle.wire.messages import qmgmt as calls
@@ -31,16 +31,27 @@ SlotOf = Callable[[JobId], ClassAd | None]
 
 @dataclass(slots=True)
 class _AllJobs:
-    """The one long message of GetAllJobsByConstraint."""
+    """The one long message of GetAllJobsByConstraint: jobs of the moment in which it begins."""
 
     jobs: list[Job]
+    constraint: Expr | None
     projection: list[str] | None
     now: int
 
-    def write(self, writer: Writer) -> None:
-        for job in self.jobs:
-            writer.integer(0).ad(job.ad, server_time=self.now, projection=self.projection)
-        writer.integer(-1).integer(0)
+    def parts(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
+        constraint = self.constraint
+        for number, job in enumerate(self.jobs, 1):
+            if constraint is None or holds(job.ad, constraint):
+                writer = Writer(encrypted).integer(0)
+                writer.ad(job.ad, server_time=self.now, projection=self.projection)
+                yield writer.getvalue(), False
+            elif number % _LOOKED_AT == 0:
+                yield b"", False
+        yield Writer(encrypted).integer(-1).integer(0).getvalue(), True
+
+
+# Jobs that are looked at before others may have their turn.
+_LOOKED_AT = 50
 
 
 _READING_ONE = (
@@ -167,8 +178,10 @@ class Reading:
 
     def on_get_all(self, call: calls.GetAllJobsByConstraint) -> Answer:
         """Serve GetAllJobsByConstraint."""
-        jobs = list(select_jobs(self._queue, parse_constraint(call.constraint)))
-        return Answer(_AllJobs(jobs, split_names(call.projection) or None, self._now()))
+        constraint, queue = parse_constraint(call.constraint), self._queue
+        jobs = queue.jobs.values() if constraint is None else candidates(queue, constraint)
+        names = split_names(call.projection) or None
+        return Answer(parts=_AllJobs(list(jobs), constraint, names, self._now()).parts)
 
     def on_get_next_dirty(self, call: calls.GetNextDirtyJobByConstraint) -> Answer:
         """Serve GetNextDirtyJobByConstraint: only jobs of which something changed."""

@@ -15,7 +15,8 @@ from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.records import history_query
 from kettle.runtime.record_files import send_history
-from kettle.schedd import actions, queries
+from kettle.runtime.snapshot import InlineSnapshots
+from kettle.schedd import actions, qmgmt_answers, queries
 from kettle.schedd.actors import Actor
 from kettle.schedd.job_ids import JobId
 from kettle.schedd.qmgmt import Connection
@@ -87,17 +88,30 @@ class QueueCommands:
                 # a million attributes would otherwise be the only one that is served.
                 await asyncio.sleep(0)
             try:
-                answer = connection.handle(request)
+                answer = await self._finish(connection.handle(request))
             except StorageError as error:
                 # Nothing was promised yet, and the disk may take it another time.
                 service.runtime.log.problem(str(error))
                 return
             if answer.durable:
                 await service.journal.flush()
+            if answer.parts is not None:
+                await InlineSnapshots().answer(stream, answer.parts, ads=0)
             if answer.reply is not None:
                 await stream.send(answer.reply)
             if answer.close:
                 return
+
+    @staticmethod
+    async def _finish(answer: qmgmt_answers.Answer) -> qmgmt_answers.Answer:
+        """Let others have their turn while an answer is worked on."""
+        while answer.steps is not None:
+            try:
+                next(answer.steps)
+            except StopIteration as end:
+                answer = end.value
+            await asyncio.sleep(0)
+        return answer
 
     def _slot_of(self, job: JobId) -> ClassAd | None:
         claim = self._service.scheduler.claims.by_job.get(job)

@@ -50,7 +50,7 @@ def is_private_attribute(name: str) -> bool:
     return lowered in PRIVATE_ATTRIBUTES or lowered.startswith("_condor_priv")
 
 
-def _has_secrets(ad: ClassAd) -> bool:
+def has_secrets(ad: ClassAd) -> bool:
     """Tell whether an ad, or one it is chained to, has a secret attribute."""
     one: ClassAd | None = ad
     while one is not None:
@@ -166,7 +166,7 @@ class Writer:
         strings, `server_time` an extra attribute ServerTime (epoch seconds), `projection` only
         these attributes, exactly (see `expand_projection`).
         """
-        if projection is None and server_time is None and not _has_secrets(ad):
+        if projection is None and server_time is None and not has_secrets(ad):
             return self._all_lines(list(ad.lines()), types=types)
         lines = ad.lines() if projection is None else _projected_lines(ad, projection)
         plain = not self.encrypted

@@ -122,10 +122,19 @@ class Client:
     def send(self, call: Call) -> Answer:
         writer = Writer()
         call.write(writer)
-        return self.connection.handle(Reader(writer.getvalue()))
+        answer = self.connection.handle(Reader(writer.getvalue()))
+        while answer.steps is not None:
+            try:
+                next(answer.steps)
+            except StopIteration as end:
+                answer = end.value
+        return answer
 
     def call(self, call: Call) -> Reply:
         answer = self.send(call)
+        if answer.parts is not None:
+            body = b"".join(part for part, _ in answer.parts(False))
+            return call.read_answer(Reader(body))
         assert answer.reply is not None
         writer = Writer()
         answer.reply.write(writer)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Iterator
 
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.schedd.job_ids import JobId
+from kettle.schedd.qmgmt_answers import Answer, Steps
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
+from kettle.wire.messages.rpc import Call, Reply
 from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Client, Schedd
 
 
@@ -320,3 +323,39 @@ def test_a_timer_attribute_is_the_time_in_so_many_seconds() -> None:
     client.call(calls.CommitTransactionNoFlags())
     assert client.call(calls.GetAttributeInt(1, 0, "Timer")).result == NOW + 60
     assert client.call(calls.SetTimerAttribute(9, 0, "Timer", 60)).errno == errno.ENOENT
+
+
+def test_long_requests_by_constraint_stop_for_others() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(450)
+    connection = schedd.client().connection
+
+    def handle(call: Call) -> Answer:
+        writer = Writer()
+        call.write(writer)
+        return connection.handle(Reader(writer.getvalue()))
+
+    answer = handle(calls.SetAttributeByConstraint("ProcId >= 0", "7", "Extra"))
+    assert answer.steps is not None
+    results: list[Answer] = []
+
+    def to_the_end(steps: Steps) -> Iterator[None]:
+        results.append((yield from steps))
+
+    assert len(list(to_the_end(answer.steps))) == 4
+    assert isinstance(results[0].reply, Reply)
+    assert results[0].reply.value == 450
+    answer = handle(calls.GetAllJobsByConstraint("ProcId == 449", "ProcId"))
+    assert answer.parts is not None
+    parts = list(answer.parts(False))
+    assert [last for _, last in parts] == [False] * 9 + [True]
+    assert [len(part) > 0 for part, _ in parts] == [False] * 8 + [True] * 2
+    assert handle(calls.CommitTransactionNoFlags()).durable
+    assert all(job.ad.integer("Extra") == 7 for job in jobs)
+
+
+def test_what_is_refused_of_a_long_request_is_refused_in_its_course() -> None:
+    schedd = Schedd()
+    schedd.submit(120)
+    reply = schedd.client(BOB).call(calls.SetAttributeByConstraint("true", "7", "Extra"))
+    assert (reply.value, reply.errno) == (-1, errno.EACCES)
