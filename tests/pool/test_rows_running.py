@@ -459,9 +459,10 @@ def test_programs_of_any_language_run_and_a_missing_interpreter_is_told(
     ended(submit(pool, work, f"executable = {awk}\noutput = out\n{SMALL}queue\n"))
     assert (work / "out").read_text() == "awk\n"
     awk.write_text("#!/no/such/interpreter\n")
-    jobs = submit(pool, work / "bad", f"executable = {awk}\n{SMALL}queue\n")
+    words = "arguments = \"1 '2 3'\"\n"
+    jobs = submit(pool, work / "bad", f"executable = {awk}\n{words}{SMALL}queue\n")
     [reason] = jobs.wait_for_status(5, "HoldReason")
-    assert "invalid interpreter (/no/such/interpreter) specified on first line" in reason
+    assert "' with arguments 1 2' '3: invalid interpreter (/no/such/interpreter) " in reason
     remove(jobs)
 
 

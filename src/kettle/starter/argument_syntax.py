@@ -7,11 +7,13 @@ submit files allow on top of this is the submit room's business.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from kettle.errors import LanguageError
 
 _BLANKS = " \t\r\n"
+_QUOTED = re.compile(r"[ \t\r\n']+")
 
 
 def split_new_syntax(text: str) -> list[str]:
@@ -77,6 +79,15 @@ def render_new_syntax(words: list[str]) -> str:
         else word
         for word in words
     )
+
+
+def show_words(words: Iterable[str]) -> str:
+    """Join words as the reference shows them: only what needs quotes is inside them."""
+    return " ".join(_QUOTED.sub(_quote, word) or "''" for word in words)
+
+
+def _quote(found: re.Match[str]) -> str:
+    return "'" + found[0].replace("'", "''") + "'"
 
 
 def render_environment(environment: Mapping[str, str]) -> str:

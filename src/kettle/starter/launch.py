@@ -39,6 +39,8 @@ NO_GPU = "10000"
 
 STDOUT_NAME = "_condor_stdout"
 STDERR_NAME = "_condor_stderr"
+# Where USER_JOB_WRAPPER says why it would not start the job.
+WRAPPER_ERROR_NAME = ".job_wrapper_failure"
 
 
 class CannotLaunch(KettleError):  # noqa: N818 - the name says what happened
@@ -217,6 +219,8 @@ def plan_environment(
         "_CONDOR_SLOT": around.slot_name,
         **around.ancestors,
     }
+    if around.wrapper:
+        fixed["_CONDOR_WRAPPER_ERROR_FILE"] = posixpath.join(sandbox.scratch, WRAPPER_ERROR_NAME)
     for name in slot.names():
         if name.lower().startswith("assigned") and name.lower() != "assignedgpus":
             fixed[f"_CONDOR_{name}"] = slot.string(name) or ""

@@ -26,6 +26,7 @@ from kettle.runtime.processes import (
     processes_of,
 )
 from kettle.runtime.small_files import read_small
+from kettle.starter.argument_syntax import show_words
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.service_view import JobView, has_shell
 from kettle.starter.usage import Sample
@@ -193,10 +194,11 @@ class JobProcesses:
                 wrong.errno or 0,
             )
         why = f"(errno={number}: '{os.strerror(number)}')"
-        if number == errno.ENOENT and (interpreter := self._interpreter_of(plan.program)):
+        if number == errno.ENOENT and (interpreter := self._interpreter_of(plan.argv[0])):
             why = f"invalid interpreter ({interpreter}) specified on first line of script {why}"
+        given = f" with arguments {show_words(plan.argv[1:])}" if plan.argv[1:] else ""
         return CannotLaunch(
-            f"Failed to execute '{plan.program}': {why}",
+            f"Failed to execute '{plan.argv[0]}'{given}: {why}",
             HoldReasonCode.FailedToCreateProcess,
             number,
         )

@@ -27,8 +27,8 @@ MAX_ITEMS = 1_000_000
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 # Files the starter itself puts into the sandbox; they never travel back by being "new".
 OWN_FILES = frozenset(
-    {".job.ad", ".machine.ad", ".chirp.config", ".update.ad", "docker_stderror", STDOUT_NAME,
-     STDERR_NAME, "condor_exec.exe", "var"}
+    {".job.ad", ".machine.ad", ".chirp.config", ".update.ad", ".job_wrapper_failure",
+     "docker_stderror", STDOUT_NAME, STDERR_NAME, "condor_exec.exe", "var"}
 )  # fmt: skip
 
 

@@ -104,6 +104,9 @@ def test_a_wrapper_gets_program_and_arguments() -> None:
     # R090
     made = plan(job(Args="1 2"), wrapper="/etc/wrap")
     assert made.argv == ("/etc/wrap", "/x/dir_7/scratch/run.sh", "1", "2")
+    complaint = "/x/dir_7/scratch/.job_wrapper_failure"
+    assert made.environment["_CONDOR_WRAPPER_ERROR_FILE"] == complaint
+    assert "_CONDOR_WRAPPER_ERROR_FILE" not in plan(job()).environment
 
 
 def test_signals_are_numbers_or_names() -> None:
