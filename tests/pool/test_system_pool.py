@@ -155,6 +155,10 @@ def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_accou
         assert asked.stdout == f"{alice.pw_name}\n"
         refused = machine.call("condor_off", "-master", by=bob.pw_uid)
         assert daemon_pids(machine.pool, "condor_schedd"), refused.stderr
+        # What is another account's leaves the spool with its job.
+        assert machine.call("condor_rm", "1", by=alice.pw_uid).returncode == 0
+        spooled = Path(machine.pool.folder, "spool", "1")
+        wait_until(lambda: not spooled.exists(), 20, lambda: str(list(spooled.rglob("*"))))
 
 
 @shows("R086")
