@@ -113,6 +113,7 @@ def test_others_may_read_the_history_but_no_environment_of_a_job(
 
 
 @shows("R086")
+@shows("R087")
 def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_account: Make) -> None:
     condor, alice, bob = make_account("c"), make_account("a"), make_account("b")
     with system_pool(condor) as machine:
@@ -155,6 +156,12 @@ def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_accou
         assert asked.stdout == f"{alice.pw_name}\n"
         refused = machine.call("condor_off", "-master", by=bob.pw_uid)
         assert daemon_pids(machine.pool, "condor_schedd"), refused.stderr
+        for name in ("Owner", "OsUser", "User"):
+            assert machine.call("condor_qedit", "1", name, '"root"', by=alice.pw_uid).returncode, (
+                name
+            )
+        told = machine.call("condor_q", "-all", "-af", "Owner", "User").stdout.split()
+        assert [word.partition("@")[0] for word in told] == [alice.pw_name] * 2
         # What is another account's leaves the spool with its job.
         assert machine.call("condor_rm", "1", by=alice.pw_uid).returncode == 0
         spooled = Path(machine.pool.folder, "spool", "1")
