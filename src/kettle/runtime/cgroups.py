@@ -136,8 +136,8 @@ class Group:
         """Set the limits that the kernel has controllers for."""
         raise NotImplementedError
 
-    def forget_peaks(self) -> None:
-        """Let peaks and counts begin anew for the next job."""
+    def forget_peaks(self) -> bool:
+        """Let peaks begin anew for the next job; whether its limits have to be set again."""
         raise NotImplementedError
 
     def memory_bytes(self) -> tuple[int, int] | None:
@@ -179,11 +179,12 @@ class GroupV1(Group):
             if path is not None:
                 _try_write(path, str(value))
 
-    def forget_peaks(self) -> None:
+    def forget_peaks(self) -> bool:
         """Let the memory peak begin anew."""
         path = self._file("memory", "max_usage_in_bytes")
         if path is not None:
             _try_write(path, "0")
+        return False
 
     def memory_bytes(self) -> tuple[int, int] | None:
         """Return memory without the page cache that could go, and the peak."""
@@ -251,11 +252,16 @@ class GroupV2(Group):
             _try_write(self._path(name), "max" if value is None else str(value))
         _try_write(self._path("cpu.weight"), str(weight or 100))
 
-    def forget_peaks(self) -> None:
-        """Let the memory peak begin anew, where the kernel can do that; else the group does."""
-        if not _try_write(self._path("memory.peak"), "0") and not self.pids():
-            self.remove()
-            self.make()
+    def forget_peaks(self) -> bool:
+        """Make the group anew, which has no limits then.
+
+        What is written to memory.peak, where the kernel takes it, counts only for who wrote it.
+        """
+        if self.pids():
+            return False
+        self.remove()
+        self.make()
+        return True
 
     def memory_bytes(self) -> tuple[int, int] | None:
         """Return memory without the page cache, and the peak."""

@@ -146,7 +146,8 @@ class SlotGroup:
 
     def _prepare(self, group: Group, wanted: limits.Limits) -> None:
         if self._made:
-            group.forget_peaks()
+            if group.forget_peaks():
+                self._limits = None
         else:
             group.make()
             # Whoever was here before us is of a job that is over.

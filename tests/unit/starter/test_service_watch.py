@@ -1,0 +1,50 @@
+"""A slot's control group serves one job of a claim after the other."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from kettle.runtime.cgroups import GroupV2, Hierarchy
+from kettle.runtime.privileges import Account, Privileges
+from kettle.starter.limits import Limits
+from kettle.starter.service_watch import SlotGroup
+
+
+class KernelGroup(GroupV2):
+    """A group whose files come and go with its folder, as the kernel's do."""
+
+    def make(self) -> None:
+        folder = Path(self._path(""))
+        folder.mkdir(exist_ok=True)
+        for name in ("cgroup.procs", "memory.peak"):
+            (folder / name).write_text("")
+        for name in ("memory.max", "memory.swap.max", "pids.max", "cpu.weight"):
+            (folder / name).write_text("max")
+
+    def remove(self) -> None:
+        shutil.rmtree(self._path(""))
+
+
+def test_the_next_job_of_a_claim_has_the_same_limits_and_a_peak_of_its_own(tmp_path: Path) -> None:
+    group = KernelGroup(Hierarchy(2, {"unified": str(tmp_path)}), "slot1")
+    slot = SlotGroup(
+        Privileges(Account("me", os.getuid(), os.getgid(), ()), can_switch=False), group
+    )
+    limits = Limits(memory=100, pids=7)
+    for _ in range(3):
+        assert slot.ready(limits) is group
+        assert (tmp_path / "slot1" / "memory.max").read_text() == "100"
+        assert (tmp_path / "slot1" / "pids.max").read_text().startswith("7")
+        assert not (tmp_path / "slot1" / "memory.peak").read_text()
+        (tmp_path / "slot1" / "memory.peak").write_text("99")
+
+
+def test_a_group_with_somebody_inside_keeps_its_limits(tmp_path: Path) -> None:
+    group = KernelGroup(Hierarchy(2, {"unified": str(tmp_path)}), "slot1")
+    group.make()
+    group.limit(Limits(memory=100))
+    (tmp_path / "slot1" / "cgroup.procs").write_text("17\n")
+    assert not group.forget_peaks()
+    assert (tmp_path / "slot1" / "memory.max").read_text() == "100"
