@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, KettleError
+from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.processes import Child, is_zombie, kill_tree, strays
@@ -250,7 +250,17 @@ class Starters:
         elif isinstance(report, words.JobState):
             self._reports.on_update(starter)
         elif isinstance(report, words.AskActivation):
-            self._reports.on_ask(starter, Reader(report.job).ad())
+            self._on_ask(starter, report.job)
+
+    def _on_ask(self, starter: StarterProcess, job: bytes) -> None:
+        try:
+            ad = Reader(job).ad()
+        except RemoteProtocolError as error:
+            # A shadow's words, handed on as they came: they cost it the starter it had.
+            self._runtime.log(f"A shadow's next job for {starter.slot_name} is refused: {error}")
+            self.let_go(starter.claim_id)
+            return
+        self._reports.on_ask(starter, ad)
 
     def _finish(self, starter: StarterProcess) -> None:
         if starter.done.is_set():

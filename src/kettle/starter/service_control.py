@@ -104,7 +104,7 @@ class StartdControl:
         self, job: bytes
     ) -> StarterActivation | words.ActivationRefused | None:
         """Ask the startd to let a job begin on the connection we have; None if it lets us go."""
-        self._post(words.AskActivation(ClassAd(), job))
+        self._ask(job)
         while self._next is None and self._refused is None and not self.startd_gone:
             await self.hear()
         refused, self._refused = self._refused, None
@@ -118,6 +118,11 @@ class StartdControl:
         activation = StarterActivation.read(Reader(order.activation))
         activation.job = Reader(job).ad()
         return activation
+
+    def _ask(self, job: bytes) -> None:
+        # An earlier refusal may have crossed an activation that came without being asked for.
+        self._refused = None
+        self._post(words.AskActivation(ClassAd(), job))
 
     def _leave_at_once(self, starter: Starter) -> None:
         gone = Vacate("the startd is gone", VacateReasonCode.StartdException)

@@ -1,0 +1,91 @@
+"""What a starter that waits hears from its startd, and in which order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from kettle.classad import ClassAd
+from kettle.runtime.stream import Stream
+from kettle.starter.service_control import StartdControl
+from kettle.wire.codec import Writer
+from kettle.wire.messages import starter_control as words
+from kettle.wire.messages.starter_control import StarterActivation
+
+Startd = Callable[[Stream, StartdControl], Coroutine[Any, Any, None]]
+
+
+def talk(startd: Startd) -> None:
+    """Let a startd and a starter's end of its line talk."""
+
+    async def scenario() -> None:
+        stream, theirs = Stream.pair()
+        starters = Stream.over(theirs)
+        control = StartdControl(starters)
+        serving = asyncio.ensure_future(control.serve())
+        try:
+            async with asyncio.timeout(20):
+                await startd(stream, control)
+        finally:
+            serving.cancel()
+            stream.close()
+            starters.close()
+
+    asyncio.run(scenario())
+
+
+def activation(number: int) -> bytes:
+    granted = StarterActivation(
+        number, "slot1", "<1:2>#3#4#5", 0, "here", "startd", "me", b"", ClassAd(), ClassAd(), None
+    )
+    writer = Writer()
+    granted.write(writer)
+    return writer.getvalue()
+
+
+def job() -> bytes:
+    writer = Writer()
+    writer.ad(ClassAd({"ClusterId": 7}))
+    return writer.getvalue()
+
+
+def test_a_refusal_that_crossed_another_activation_answers_no_later_question() -> None:
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        first = asyncio.ensure_future(control.ask_activation(job()))
+        await stream.receive()
+        # A shadow came with a connection of its own before the question was read.
+        stream.post(words.NextActivation(ClassAd(), activation(1)))
+        assert await first is None
+        # The one that came is taken, and its job runs; meanwhile the refusal is read.
+        control._next = None
+        stream.post(words.ActivationRefused(ClassAd({"Code": -1})))
+        while control._refused is None:
+            await control.hear()
+        second = asyncio.ensure_future(control.ask_activation(job()))
+        await stream.receive()
+        control._next = None
+        stream.post(words.NextActivation(ClassAd({"Asked": True}), activation(2)))
+        answer = await second
+        assert isinstance(answer, StarterActivation)
+        assert answer.number == 2
+        assert answer.job.integer("ClusterId") == 7
+
+    talk(startd)
+
+
+def test_who_asks_hears_a_refusal_and_the_end_of_its_startd() -> None:
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        asking = asyncio.ensure_future(control.ask_activation(job()))
+        await stream.receive()
+        stream.post(words.ActivationRefused(ClassAd({"Code": 2})))
+        refused = await asking
+        assert isinstance(refused, words.ActivationRefused)
+        assert refused.content.integer("Code") == 2
+        asking = asyncio.ensure_future(control.ask_activation(job()))
+        await stream.receive()
+        stream.close()
+        assert await asking is None
+        assert control.startd_gone
+
+    talk(startd)
