@@ -36,6 +36,15 @@ SUBMIT = {
     "priority = high\nqueue": "priority=high is invalid, must eval to an integer.",
     "initialdir = /nonesuch\nqueue": "No such directory: /nonesuch",
     "kill_sig = NOSIG\nqueue": "invalid signal NOSIG",
+    'arguments = "a\nqueue': "Unterminated double-quote.\nThe full arguments you specified were: ",
+    'environment = "a\nqueue': "Unterminated double-quote.\nThe environment you specified was: '",
+    "universe = vm\nqueue": "vm_memory cannot be found.\n",
+    "universe = container\nqueue": "container jobs require a container_image or docker_image",
+    "should_transfer_files = maybe\nqueue": "invalid value (maybe) for ShouldTransferFiles. Please",
+    "when_to_transfer_output = maybe\nqueue": "invalid value (maybe) for WhenToTransferOutput. ",
+    "should_transfer_files = NO\ntransfer_output_files = a\nqueue": (
+        'you specified files you want Condor to transfer via \n"transfer_output_files", but'
+    ),
     "queue\n$(": "on Line 3 of {0}: Extra data found after queue statement",
 }
 
@@ -47,6 +56,14 @@ def test_a_wrong_submit_file_is_refused_with_its_line(tmp_path: Path, lines: str
     code, _, complaint = run(tmp_path, "condor_submit", "-dry-run", "-", str(path))
     assert code == 1
     assert f"ERROR: {SUBMIT[lines].replace('{0}', str(path))}" in complaint
+
+
+def test_a_warning_of_the_submit_file_is_passed_on(tmp_path: Path) -> None:
+    path = tmp_path / "job.sub"
+    path.write_text("executable = /bin/true\nwarning : mind the gap\nqueue\n", encoding="utf-8")
+    code, _, complaint = run(tmp_path, "condor_submit", "-dry-run", "-", str(path))
+    assert code == 0
+    assert complaint == f'WARNING: Warning "{path}", Line 2: mind the gap\n'
 
 
 CONFIG = {

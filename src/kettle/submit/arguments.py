@@ -46,7 +46,7 @@ def strip_outer_quotes(text: str) -> str:
             )
         else:
             return "".join(inner)
-    raise SubmitError(f"Unterminated double-quote in {text}")
+    raise SubmitError("Unterminated double-quote.")
 
 
 def split_new(text: str) -> list[str]:

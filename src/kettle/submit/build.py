@@ -309,7 +309,9 @@ class Submission:
         self._take_warnings(job)
 
     def _take_warnings(self, job: JobBuilder) -> None:
-        for warning in (*self.macros.problems, *job.warnings):
+        # A submit file is no configuration: the reference leaves these words out.
+        said = (f"WARNING: {text.removeprefix('Config source ')}" for text in self.macros.warnings)
+        for warning in (*said, *self.macros.problems, *job.warnings):
             if warning not in self._seen:
                 self._seen.add(warning)
                 self.warnings.append(warning)

@@ -32,24 +32,13 @@ UNDER_SCHEDD = (JobUniverse.LOCAL, JobUniverse.SCHEDULER)
 def set_transfer(job: JobBuilder) -> None:
     """Decide ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
     should, when = choose_transfer(job)
-    names = [
-        strip_quotes(name) for name in split_list(strip_quotes_of(job, "transfer_input_files"))
-    ]
-    _check_object_store(job, names)
-    if job.universe is JobUniverse.JAVA:
-        # Compat: the class file is listed only beside other files (vectors, universe java).
-        class_file = job.path(job.param("executable") or "")
-        (names or job.input_files).append(class_file)
-    names += job.input_images
-    if should == "NO" and names:
-        raise SubmitError(
-            '\nERROR: you specified files you want Condor to transfer via \n"transfer_input_files",'
-            " but you disabled should_transfer_files. "
-        )
+    names = _list_inputs(job)
+    _refuse_disabled(should, "transfer_input_files", names)
     if names:
         job.set_string("TransferInput", ",".join(names))
         job.input_files += [name for name in names if not URL.match(name)]
     outputs = split_list(strip_quotes_of(job, "transfer_output_files"))
+    _refuse_disabled(should, "transfer_output_files", outputs)
     if outputs:
         job.set_string("TransferOutput", ",".join(outputs))
     job.set_string("ShouldTransferFiles", should)
@@ -60,6 +49,28 @@ def set_transfer(job: JobBuilder) -> None:
     set_plugins(job, names)
     job.should_transfer = should
     job.transfer_ability = transfer_ability(job, when)
+
+
+def _list_inputs(job: JobBuilder) -> list[str]:
+    """Return the files that travel to the job, those of its universe among them."""
+    names = [
+        strip_quotes(name) for name in split_list(strip_quotes_of(job, "transfer_input_files"))
+    ]
+    _check_object_store(job, names)
+    if job.universe is JobUniverse.JAVA:
+        # Compat: the class file is listed only beside other files (vectors, universe java).
+        class_file = job.path(job.param("executable") or "")
+        (names or job.input_files).append(class_file)
+    return names + job.input_images
+
+
+def _refuse_disabled(should: str, command: str, names: list[str]) -> None:
+    """Raise SubmitError if `command` lists files although transfer is disabled."""
+    if should == "NO" and names:
+        raise SubmitError(
+            f'\nERROR: you specified files you want Condor to transfer via \n"{command}", '
+            "but you disabled should_transfer_files. "
+        )
 
 
 def strip_quotes_of(job: JobBuilder, command: str) -> str:
@@ -97,8 +108,8 @@ def _choose_should(job: JobBuilder) -> str | None:
     should = SHOULD.get(asked.lower())
     if should is None:
         raise SubmitError(
-            f'\nERROR: invalid value ("{asked}") for should_transfer_files.  Please either specify '
-            "YES, NO, or IF_NEEDED and try again."
+            f"\nERROR: invalid value ({asked}) for ShouldTransferFiles. Please either specify \n"
+            "YES, NO, or IF_NEEDED and try again. "
         )
     return should
 
@@ -112,8 +123,8 @@ def _choose_when(job: JobBuilder, should: str | None) -> str | None:
     when = WHEN.get(asked.lower())
     if when is None:
         raise SubmitError(
-            f'\nERROR: invalid value ("{asked}") for when_to_transfer_output.  Please either '
-            "specify ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS and try again."
+            f"\nERROR: invalid value ({asked}) for WhenToTransferOutput. Please either specify \n"
+            "ON_EXIT, ON_EXIT_OR_EVICT, or ON_SUCCESS and try again. "
         )
     return when
 

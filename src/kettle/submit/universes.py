@@ -32,7 +32,7 @@ def set_container(job: JobBuilder) -> None:
         return
     if docker is None and image is None:
         if (job.param("universe") or "").lower() == "container":
-            raise SubmitError("ERROR: container jobs require a container_image")
+            raise SubmitError("ERROR: container jobs require a container_image or docker_image")
         return
     job.set_boolean("WantContainer", True)
     if image is None:
@@ -159,15 +159,15 @@ def set_virtual_machine(job: JobBuilder) -> None:
     """Decide the attributes of a virtual machine job."""
     if job.universe is not JobUniverse.VM:
         return
-    kind = job.param("vm_type")
-    if kind is None:
-        raise SubmitError("ERROR: 'vm_type' cannot be found.")
     memory = job.integer("vm_memory")
     if memory is None:
         raise SubmitError(
             "ERROR: vm_memory cannot be found.\n"
             "Please specify vm_memory for vm universe in your submit description file."
         )
+    kind = job.param("vm_type")
+    if kind is None:
+        raise SubmitError("ERROR: 'vm_type' cannot be found.")
     job.set_string("JobVMType", kind.lower())
     job.set_integer("JobVMMemory", memory)
     vcpus = job.integer("vm_vcpus")
