@@ -44,6 +44,30 @@ def test_completion_knows_subcommands_and_options(shell: str) -> None:
     assert "each-line" in said
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--cpus", "x"), "--cpus x is no number of CPUs (--cpus 2)"),
+        (("--cpus", "0"), "--cpus 0 is no number of CPUs"),
+        (("--memory", "lots"), "--memory lots is no size (--memory 2GB)"),
+        (("--disk", "5QB"), "--disk 5QB is no size"),
+    ],
+)
+def test_run_refuses_a_request_that_no_slot_could_ever_meet(
+    words: tuple[str, ...], said: str
+) -> None:
+    code, _, complaint = kettle("run", *words, "--dry-run", "--", "true")
+    assert code == 1
+    assert said in complaint
+
+
+@pytest.mark.parametrize("size", ["2GB", "512", "1.5 G", "300mb"])
+def test_run_takes_sizes_with_and_without_units(size: str) -> None:
+    code, page, _ = kettle("run", "--memory", size, "--cpus", "2", "--dry-run", "--", "true")
+    assert code == 0
+    assert f"request_memory = {size}\n" in page
+
+
 def test_a_mistyped_option_gets_the_nearest_right_one(capsys: pytest.CaptureFixture[str]) -> None:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     assert main(["kettle", "run", "--memry", "1GB", "--", "true", "--drr"], {}, streams) == 2

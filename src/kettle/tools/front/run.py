@@ -11,6 +11,7 @@ import argparse
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -101,6 +102,7 @@ def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
         inputs.append("{}")
     if items is not None and len(items) > MOST_ITEMS:
         raise UsageError(f"{len(items)} jobs are more than {MOST_ITEMS}")
+    check_sizes(arguments)
     return Request(
         command,
         items=items,
@@ -112,6 +114,19 @@ def read_request(arguments: argparse.Namespace, streams: Streams) -> Request:
         attributes=arguments.set,
         by_file=arguments.each_file is not None,
     )
+
+
+def check_sizes(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for a request that is no number, or no number with a unit.
+
+    The submit language takes any expression, and a mistyped one makes a job that waits for ever.
+    """
+    if arguments.cpus and not re.fullmatch(r"[1-9]\d*", arguments.cpus):
+        raise UsageError(f"--cpus {arguments.cpus} is no number of CPUs", hint="--cpus 2")
+    for name in ("memory", "disk"):
+        size = getattr(arguments, name)
+        if size and not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]B?)?", size, re.IGNORECASE):
+            raise UsageError(f"--{name} {size} is no size", hint=f"--{name} 2GB")
 
 
 def read_lines(path: str, streams: Streams) -> list[str]:

@@ -70,7 +70,9 @@ def draw_slots(slots: list[Slot]) -> RenderableType:
         )
     if len(slots) > MOST_SLOTS:
         table.add_row(f"… {len(slots) - MOST_SLOTS} more", style="dim")
-    return Panel(table, title=f"{len(slots)} slots", title_align="left")
+    return Panel(
+        table, title=f"{len(slots)} slot{'' if len(slots) == 1 else 's'}", title_align="left"
+    )
 
 
 def render_bar(used: int, total: int, width: int = 10) -> str:
