@@ -50,9 +50,7 @@ TOO_DEEP = {
 IN_CYCLES = {
     "classad": 22,
     "config": 2,
-    "negotiator": 2,
-    "runtime": 2,
-    "schedd": 12,
+    "schedd": 10,
     "startd": 4,
     "starter": 6,
     "tools": 7,

@@ -7,23 +7,23 @@ Each handler reads one message, calls the accountant, and answers where the comm
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import (
+    CycleFacts,
+    GroupFacts,
     accounting_ads,
     numbered_ad,
     resource_list_ad,
     rollup_ad,
 )
+from kettle.runtime.context import Runtime
 from kettle.runtime.stream import Stream
 from kettle.wire.codec import Reader, expand_projection, split_names
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
-
-if TYPE_CHECKING:
-    from kettle.negotiator.service import NegotiatorService
 
 Handler = Callable[[Stream], Awaitable[None]]
 
@@ -31,10 +31,29 @@ Handler = Callable[[Stream], Awaitable[None]]
 MAX_NAME = 1024
 
 
+class Books(Protocol):
+    """What the commands need of the negotiator: its accounts, and what goes with them."""
+
+    runtime: Runtime
+    accountant: Accountant
+    facts: dict[str, CycleFacts]
+    groups: GroupFacts
+
+    async def save(self) -> None:
+        """Return when the accounts are on disk."""
+
+    async def refresh_books(self, *, older_than: float) -> None:
+        """Look at what everybody uses, unless that was done less than so many seconds ago."""
+
+    def own_ad(self) -> ClassAd:
+        """Return the negotiator's ad."""
+        ...
+
+
 class AccountingCommands:
     """Handlers of one negotiator."""
 
-    def __init__(self, service: NegotiatorService) -> None:
+    def __init__(self, service: Books) -> None:
         self._service = service
 
     def register(self) -> None:

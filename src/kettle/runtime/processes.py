@@ -14,13 +14,10 @@ import os
 import resource
 import signal
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from kettle.errors import KettleError
 from kettle.runtime.small_files import read_small
-
-if TYPE_CHECKING:
-    from kettle.runtime.zygote import Zygote
 
 # What Python or a daemon ignores or handles and a program expects to find as the kernel made it.
 _DEFAULT_SIGNALS = (
@@ -116,6 +113,16 @@ class Forker(Protocol):
         ...
 
 
+class OwnForker(Forker, Protocol):
+    """A forker that was started before the loop, and whose children are reaped here."""
+
+    def attach(self, processes: SystemProcesses) -> None:
+        """Join the running event loop; `processes` reaps the forker and its children."""
+
+    def close(self) -> None:
+        """End the forker."""
+
+
 class Processes(Protocol):
     """What a service may do with processes."""
 
@@ -149,18 +156,18 @@ class SystemProcesses:
         self._children: dict[int, Child] = {}
         self._unclaimed: dict[int, tuple[int, resource.struct_rusage]] = {}
         self._expected = 0
-        self._zygote: Zygote | None = None
+        self._zygote: OwnForker | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self.orphans_reaped = 0
 
     @property
-    def zygote(self) -> Zygote:
+    def zygote(self) -> OwnForker:
         """Return the warmed interpreter; KettleError if this daemon has none."""
         if self._zygote is None:
             raise KettleError("this daemon forked no zygote: give its service a `preload`")
         return self._zygote
 
-    def start(self, zygote: Zygote | None = None) -> None:
+    def start(self, zygote: OwnForker | None = None) -> None:
         """Begin to reap children, and adopt a zygote that was forked before the loop.
 
         Descriptors that whoever started us left open are sealed: no child of ours sees them.

@@ -84,12 +84,12 @@ class ScheddService:
         self.commands = QueueCommands(self)
         self.factories = Factories(self)
         self.spooling = SpoolCommands(self)
-        self.users = UserCommands(self)
+        self.users = UserCommands(runtime.network, self.queue, self.journal)
         self.exports = ExportCommands(self)
         self.beside = BesideJobs(self)
         self.connecting = ConnectCommands(self)
         self.transfers = TransferQueueCommands(self)
-        self.mailer = Mailer(self)
+        self.mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
         self.on_disk = OnDisk(self.journal, self._depart)
         self._departing: dict[JobId, Job] = {}
 

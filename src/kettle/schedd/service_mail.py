@@ -3,34 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kettle.schedd import notices
 
 if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
     from kettle.schedd.job_queue import Job
-    from kettle.schedd.service import ScheddService
 
 
 class Mailer:
-    """Mails owners of jobs."""
+    """Mails owners of jobs; `uid_domain` is where a user without another address has his."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, runtime: Runtime, uid_domain: Callable[[], str]) -> None:
+        self._runtime = runtime
+        self._uid_domain = uid_domain
 
     def notify(self, job: Job) -> None:
         """Send mail about a job's present state, if its owner wants it."""
         if not notices.is_wanted(job):
             return
-        service = self._service
-        runtime = service.runtime
+        runtime = self._runtime
         program = runtime.config.get("MAIL")
         if not program:
             runtime.log.full(f"No mail about job {job.id}: there is no MAIL program")
             return
-        mail = notices.compose(
-            job, machine=service.name, uid_domain=service.queue_settings.uid_domain
-        )
+        mail = notices.compose(job, machine=runtime.identity.name, uid_domain=self._uid_domain())
         text = os.memfd_create("mail", os.MFD_CLOEXEC)
         try:
             os.write(text, mail.body.encode("utf-8", "surrogateescape"))

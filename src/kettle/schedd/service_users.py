@@ -16,8 +16,10 @@ from kettle.wire.messages.queue_queries import (
 )
 
 if TYPE_CHECKING:
+    from kettle.runtime.network import Network
     from kettle.runtime.stream import Stream
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.job_queue import JobQueue
+    from kettle.schedd.service_journal import QueueJournal
 
 _ACTIONS = (
     Command.ENABLE_USERREC,
@@ -31,12 +33,14 @@ _ACTIONS = (
 class UserCommands:
     """Handlers of user records."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, network: Network, queue: JobQueue, journal: QueueJournal) -> None:
+        self._network = network
+        self._queue = queue
+        self._journal = journal
 
     def register(self) -> None:
         """Answer the commands."""
-        network = self._service.runtime.network
+        network = self._network
         network.register(Command.QUERY_USERREC_ADS, self.on_query)
         for command in _ACTIONS:
             network.register(command, self.on_act)
@@ -44,20 +48,19 @@ class UserCommands:
     async def on_query(self, stream: Stream) -> None:
         """Answer with all records that are meant, and a summary, in one message."""
         query = QueryUserRecords.read(await stream.receive()).query
-        found = user_records.select(self._service.queue, query)
+        found = user_records.select(self._queue, query)
         summary = ClassAd({"MyType": "Summary", "TotalUserAds": len(found), "TotalProjectAds": 0})
         await stream.send(QueryUserRecordsReply([*found, summary]))
 
     async def on_act(self, stream: Stream) -> None:
         """Change records, all or none."""
-        service = self._service
         requests = ActOnUserRecords.read(await stream.receive()).records
-        transaction = service.queue.transaction()
+        transaction = self._queue.transaction()
         count, attributes = 0, 0
         try:
             for request in requests:
                 more, changed = user_records.plan_act(
-                    transaction, service.queue, stream.command, request
+                    transaction, self._queue, stream.command, request
                 )
                 count, attributes = count + more, attributes + changed
         except KettleError as error:
@@ -65,8 +68,8 @@ class UserCommands:
             refused = {"Result": code or 22, "NumAds": 0, "ErrorString": error.message}
             await stream.send(ActOnUserRecordsReply(ClassAd(refused)))
             return
-        service.queue.commit(transaction, refusable=True)
-        await service.journal.flush()
+        self._queue.commit(transaction, refusable=True)
+        await self._journal.flush()
         done = ClassAd({"Result": 0, "NumAds": count})
         if stream.command == Command.EDIT_USERREC:
             done["NumAttributesSet"] = attributes
