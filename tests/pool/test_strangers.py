@@ -46,13 +46,15 @@ def config_of(pool: PersonalPool) -> Config:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+def shared(tmp_path_factory: pytest.TempPathFactory, work_folder: Path) -> Iterator[PersonalPool]:
+    """The pool of all these tests; after the last of them it runs jobs as before."""
     with personal_pool(tmp_path_factory.mktemp("strangers"), SETTINGS) as pool:
         yield pool
+        submit(pool, work_folder / "after", "executable = /bin/true\nqueue\n").wait_for(5, 20)
 
 
 @pytest.fixture
-def pool(shared: PersonalPool, work: Path) -> Iterator[PersonalPool]:
+def pool(shared: PersonalPool) -> Iterator[PersonalPool]:
     """The pool; afterwards its daemons are the same ones and have failed at nothing."""
 
     def alive() -> dict[str, list[int]]:
@@ -61,19 +63,26 @@ def pool(shared: PersonalPool, work: Path) -> Iterator[PersonalPool]:
     before = alive()
     yield shared
     assert alive() == before
-    submit(shared, work / "after", "executable = /bin/true\nqueue\n").wait_for(5, 20)
     for path in Path(shared.log_folder).glob("*Log*"):
         assert "Traceback" not in path.read_text(errors="replace"), path.name
 
 
-@pytest.fixture
-def running(pool: PersonalPool, work: Path) -> Iterator[Jobs]:
-    """A job that runs for as long as the test does: its starter and its shadow listen."""
-    jobs = submit(pool, work, "executable = /bin/sleep\narguments = 300\nqueue\n")
+@pytest.fixture(scope="module")
+def long_job(shared: PersonalPool, work_folder: Path) -> Iterator[Jobs]:
+    """A job that runs for as long as the tests do: its starter and its shadow listen."""
+    text = "executable = /bin/sleep\narguments = 3000\nqueue\n"
+    jobs = submit(shared, work_folder / "long", text)
     jobs.wait_for(1, 20)
     yield jobs
-    assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+    assert run_tool(shared, "condor_rm", str(jobs.cluster))[0] == 0
     jobs.wait_for(9, 20)
+
+
+@pytest.fixture
+def running(long_job: Jobs) -> Iterator[Jobs]:
+    """The long job; whatever strangers send, it goes on."""
+    yield long_job
+    assert [event.number for event in long_job.events() if event.number in (4, 5, 12, 22)] == []
 
 
 def door(pool: PersonalPool, name: str) -> Sinful:
@@ -97,9 +106,9 @@ def door(pool: PersonalPool, name: str) -> Sinful:
 
 
 @contextmanager
-def jobs_meanwhile(pool: PersonalPool, work: Path, count: int = 8) -> Iterator[None]:
+def jobs_meanwhile(pool: PersonalPool, work: Path, count: int = 4) -> Iterator[None]:
     """Jobs that are submitted at the beginning have ended well at the end."""
-    text = f"executable = /bin/sleep\narguments = 0.2\nqueue {count}\n"
+    text = f"executable = /bin/sleep\narguments = 0.2\nrequest_disk = 1MB\nqueue {count}\n"
     jobs = submit(pool, work / "meanwhile", text)
     yield
     jobs.wait_for(5, 60)
