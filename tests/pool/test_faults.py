@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from functools import partial
 from pathlib import Path
 
+import pytest
+
+from kettle.errors import KettleError
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import ask_queue, run_tool, submit, wait_until
+from pool_jobs import ask_queue, daemon_pid, run_tool, submit, wait_until
 
 TAILS = (
     b"105\n103 99.0 Foo 1\n",
@@ -86,3 +91,25 @@ def test_a_job_that_cannot_bring_its_output_home_is_held_and_one_too_big_waits(
         )
         submit(pool, work / "after", "executable = /bin/true\nqueue\n").wait_for(5, 30)
         assert ask_queue(pool, str(large.cluster), "JobStatus") == [["1"]]
+
+
+def test_a_daemon_whose_program_is_missing_is_named_at_the_start(tmp_path: Path) -> None:
+    config = "DAEMON_LIST = $(DAEMON_LIST) GHOST\nGHOST = /nonesuch/condor_ghost\n"
+    sentence = "cannot start GHOST: .* No such file or directory: '/nonesuch/condor_ghost'"
+    with pytest.raises(KettleError, match=sentence), personal_pool(tmp_path, config):
+        pass
+
+
+def test_a_startd_that_hangs_holds_nobody_up_and_runs_jobs_when_it_is_back(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path) as pool:
+        startd = daemon_pid(pool, "condor_startd")
+        os.kill(startd, signal.SIGSTOP)
+        try:
+            jobs = submit(pool, work, "executable = /bin/true\nqueue 3\n")
+            assert run_tool(pool, "condor_status", "-af", "Name")[0] == 0
+            assert ask_queue(pool, str(jobs.cluster), "JobStatus") == [["1"]] * 3
+        finally:
+            os.kill(startd, signal.SIGCONT)
+        jobs.wait_for(5, 30)
