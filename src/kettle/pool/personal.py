@@ -63,6 +63,8 @@ _APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
 _LARGEST_CONFIGURATION = 1024 * 1024
 START_SECONDS = 30.0
 STOP_SECONDS = 60.0
+# Limit: how long the daemons of a master that died may take to follow it.
+_LEAVE_SECONDS = 20.0
 _POLL_SECONDS = 0.01
 # How often the logs of a pool that is not up yet are looked at.
 _LOOK_SECONDS = 1.0
@@ -347,10 +349,16 @@ class PersonalPool:
         while self.master_pid() is not None:
             if self._wait_for_ads(deadline):
                 return
+        self._wait_for_the_last_ones(min(deadline, time.monotonic() + _LEAVE_SECONDS))
         with _notification_socket(os.path.join(self.folder, "run", "ready")) as (ready, name):
             self._wait_for_master(self._launch_master(name), ready, deadline)
         if not self._wait_for_ads(deadline):
             raise KettleError(f"the master ended: {self._complaints()}")
+
+    def _wait_for_the_last_ones(self, deadline: float) -> None:
+        """Let the daemons of a master that died go: new ones would speak to old ones."""
+        while time.monotonic() < deadline and _works_in(self.log_folder):
+            time.sleep(_POLL_SECONDS)
 
     def _launch_master(self, notify: str) -> int:
         environment = self.environment()
@@ -482,6 +490,16 @@ class PersonalPool:
                 file.seek(self._log_sizes.get(name, 0))
                 logs[name] = file.read()
         return find_complaints(logs)
+
+
+def _works_in(folder: str) -> bool:
+    """Whether any process that we may ask has this working directory."""
+    real = os.path.realpath(folder)
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{name}/cwd") == real and int(name) != os.getpid():
+                return True
+    return False
 
 
 def _is_run_here(daemons: tuple[str, ...], ad_type: str) -> bool:
