@@ -147,6 +147,23 @@ def test_a_starter_that_stays_may_ask_for_the_next_job_of_its_claim(tmp_path: Pa
     play(tmp_path, scenario, 'START = TARGET.Cmd =!= "/bin/no"\n', starter)
 
 
+def test_a_next_job_that_nobody_can_read_costs_its_shadow_the_starter(tmp_path: Path) -> None:
+    starter = FakeStarter(stays=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        await starter.stream.send(words.AskActivation(ClassAd(), b"no ad"))
+        await asyncio.sleep(0.1)
+        assert not point.startd.processes.children()
+        # The claim is as it was.
+        assert await point.activate(claim_id, job()) == (1, None)
+
+    play(tmp_path, scenario, "", starter)
+
+
 def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path: Path) -> None:
     # A011, B077, B078, B138
     starter = FakeStarter()

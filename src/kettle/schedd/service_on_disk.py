@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError
 from kettle.runtime import tasks
 
 if TYPE_CHECKING:
@@ -31,20 +30,18 @@ class OnDisk:
         self._journal = journal
         self._finish = finish
         self._waiting: list[Action] = []
-        self._serving = False
+        self._serving: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     @property
     def pending(self) -> bool:
         """Whether something waits that was asked for before."""
-        return self._serving
+        return self._serving is not None
 
     def then(self, action: Action) -> None:
         """Do something once what was committed before this call is on disk."""
         self._waiting.append(action)
-        if not self._serving:
-            self._serving = True
-            tasks.spawn(self.settle(), "what waits for the queue log")
+        self._serve()
 
     def soon(self) -> None:
         """Have what was committed on disk before long, with whatever is flushed until then."""
@@ -63,8 +60,17 @@ class OnDisk:
             self._timer = None
 
     async def settle(self) -> None:
-        """Return when nothing waits any more; StorageError if the journal failed."""
-        self._serving = True
+        """Return when all that waited is done; StorageError if the journal failed."""
+        while self._waiting or self._serving is not None:
+            await self._serve()
+
+    def _serve(self) -> asyncio.Task[None]:
+        """Return the one task that does what waits: two would not keep the order."""
+        if self._serving is None:
+            self._serving = tasks.spawn(self._do_all(), "what waits for the queue log")
+        return self._serving
+
+    async def _do_all(self) -> None:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
@@ -73,14 +79,15 @@ class OnDisk:
                 for action in (*batch, self._finish):
                     self._do(action)
         finally:
-            self._serving = False
+            self._serving = None
 
     @staticmethod
     def _do(action: Action) -> None:
-        # One job's trouble must not keep the others waiting.
+        # One job's trouble, be it a fault of ours, must not keep the others from being started:
+        # the queue says already that they run.
         try:
             action()
-        except (KettleError, OSError):
+        except Exception:  # noqa: BLE001 - told with its trace
             tasks.report(traceback.format_exc().rstrip())
 
 

@@ -50,13 +50,31 @@ def test_an_action_that_fails_does_not_keep_the_next_from_being_done() -> None:
     def fail() -> None:
         raise StorageError("no room")
 
+    def stumble() -> None:
+        raise KeyError("a fault of ours")
+
     async def main() -> None:
         waiting.then(fail)
+        waiting.then(stumble)
         waiting.then(lambda: journal.story.append("next"))
         await waiting.settle()
 
     run_virtually(main())
     assert journal.story[-1] == "next"
+
+
+def test_who_settles_waits_for_what_is_under_way_already() -> None:
+    journal = Journal()
+    waiting = OnDisk(journal, nothing)  # type: ignore[arg-type]
+
+    async def main() -> None:
+        waiting.then(lambda: journal.story.append("a"))
+        await asyncio.sleep(0.5)
+        await waiting.settle()
+        assert journal.story == ["flush", "flushed", "a"]
+        assert not waiting.pending
+
+    run_virtually(main())
 
 
 def test_what_nobody_waits_for_is_flushed_once_before_long() -> None:
