@@ -21,13 +21,16 @@ from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
 from kettle.testing.simulation.users import RELEASE, Wish
 
+_LEASES = (2400, 2400, 600, 60)
 # Limit: virtual time in which a mended pool must have finished everything.
 _PATIENCE_SECONDS = 6 * 3600.0
 # How long a job may take in the mended pool, and its slot to become free again.
 _LAST_SECONDS = 600.0
+# A slot whose job nobody claims any more is free when the lease has run out; counted from the moment
+# at which everything is mended.
+_FREE_SECONDS = max(_LEASES) + 900.0
 # How often a user looks after jobs that are on hold.
 _LOOK_SECONDS = 300.0
-_LEASES = (2400, 2400, 600, 60)
 
 
 @dataclass
@@ -78,6 +81,7 @@ async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPo
     await asyncio.sleep(_LAST_SECONDS)
     if not checks.is_finished(pool):
         verdict.violations.append("the mended pool does not run a new job")
+    await asyncio.sleep(max(0.0, _FREE_SECONDS - (loop.time() - pool.quiet_from)))
     verdict.violations += checks.find_stuck_slots(pool)
     return pool
 
