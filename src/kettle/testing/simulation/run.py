@@ -26,9 +26,9 @@ _LEASES = (2400, 2400, 600, 60)
 _PATIENCE_SECONDS = 6 * 3600.0
 # How long a job may take in the mended pool, and its slot to become free again.
 _LAST_SECONDS = 600.0
-# A slot whose job nobody claims any more is free when the lease has run out; counted from the moment
-# at which everything is mended.
-_FREE_SECONDS = max(_LEASES) + 900.0
+# A slot whose job nobody claims any more is free when the leases of job and claim have run out,
+# counted from the moment at which everything is mended.
+_FREE_SECONDS = 2 * max(_LEASES) + 900.0
 # How often a user looks after jobs that are on hold.
 _LOOK_SECONDS = 300.0
 
