@@ -19,7 +19,7 @@ from kettle.schedd import job_machine
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.selection import holds
-from kettle.submit.arguments import parse_environment, split_arguments
+from kettle.submit.arguments import read_environment, split_arguments
 
 UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
 _ON_A_MACHINE = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
@@ -110,7 +110,10 @@ def plan_program(ad: ClassAd, inherited: dict[str, str]) -> Program:
 
     words = split_arguments(ad.string("Arguments"), ad.string("Args"))
     environment = dict(inherited)
-    environment.update(parse_environment(ad.string("Environment") or ""))
+    delimiter = ad.string("EnvDelim") or ";"
+    environment.update(read_environment(ad.string("Environment"), ad.string("Env"), delimiter))
+    # By this condor_dagman knows which job it is, and names it in its nodes' ads.
+    environment["CONDOR_ID"] = f"{ad.integer('ClusterId')}.{ad.integer('ProcId')}"
     return Program(
         argv=(os.path.join(cwd, ad.string("Cmd") or ""), *words),
         environment=environment,

@@ -121,6 +121,16 @@ def split_arguments(arguments: str | None, args: str | None) -> list[str]:
     return (args or "").split()
 
 
+def read_environment(environment: str | None, env: str | None, delimiter: str) -> dict[str, str]:
+    """Return a job's `Environment` (new), else its `Env` (old); raise SubmitError.
+
+    In an ad, unlike a submit file, the name tells the syntax: nothing stands in outer quotes.
+    """
+    if environment is not None:
+        return pairs(split_new(environment))
+    return pairs(part for part in (env or "").split(delimiter) if part.strip())
+
+
 def parse_environment(text: str) -> dict[str, str]:
     """Read an environment in either syntax; raise SubmitError."""
     if is_new_syntax(text):

@@ -1,0 +1,29 @@
+"""What a scheduler-universe job is started with."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.schedd.beside import plan_program
+
+
+def job(**attributes: object) -> ClassAd:
+    return ClassAd({"ClusterId": 7, "ProcId": 1, "Cmd": "/bin/env", "Iwd": "/", **attributes})
+
+
+def test_the_environment_of_an_ad_is_words_without_outer_quotes() -> None:
+    program = plan_program(job(Environment="A=1 B='x  y' C=a;b"), {"A": "0", "D": "4"})
+    assert {name: program.environment[name] for name in "ABCD"} == {
+        "A": "1",
+        "B": "x  y",
+        "C": "a;b",
+        "D": "4",
+    }
+
+
+def test_the_old_environment_has_its_delimiter() -> None:
+    program = plan_program(job(Env="A=1 2|B=3", EnvDelim="|"), {})
+    assert (program.environment["A"], program.environment["B"]) == ("1 2", "3")
+
+
+def test_the_job_knows_which_it_is() -> None:
+    assert plan_program(job(), {}).environment["CONDOR_ID"] == "7.1"
