@@ -42,7 +42,6 @@ MIXTURES = [
     (("central manager", "access point"), "IDTOKENS"),
     (("central manager", "execution point"), "IDTOKENS"),
     (("access point", "execution point"), "IDTOKENS"),
-    (("access point", "execution point"), "SSL"),
     (("central manager",), "SSL"),
 ]
 EVERYWHERE = """\
