@@ -116,11 +116,12 @@ class ForkedSnapshots:
             raise
         finally:
             os.close(write_end)
-        status = await self._processes.adopt(pid, name).wait()
         with os.fdopen(read_end, "rb") as pipe:
+            status = await self._processes.adopt(pid, name).wait()
             said = pipe.read(_MOST_REPORTED).decode("utf-8", "replace")
         if status:
-            raise KettleError(f"{name}: {said or f'the child ended with status {status}'}")
+            code = os.waitstatus_to_exitcode(status)
+            raise KettleError(f"{name}: {said or f'the child ended with status {code}'}")
 
     async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
         """Have a child send the messages, unless they are few or `most` children are busy."""
@@ -156,8 +157,12 @@ def _fork(be_child: Callable[[], NoReturn]) -> int:
     try:
         pid = os.fork()
         if pid == 0:
-            _settle(parent)
-            be_child()
+            try:
+                _settle(parent)
+                be_child()
+            finally:
+                # Whatever went wrong: there must never be two of the daemon.
+                os._exit(1)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return pid

@@ -138,6 +138,22 @@ def test_a_child_sees_the_moment_of_its_fork_and_a_failure_is_told(tmp_path: Pat
     asyncio.run(scenario())
 
 
+def test_a_child_that_cannot_settle_ends_and_never_is_a_second_daemon(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse() -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("kettle.runtime.kernel.die_with_parent", refuse)
+
+    async def scenario() -> None:
+        async with Forking() as one:
+            with pytest.raises(KettleError, match="status 1"):
+                await one.snapshots.run(lambda: lambda: None, "writes")
+
+    asyncio.run(scenario())
+
+
 def test_the_loop_goes_on_between_slices_of_an_answer_that_the_daemon_sends() -> None:
     async def scenario() -> None:
         async with Forking() as one:
