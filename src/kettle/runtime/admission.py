@@ -8,11 +8,15 @@ the others out. Sockets are `system_network.py`'s and `network_commands.py`'s.
 
 from __future__ import annotations
 
+import socket
 from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 C = TypeVar("C", bound=Hashable)
+
+# How an IPv4 address begins that is written as one of IPv6.
+_MAPPED = bytes(10) + b"\xff\xff"
 
 
 class Admission(Generic[C]):
@@ -30,15 +34,16 @@ class Admission(Generic[C]):
 
     def held_by(self, host: str) -> int:
         """Return how many of a host's connections could be closed."""
-        return len(self._hosts.get(host, ()))
+        return len(self._hosts.get(owner_of(host), ()))
 
     def enter(self, connection: C, host: str) -> C | None:
         """Note a stranger; returns the connection that has to go for it, None if there is room.
 
         The one that goes may be the stranger's own, if its host is the one that holds most.
         """
-        self._host_of[connection] = host
-        self._add(connection, host)
+        owner = owner_of(host)
+        self._host_of[connection] = owner
+        self._add(connection, owner)
         if self._count <= self.most:
             return None
         greediest = max(self._hosts.values(), key=len)
@@ -77,3 +82,16 @@ class Admission(Generic[C]):
         self._count -= 1
         if not held:
             del self._hosts[host]
+
+
+def owner_of(host: str) -> str:
+    """Return what counts as one host: of IPv6 a network of 64 bits, of which one host has all."""
+    if ":" not in host:
+        return host
+    try:
+        packed = socket.inet_pton(socket.AF_INET6, host.partition("%")[0])
+    except OSError:
+        return host
+    if packed.startswith(_MAPPED):
+        return socket.inet_ntop(socket.AF_INET, packed[len(_MAPPED) :])
+    return packed[:8].hex(":", 2)

@@ -35,3 +35,13 @@ def test_whoever_leaves_is_forgotten() -> None:
         books.rest(name)
     assert len(books) == 0
     assert books.held_by("10.0.0.1") == 0
+
+
+def test_one_host_with_a_network_of_addresses_crowds_out_only_itself() -> None:
+    books: Admission[str] = Admission(3)
+    assert books.enter("friend", "2001:db8:1::1") is None
+    assert books.enter("other", "::ffff:10.0.0.1") is None
+    gone = [books.enter(f"flood {n}", f"2001:db8:2::{n}") for n in range(5)]
+    assert gone == [None, "flood 0", "flood 1", "flood 2", "flood 3"]
+    assert books.held_by("10.0.0.1") == 1
+    assert books.held_by("fe80::1%eth0") == 0
