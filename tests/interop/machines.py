@@ -35,7 +35,8 @@ def _call(*words: str, check: bool = True) -> str:
 def _hold(*namespaces: str) -> subprocess.Popen[bytes]:
     """Start a process that does nothing but keep new namespaces alive."""
     words = ["unshare", *namespaces, "sh", "-c", "echo; exec sleep infinity"]
-    holder = subprocess.Popen(words, stdout=subprocess.PIPE)
+    # An interrupted test must still find its machines, to take them down.
+    holder = subprocess.Popen(words, stdout=subprocess.PIPE, start_new_session=True)
     assert holder.stdout is not None
     holder.stdout.readline()
     holder.stdout.close()
@@ -165,7 +166,8 @@ class Network:
     def end(self) -> None:
         """Take everything down; what still runs on a machine is killed."""
         for machine in self.machines:
-            machine.run("kettle", "down", "--fast")
+            with suppress(subprocess.TimeoutExpired):
+                machine.run("kettle", "down", "--fast")
         for machine in self.machines:
             for pid in _processes_in(machine.holder.pid):
                 with suppress(ProcessLookupError):
