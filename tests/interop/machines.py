@@ -92,6 +92,13 @@ class Machine:
         """Run `kettle` on the machine's pool."""
         return self.ok("kettle", *words)
 
+    def take_names(self, root: str) -> None:
+        """Have the programs below a root directory know the names that this machine knows."""
+        for name in ("hosts", "resolv.conf"):
+            target = os.path.join(root, "etc", name)
+            if os.path.isfile(target):
+                _call(*self.inside, "mount", "--bind", str(self.folder / name), target)
+
     def build_wall(self) -> None:
         """Drop every connection that begins outside; what begins here goes on."""
         inside = self.inside
@@ -158,7 +165,9 @@ class Network:
         _call(*inside, "ip", "route", "add", "default", "dev", "eth0")
         hosts = folder / "hosts"
         hosts.write_text(f"127.0.0.1 localhost\n{address} {name}\n")
-        _call(*inside, "mount", "--bind", str(hosts), "/etc/hosts")
+        # No name server is to be reached from here: one that refuses is better than silence.
+        (folder / "resolv.conf").write_text("nameserver 127.0.0.1\n")
+        machine.take_names("/")
         _call(*inside, "mount", "--bind", str(folder / "tmp"), "/tmp")
         _call(*inside, "sh", "-c", f"echo {name} > /proc/sys/kernel/hostname")
         return machine
