@@ -153,3 +153,10 @@ class DigestSources:
 def progress(ad: ClassAd) -> int:
     """Return how many jobs a cluster has made so far."""
     return ad.integer("JobMaterializeNextProcId") or 0
+
+
+def count_items_used(ad: ClassAd) -> int:
+    """Return how many items a cluster's jobs were made from; a plain `queue 5` has none."""
+    if "JobMaterializeItemsFile" not in ad:
+        return 0
+    return ad.integer("JobMaterializeNextRow") or 0

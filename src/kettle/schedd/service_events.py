@@ -23,6 +23,7 @@ from kettle.records.event_kinds import (
 )
 from kettle.runtime.event_logs import EventLogs
 from kettle.runtime.owned_files import account_of_owner
+from kettle.schedd import factory
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -103,8 +104,8 @@ class ScheddEvents:
     def cluster_removed(self, cluster: Cluster, completion: int) -> None:
         """Write event 036; `completion` is 2 complete, 1 paused, 0 incomplete."""
         event = ClusterRemoveEvent(
-            jobs=cluster.ad.integer("JobMaterializeNextProcId") or 0,
-            items=cluster.ad.integer("JobMaterializeNextRow") or 0,
+            jobs=factory.progress(cluster.ad),
+            items=factory.count_items_used(cluster.ad),
             completion=completion,
         )
         self.write_cluster(cluster, event)

@@ -99,6 +99,16 @@ def test_a_restart_goes_on_where_the_making_stopped() -> None:
     assert [(plan.proc, plan.differences.get("Args")) for plan in jobs] == [(2, '"3"'), (3, '"4"')]
 
 
+def test_items_are_counted_only_where_there_are_some() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    make(schedd, cluster)
+    assert factory.count_items_used(cluster.ad) == 2
+    # As the recorded late_materialization.log has it: "Materialized 4 jobs from 0 items."
+    plain = ClassAd({"JobMaterializeNextProcId": 4, "JobMaterializeNextRow": 1})
+    assert factory.count_items_used(plain) == 0
+
+
 def test_idle_jobs_have_their_own_limit() -> None:
     schedd = Schedd()
     cluster = submit(schedd, limit=100)
