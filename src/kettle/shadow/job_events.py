@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
 from kettle.records.event_base import Event
 from kettle.records.event_grid import RemoteErrorEvent
@@ -51,8 +52,23 @@ def _number(value: object) -> UsageValue | None:
     return value
 
 
-def usage_table(job: ClassAd, now: float, *, times: bool = True) -> dict[str, UsageValue]:
-    """Return the attributes of the table of resources of events 004 and 005."""
+# Why a program that was to be started never was.
+_NEVER_STARTED = frozenset(
+    {
+        HoldReasonCode.FailedToCreateProcess,
+        HoldReasonCode.UnableToOpenInput,
+        HoldReasonCode.UnableToOpenOutput,
+        HoldReasonCode.IwdError,
+    }
+)
+
+
+def usage_table(job: ClassAd, now: float, *, executed: bool = True) -> dict[str, UsageValue]:
+    """Return the attributes of the table of resources of events 004 and 005.
+
+    Without a second of execution there is no use of processors to tell; what could not be
+    `executed` at all has no time of execution either, though its event 001 was written.
+    """
     table: dict[str, UsageValue] = {}
     for name in _resources(job, "ProvisionedResources"):
         allocated = _number(job.evaluate(f"{name}Provisioned"))
@@ -68,9 +84,11 @@ def usage_table(job: ClassAd, now: float, *, times: bool = True) -> dict[str, Us
             table[f"Assigned{name}"] = assigned
     executing = job.integer("JobCurrentStartExecutingDate")
     started = job.integer("JobCurrentStartDate")
-    if times and executing and (not started or executing >= started):
+    if executed and executing and (not started or executing >= started):
         table["TimeExecuteUsage"] = max(0, int(now) - executing)
-    if times and started:
+    if not executed or table.get("TimeExecuteUsage") == 0:
+        table.pop("CpusUsage", None)
+    if started:
         table["TimeSlotBusyUsage"] = max(0, int(now) - started)
     return table
 
@@ -129,7 +147,8 @@ def evicted_event(
         for name, value in _exit_fields(job).items():
             setattr(event, name, value)
     else:
-        event.usage = usage_table(job, now)
+        started = not (ending.has_code and ending.code in _NEVER_STARTED)
+        event.usage = usage_table(job, now, executed=started)
     return event
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kettle.attributes.codes import ShadowExit
+from kettle.attributes.codes import HoldReasonCode, ShadowExit
 from kettle.classad import ClassAd
 from kettle.policy.attribute_protection import ProtectedNames
 from kettle.records.event_log import render_event
@@ -81,6 +81,27 @@ def test_the_table_of_resources_has_what_was_given_asked_and_used() -> None:
         "TimeExecuteUsage": 9,
         "TimeSlotBusyUsage": 14,
     }
+
+
+def test_without_a_second_of_execution_no_use_of_processors_is_told() -> None:
+    # As the recorded late_materialization.log has it.
+    table = usage_table(JOB, 105.5)
+    assert table["TimeExecuteUsage"] == 0
+    assert "CpusUsage" not in table
+
+
+def test_a_program_that_never_started_has_no_time_of_execution() -> None:
+    # As the recorded executable_error.log has it, after its event 001.
+    ending = Ending(
+        ShadowExit.SHOULD_HOLD,
+        reason="Failed to execute",
+        code=HoldReasonCode.FailedToCreateProcess,
+        has_code=True,
+    )
+    text = render_event(evicted_event(JOB, ending, 0, 0, 114.0)).decode()
+    assert "TimeExecute" not in text
+    assert "TimeSlotBusy (s)" in text
+    assert "Cpus                 :                 1         1" in text
 
 
 def test_the_terminated_event_adds_this_run_to_the_totals() -> None:
