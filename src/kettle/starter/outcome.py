@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from kettle.attributes.codes import ShadowExit, VacateReasonCode
+from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
+from kettle.transfer.outcome import Outcome
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,18 @@ def vacate_attributes(vacate: Vacate | None) -> dict[str, object]:
         "VacateReasonCode": vacate.code,
         "VacateReasonSubCode": vacate.subcode,
     }
+
+
+def told_code(transfer: Outcome) -> int:
+    """Return the hold code that event 021 has for a transfer that failed; 0 if it has none.
+
+    A file that could not be sent is 13 there, whichever way it was going; the shadow that misses
+    it among the output still holds the job with 12 (recorded in missing_output.log).
+    """
+    code = transfer.failure.code if transfer.failure is not None else 0
+    if transfer.sender_failed and code == HoldReasonCode.TransferOutputError:
+        return int(HoldReasonCode.TransferInputError)
+    return code
 
 
 def remote_error(host: str, message: str, code: int, subcode: int, *, critical: bool) -> ClassAd:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
+from kettle.starter.outcome import told_code
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     SANDBOX_MANIFEST,
@@ -389,7 +390,7 @@ class SandboxTransfer:
         if failure is not None:
             raise TransferFailed(
                 failure.reason,
-                failure.code or code,
+                told_code(outcome) or code,
                 failure.subcode,
                 try_again=failure.try_again,
             )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.starter.outcome import Sending, Vacate, choose_sending, is_success
+from kettle.starter.outcome import Sending, Vacate, choose_sending, is_success, told_code
+from kettle.transfer.outcome import Failure, Outcome
 
 FINAL = Sending("TransferOutput", final=True)
 KEPT = Sending("TransferOutput", final=False)
@@ -45,3 +46,18 @@ def test_success_is_what_the_job_says() -> None:
     assert is_success(job, EXIT_1)
     assert not is_success(job, 0)
     assert not is_success(job, KILLED)
+
+
+@pytest.mark.parametrize(
+    ("code", "sender_failed", "told"),
+    [(12, True, 13), (12, False, 12), (13, True, 13), (33, True, 33)],
+)
+def test_a_file_that_could_not_be_sent_is_told_with_code_13(
+    code: int, sender_failed: bool, told: int
+) -> None:
+    # As missing_output.log and unwritable_output.log, recorded, have it.
+    assert told_code(Outcome(Failure("why", code, 2), sender_failed=sender_failed)) == told
+
+
+def test_a_transfer_that_worked_has_no_code() -> None:
+    assert told_code(Outcome()) == 0
