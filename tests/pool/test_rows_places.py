@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 import re
 import time
@@ -158,6 +159,22 @@ def test_a_local_job_runs_below_a_starter_of_the_schedd(pool: PersonalPool, work
     wait_until(lambda: job() != 0, 5)
     assert "condor_starter" in title_of(parent_of(job()))
     remove(jobs)
+
+
+@pytest.mark.root
+def test_a_local_job_writes_where_its_submitter_may(pool: PersonalPool, tmp_path: Path) -> None:
+    for folder in list(tmp_path.parents)[:3]:
+        if folder.stat().st_uid == os.getuid():
+            folder.chmod(0o755)
+    own = tmp_path / "own"
+    own.mkdir(mode=0o755)
+    tmp_path.chmod(0o755)
+    text = "universe = local\nexecutable = /usr/bin/id\narguments = -u\noutput = out\nqueue\n"
+    jobs = submit(pool, own, text)
+    jobs.wait_for(5, 20)
+    # The file is root's, though no job runs as root (R087).
+    assert (own / "out").read_text() == f"{pwd.getpwnam('nobody').pw_uid}\n"
+    assert (own / "out").stat().st_uid == 0
 
 
 @shows("S008")

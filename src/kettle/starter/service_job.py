@@ -51,10 +51,13 @@ class JobProcesses:
         account: Account,
         *,
         dedicated: bool = False,
+        files_of: Account | None = None,
     ) -> None:
+        """`files_of` is with whose rights the standard files are opened, if not the job's own."""
         self._processes = processes
         self._privileges = privileges
         self.account = account
+        self._files_of = files_of or account
         # Whatever runs as a dedicated account is the job's, wherever it comes from (E009).
         self._dedicated = dedicated and privileges.can_switch
         # Holds everything the job starts, where the machine has control groups for us.
@@ -83,7 +86,7 @@ class JobProcesses:
         try:
             if streams or not plan.reads_and_writes_nothing:
                 # One switch for all three files: it costs more than opening them.
-                with self._privileges.as_account(self.account):
+                with self._privileges.as_account(self._files_of):
                     self._open_standard(plan, dict(streams or {}), opened)
             child = self._spawn(plan, opened)
         finally:
@@ -113,7 +116,7 @@ class JobProcesses:
         # where the job's output was.
         flags |= os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if self.continues else 0)
         try:
-            with self._privileges.as_account(self.account):
+            with self._privileges.as_account(self._files_of):
                 descriptor = os.open(file.path, flags, 0o644)
             os.set_blocking(descriptor, True)
             return descriptor

@@ -9,14 +9,16 @@ anew for the next one. What happens within one job is `service.py`'s.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, RemoteProtocolError
+from kettle.errors import ConnectionLost, NotFoundError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
+from kettle.runtime.owned_files import account_of_owner
 from kettle.runtime.privileges import Account, Privileges
 from kettle.runtime.processes import SystemProcesses
 from kettle.runtime.stream import Stream
@@ -98,6 +100,8 @@ class Tenure:
         if activation.claim_id != self._claim_id:
             self._claim_id = activation.claim_id
             world.accept_session(ClaimId(activation.claim_id))
+        if not self._stays:
+            world.submitter = self._submitter(activation.job)
         starter = Starter(activation, world, self._around.control)
         starter.may_stay = may_stay
         try:
@@ -105,6 +109,17 @@ class Tenure:
         finally:
             world.leave()
         return starter
+
+    def _submitter(self, job: ClassAd) -> Account | None:
+        """Return whose the files of a local job are; None if he has no account here.
+
+        Only a schedd's own starter may ask: it says itself whose job it is. The program runs as
+        the job's account (R087), but where root submits, root's folders take its output, as they
+        do in the scheduler universe.
+        """
+        with contextlib.suppress(NotFoundError):
+            return account_of_owner(self._around.privileges, job.string("Owner") or "")
+        return None
 
     def make_world(self, shadow: Stream) -> StarterWorld:
         """Return the surroundings of one job."""

@@ -62,11 +62,19 @@ class StarterWorld:
     accounts: dict[tuple[Claimed, str, str], Account] = field(default_factory=dict)
     # What the job before left of its sandbox; None where each job makes its own.
     kept_sandbox: KeptSandbox | None = None
+    # Whose files a job reads and writes where it was submitted, when its schedd is our parent.
+    submitter: Account | None = None
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
         dedicated = is_dedicated(self.settings.accounts, account.name)
-        return JobProcesses(self.processes, self.privileges, account, dedicated=dedicated)
+        return JobProcesses(
+            self.processes,
+            self.privileges,
+            account,
+            dedicated=dedicated,
+            files_of=self.submitter,
+        )
 
     def confine(
         self, jobs: JobProcesses, sandbox: Sandbox, slot: ClassAd, job: ClassAd, *, transfers: bool
