@@ -96,6 +96,30 @@ def test_condor_run_shows_what_the_command_wrote_and_ends_like_it(
     assert (done.returncode, done.stdout, done.stderr) == (5, "said\n", "complained\n")
 
 
+def test_spooled_input_that_the_job_left_alone_is_not_fetched(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "s.sh").write_text("#!/bin/sh\necho more >> changed.txt\necho made > made.txt\n")
+    (work / "s.sh").chmod(0o755)
+    inputs = ("kept.txt", "changed.txt")
+    for name in inputs:
+        (work / name).write_text("spooled\n")
+    (work / "s.sub").write_text(
+        f"executable = s.sh\ntransfer_input_files = {','.join(inputs)}\n"
+        "should_transfer_files = yes\nqueue\n"
+    )
+    done = run(pool, work, "condor_submit", "-terse", "-spool", "s.sub")
+    assert done.returncode == 0, done.stderr
+    cluster = done.stdout.split(".")[0]
+    wait_for_status(pool, cluster, "4")
+    (work / "kept.txt").write_text("the user's own\n")
+    fetched = run(pool, work, "condor_transfer_data", cluster)
+    assert fetched.returncode == 0, fetched.stderr
+    assert (work / "kept.txt").read_text() == "the user's own\n"
+    assert (work / "changed.txt").read_text() == "spooled\nmore\n"
+    assert (work / "made.txt").read_text() == "made\n"
+
+
 def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     (work / "s.sh").write_text("#!/bin/sh\necho made > made.txt\necho said\n")
     (work / "s.sh").chmod(0o755)

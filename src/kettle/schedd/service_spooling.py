@@ -111,12 +111,16 @@ class SpoolCommands:
         if outcome.failure is not None:
             service.spool.remove_folder(arriving)
             raise RefusedError(outcome.failure.reason)
+        finished = service.now()
+        # What the job leaves as it is must not look like its output, nor a quick job's output like
+        # input: the time to compare with has whole seconds.
+        files.date_back(arriving, finished)
         self._put_in_place(arriving, folder)
         if job.id not in service.queue.jobs:
             service.spool.remove_folder(folder)
             raise NotFoundError(f"job {job.id} left while its files arrived")
         was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
-        changes = spooling.finished(job.ad, folder, started, service.now())
+        changes = spooling.finished(job.ad, folder, started, finished)
         service.queue.update(job.id, changes)
         if was_new:
             # Its log is in the spool, so only now there is a place for its first event.

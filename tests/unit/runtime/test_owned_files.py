@@ -22,6 +22,19 @@ def test_without_the_right_to_switch_every_file_is_our_own(tmp_path: Path) -> No
     assert files.names(str(tmp_path)) == ["f"]
 
 
+def test_what_arrived_is_dated_before_the_second_of_its_end(tmp_path: Path) -> None:
+    files = OwnedFiles.of(Privileges(account_of(os.getuid()), can_switch=False), "")
+    (tmp_path / "d").mkdir()
+    for name in ("d/new", "old"):
+        (tmp_path / name).touch()
+    os.utime(tmp_path / "old", (7, 7))
+    (tmp_path / "link").symlink_to("/")
+    files.date_back(str(tmp_path), 100)
+    times = {name: os.lstat(tmp_path / name).st_mtime for name in ("d", "d/new", "link", "old")}
+    assert times.pop("old") == 7
+    assert all(99 <= when < 100 for when in times.values()), times
+
+
 def test_an_owner_without_an_account_is_nobodys_else() -> None:
     privileges = Privileges(account_of(0), can_switch=True)
     with pytest.raises(NotFoundError):
