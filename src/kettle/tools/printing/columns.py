@@ -317,7 +317,7 @@ class Columns:
         self._before_row, self._after_row = before_row, "\n"
         self.headings = self.headings or headings
         if job_id:
-            self._append(AutoColumn("", None, "ID = " if label else "", " ID  "), before, after)
+            self._append(AutoColumn("", None, "ID = " if label else "", " ID"), before, after)
         for text in texts:
             column = AutoColumn(
                 text,

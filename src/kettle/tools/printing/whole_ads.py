@@ -53,14 +53,18 @@ def write_ads(ads: Iterable[ClassAd], form: str, out: TextIO) -> None:
 
 
 def _write_json(ads: Iterable[ClassAd], out: TextIO) -> None:
-    """Write a list of objects as they come."""
+    """Write a list of objects as they come; where there is no ad, not even brackets.
+
+    Compat: no ad is no output; shown by test_no_ad_in_json_is_no_output.
+    """
     json = JsonAds()
-    before = "[\n"
+    before, ad = "[\n", None
     for ad in ads:
         if len(ad):
             out.write(before + json.render(ad))
             before = "\n,\n"
-    out.write("[\n]\n" if before == "[\n" else "\n]\n")
+    if ad is not None:
+        out.write("[\n]\n" if before == "[\n" else "\n]\n")
 
 
 @contextmanager

@@ -6,12 +6,15 @@ import secrets
 import time
 from collections.abc import Mapping
 
-from kettle.errors import NotFoundError, UsageError
+from kettle.errors import UsageError
 from kettle.runtime.credentials import SigningKeys
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import TOKEN, Wish, deliver, run
 from kettle.wire.security.tokens import POOL_KEY, mint_token
+
+# What the program ends with when it cannot read the key to sign with.
+NO_KEY_EXIT_CODE = 2
 
 USAGE = """\
 Usage: condor_token_create -identity USER@DOMAIN [OPTIONS]
@@ -42,10 +45,13 @@ def create(wish: Wish, reach: Reach, streams: Streams) -> int:
     key_id = wish.get("key") or reach.config.get("SEC_TOKEN_ISSUER_KEY") or POOL_KEY
     key = SigningKeys(reach.config).key(key_id)
     if key is None:
+        # Compat: exit code 2; shown by test_a_signing_key_that_is_not_there_ends_with_2.
         where = reach.config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or "no file"
-        raise NotFoundError(
-            f"the signing key {key_id} cannot be read", hint=f"it is expected in {where}"
+        expected = f"it is expected in {where}"
+        streams.stderr.write(
+            f"condor_token_create: the signing key {key_id} cannot be read ({expected})\n"
         )
+        return NO_KEY_EXIT_CODE
     token = mint_token(
         key,
         key_id=key_id,

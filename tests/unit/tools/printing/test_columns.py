@@ -82,3 +82,11 @@ def test_an_unknown_qualifier_is_an_error() -> None:
 )
 def test_formats_print_what_fits_the_conversion(form: str, text: str, row: str) -> None:
     assert formatted(form, text) == row
+
+
+@pytest.mark.parametrize(
+    ("cluster", "shown"), [(7, " ID Owner\n7.2 ann  \n"), (1234, " ID    Owner\n1234.2 ann  \n")]
+)
+def test_the_column_of_ids_is_as_wide_as_the_longest_id(cluster: int, shown: str) -> None:
+    ad = ClassAd({"ClusterId": cluster, "ProcId": 2, "Owner": "ann"})
+    assert auto("jh", "Owner", ad=ad) == shown
