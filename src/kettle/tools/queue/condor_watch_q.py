@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from errno import ENOENT
 from pathlib import Path
 from typing import NamedTuple
 
@@ -185,6 +186,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     except KettleError as error:
         streams.stderr.write(f"ERROR: {error}\n")
         return 1
+    pass_over_unreadable(watch, streams)
     if not watch.logs:
         streams.stdout.write("No jobs to track, exiting.\n")
         return 0
@@ -264,6 +266,27 @@ def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> 
             watch.logs.append(Log(Path(path)))
     watch.clusters = None if arguments.files else frozenset(clusters)
     return watch
+
+
+def pass_over_unreadable(watch: Watch, streams: Streams) -> None:
+    """Take away the logs that cannot be opened, with a warning for each: they end no wait.
+
+    Compat: a log that is not there at the start is not waited for; shown by
+    test_a_log_that_is_not_there_is_named_and_not_waited_for.
+    """
+    readable = []
+    for log in watch.logs:
+        try:
+            log.path.open("rb").close()
+        except OSError as error:
+            reason = "File path does not exist" if error.errno == ENOENT else error.strerror
+            streams.stderr.write(
+                f"WARNING: Could not open event log at {log.path.absolute()} for reading, so it "
+                f"will be ignored. Reason: {reason}\n"
+            )
+        else:
+            readable.append(log)
+    watch.logs = readable
 
 
 def follow(

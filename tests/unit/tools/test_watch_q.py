@@ -1,0 +1,36 @@
+"""condor_watch_q before it follows anything."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from kettle.tools.programs import Streams
+from kettle.tools.queue import condor_watch_q
+
+SUBMITTED = "000 (7.000.000) 2026-01-02 03:04:05 Job submitted from host: <127.0.0.1:9>\n...\n"
+
+
+def watched(*words: str) -> tuple[int, str, str]:
+    out, complaint = io.StringIO(), io.StringIO()
+    where = Streams(io.StringIO(), out, complaint)
+    code = condor_watch_q.main(["condor_watch_q", *words], {}, where)
+    return code, out.getvalue(), complaint.getvalue()
+
+
+def test_a_log_that_is_not_there_is_named_and_not_waited_for(tmp_path: Path) -> None:
+    code, out, complaint = watched("-files", f"{tmp_path}/nosuch")
+    assert complaint == (
+        f"WARNING: Could not open event log at {tmp_path}/nosuch for reading, so it will be "
+        "ignored. Reason: File path does not exist\n"
+    )
+    assert (code, out) == (0, "No jobs to track, exiting.\n")
+
+
+def test_the_other_logs_are_followed_when_one_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(SUBMITTED)
+    logs = [f"{tmp_path}/nosuch", f"{tmp_path}/log"]
+    code, out, complaint = watched("-files", *logs, "-exit", "any,idle,3")
+    assert code == 3
+    assert "1 idle" in out
+    assert complaint.count("WARNING") == 1
