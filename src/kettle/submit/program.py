@@ -66,7 +66,11 @@ def set_executable(job: JobBuilder) -> None:
         transfer = False
     elif job.universe is JobUniverse.JAVA:
         job.set_string("Cmd", "java")
-        job.executable_kib = job.size_kib(job.path(name))
+        path = job.macros.absolute(name)
+        if transfer:
+            # The class or archive itself; those that jar_files names are not looked at.
+            _check_program(job, name, path)
+        job.executable_kib = job.size_kib(path)
         job.set_boolean("TransferExecutable", False)
         return
     elif job.universe is JobUniverse.VM or job.grid_type in CLOUD_TYPES:

@@ -189,3 +189,13 @@ def test_output_that_never_travels_travels_at_the_end() -> None:
     text = "when_to_transfer_output = never\nqueue\n"
     assert values(text, "WhenToTransferOutput") == ['"ON_EXIT"']
     assert values(text, "ShouldTransferFiles") == ['"IF_NEEDED"']
+
+
+def test_a_java_job_needs_its_class_file_unless_that_is_not_transferred() -> None:
+    text = "universe = java\nexecutable = {}\narguments = Main\njar_files = nosuch.jar\nqueue\n"
+    with pytest.raises(SubmitError, match="Can't access executable file Nosuch"):
+        jobs_of(text.format("Nosuch.class"))
+    made, _ = jobs_of(text.format("job.sh"))
+    assert made.cluster.get("Cmd") == '"java"'
+    made, _ = jobs_of("transfer_executable = false\n" + text.format("Nosuch.class"))
+    assert made.cluster.get("Cmd") == '"java"'

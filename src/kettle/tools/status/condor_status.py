@@ -76,14 +76,44 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
         return 0
-    ads = arrange(wish, ads)
-    if wish.merge_file:
-        streams.stdout.write(compare(wish, ads, streams))
-    elif wish.print_format:
-        streams.stdout.write(render_print_format(wish, ads, streams))
-    else:
-        streams.stdout.write(render(wish, ads))
+    if unknown := find_unknown(wish, ads):
+        streams.stderr.write(f"condor_status: unknown host {unknown}\n")
+        return 1
+    streams.stdout.write(render_all(wish, arrange(wish, ads), streams))
     return 0
+
+
+def render_all(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
+    """Return the ads in the form that is asked for; warnings go to stderr."""
+    if wish.merge_file:
+        return compare(wish, ads, streams)
+    if wish.print_format:
+        return render_print_format(wish, ads, streams)
+    return render(wish, ads)
+
+
+def find_unknown(wish: Wish, ads: Sequence[ClassAd]) -> str:
+    """Return the first name that no machine has, empty if there is none or something was found."""
+    if ads or wish.file or wish.diagnose:
+        return ""
+    return next((name for name in wish.names if not _is_host(name)), "")
+
+
+def _is_host(name: str) -> bool:
+    """Tell whether a machine has this name; the name of a slot, `slot1@host`, is not looked up.
+
+    Compat: the reference looks up first and asks then; here machines whose names are not in the
+    DNS can be asked for (test_a_host_that_nobody_knows_is_refused).
+    """
+    import socket
+
+    if "@" in name:
+        return True
+    try:
+        socket.getaddrinfo(name, None)
+    except (OSError, UnicodeError):
+        return False
+    return True
 
 
 def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
