@@ -220,11 +220,10 @@ class StatementReader:
         where = f"{self._at(place, number)}: at use {shown}:{items}"
         text = metaknobs.find_template(category, item.name)
         if text is None:
-            nearest = metaknobs.nearest_template(category, item.name)
             raise Trouble(
                 f"Error: use {shown}: does not recognise {item.name}",
                 where,
-                hint=f"did you mean use {category}:{nearest}?" if nearest else "",
+                hint=self._template_hint(category, item.name, place, number),
             )
         if place.depth >= DEEPEST_INCLUDE:
             raise Trouble(where, hint="templates use each other without end")
@@ -240,6 +239,18 @@ class StatementReader:
             if not said:
                 said = [f"Internal Configuration Error: use {shown}: {item.name} is invalid"]
             raise Trouble(*said, where, tail=trouble.tail, hint=trouble.hint) from None
+
+    @staticmethod
+    def _template_hint(category: str, name: str, place: Place, number: int) -> str:
+        """Return one line with file, line, the name and what was probably meant."""
+        where = f"{place.source}, line {place.shown_line(number)}"
+        nearest = metaknobs.nearest_template(category, name)
+        if nearest:
+            advice = f"did you mean use {category}:{nearest}?"
+        else:
+            known = TEMPLATES[metaknobs.find_category(category) or ""]
+            advice = f"the templates are {', '.join(known)}"
+        return f"{where}: there is no template {category}:{name}; {advice}"
 
     def include(self, rest: str, number: int, place: Place) -> None:
         """Carry out `include [ifexist] [command [into FILE]] : PATH`."""

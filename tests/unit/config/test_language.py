@@ -297,3 +297,15 @@ def test_settings_for_windows_are_read_and_every_one_of_them_is_in_the_manual() 
     page = Path(__file__).parents[3] / "docs/reference/windows.md"
     for name in ("BOINC_Executable", "BOINC_Arguments", "BOINC_Owner", "STARTER_ALLOW_RUNAS_OWNER"):
         assert f"`{name}" in page.read_text(encoding="utf-8")
+
+
+def test_an_unknown_template_is_told_in_one_line_with_file_and_line() -> None:
+    with pytest.raises(ConfigError) as nearby:
+        read("A = 1\nuse FEATURE : GPU\n")
+    last = str(nearby.value).splitlines()[-1]
+    assert ", line 2: there is no template FEATURE:GPU; did you mean use FEATURE:GPUs?" in last
+    with pytest.raises(ConfigError) as strange:
+        read("use ROLE : Xyzzy\n")
+    last = str(strange.value).splitlines()[-1]
+    assert ", line 1: there is no template ROLE:Xyzzy; the templates are " in last
+    assert "Personal" in last
