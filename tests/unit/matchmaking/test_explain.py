@@ -44,18 +44,17 @@ def test_every_condition_is_counted_over_all_slots() -> None:
     assert found.refused_by_job == 2
     assert found.refusing_job == 1
     assert found.matching == found.free == 1
-    assert not found.hindering
+    assert all(each.met for each in found.job_conditions)
 
 
 def test_a_condition_that_no_slot_meets_comes_with_what_would_do() -> None:
     pool = [slot("a", 50), slot("b", 500)]
     found = explain(job("TARGET.Memory >= RequestMemory", RequestMemory=9999), pool)
-    hindering = found.hindering
-    assert hindering[0].suggestion == "RequestMemory <= 500"
+    assert found.job_conditions[0].suggestion == "RequestMemory <= 500"
     found = explain(job('"ARM" == TARGET.Arch'), pool)
-    assert found.hindering[0].suggestion == 'Arch is "X86_64"'
+    assert found.job_conditions[0].suggestion == 'Arch is "X86_64"'
     found = explain(job("TARGET.Memory < 10"), pool)
-    assert found.hindering[0].suggestion == "10 > 50"
+    assert found.job_conditions[0].suggestion == "10 > 50"
 
 
 def test_slots_that_do_not_start_the_job_say_which_condition() -> None:
