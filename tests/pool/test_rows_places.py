@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import re
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -165,7 +166,7 @@ def test_a_local_job_runs_below_a_starter_of_the_schedd(pool: PersonalPool, work
 def test_a_local_job_writes_where_its_submitter_may(pool: PersonalPool, tmp_path: Path) -> None:
     for folder in list(tmp_path.parents)[:3]:
         if folder.stat().st_uid == os.getuid():
-            folder.chmod(0o755)
+            folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)
     own = tmp_path / "own"
     own.mkdir(mode=0o755)
     tmp_path.chmod(0o755)
