@@ -142,7 +142,9 @@ def test_startd_and_starter_killed_at_once_leave_nothing_alive_beside_a_second_s
         assert not alive(hidden(work)[0])
         assert alive(hidden(work)[1])
         assert os.listdir(os.path.join(pool.folder, "execute"))
-        assert len(os.listdir(os.path.join(pool.folder, "execute"))) == 1
+        # One sandbox; what a root pool mounts for its job lies beside it.
+        names = os.listdir(os.path.join(pool.folder, "execute"))
+        assert len([name for name in names if name.startswith("dir_")]) == 1
 
 
 @pytest.mark.root

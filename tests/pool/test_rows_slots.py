@@ -17,7 +17,13 @@ shows = pytest.mark.shows
 
 SLEEPER = "executable = /bin/sleep\narguments = 60\ntransfer_executable = false\n"
 SMALL = "request_memory = 10MB\nrequest_disk = 1MB\n"
-WHOLE = "NUM_CPUS = 3\nMEMORY = 10240\nSTARTD_RECOMPUTE_DISK_FREE = false\n"
+WHOLE = """\
+NUM_CPUS = 3
+MEMORY = 10240
+STARTD_RECOMPUTE_DISK_FREE = false
+CGROUP_MEMORY_LIMIT_POLICY = none
+JOB_DISK_LIMIT_POLICY = none
+"""
 STATIC = """\
 NUM_CPUS = 4
 MEMORY = 4000
@@ -142,7 +148,7 @@ def test_the_next_fitting_job_takes_the_slot_over(whole: PersonalPool, work: Pat
 
 
 @shows("A015")
-def test_a_limit_that_cannot_be_enforced_is_accounted_for(whole: PersonalPool, work: Path) -> None:
+def test_a_limit_that_is_not_enforced_is_accounted_for(whole: PersonalPool, work: Path) -> None:
     (work / "eat.py").write_text("data = bytearray(b'x') * (200 << 20)\n")
     (work / "job.sh").write_text('#!/bin/sh\nexec python3 "$1"\n')
     (work / "job.sh").chmod(0o755)
