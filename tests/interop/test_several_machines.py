@@ -80,7 +80,7 @@ def test_status_and_doctor_work_on_a_member(three: Three) -> None:
         said = machine.kettle("status")
         assert "slot1@open" in said
         assert "collector" in said
-        assert "its collector answers" in machine.kettle("doctor")
+        assert "its daemons answer" in machine.kettle("doctor")
         done = machine.run("kettle", "why", "1.0")
         assert done.code == 1
         assert "has no schedd of its own" in done.complaint

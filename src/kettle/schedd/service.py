@@ -92,6 +92,8 @@ class ScheddService:
         self.mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
         self.on_disk = OnDisk(self.journal, self._depart)
         self._departing: dict[JobId, Job] = {}
+        # Jobs that leave as soon as their end is on disk: nobody can fetch their files any more.
+        self.leaving: set[JobId] = set()
 
     @property
     def name(self) -> str:
@@ -319,6 +321,7 @@ class ScheddService:
 
     def depart(self, job: Job) -> None:
         """Take a finished job out, with those that end at the same time."""
+        self.leaving.add(job.id)
         self.on_disk.then(partial(self._may_depart, job))
 
     def _may_depart(self, job: Job) -> None:
@@ -326,6 +329,7 @@ class ScheddService:
 
     def _depart(self) -> None:
         departing, self._departing = list(self._departing.values()), {}
+        self.leaving.difference_update(job.id for job in departing)
         self.scheduler.depart(departing[:_DEPARTING_TOGETHER])
         if len(departing) > _DEPARTING_TOGETHER:
             rest = departing[_DEPARTING_TOGETHER:]

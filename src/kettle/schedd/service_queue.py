@@ -39,6 +39,10 @@ OPEN_SECONDS = 300.0
 # Limit: requests of one connection that are served before the others have their turn.
 _REQUESTS_AT_A_TIME = 256
 
+# An action on so many jobs is confirmed when those that it removed are out of the queue; one on
+# more, when it is on disk.
+_SEEN_TO_LEAVE = 1000
+
 # Jobs that are looked at before others have their turn.
 _JOBS_AT_A_TIME = 1000
 
@@ -204,12 +208,20 @@ class QueueCommands:
         plans: list[actions.Plan] = []
         try:
             await self._act(survey, request, actor, plans)
+            if sum(len(plan.done) for plan in plans) <= _SEEN_TO_LEAVE:
+                # Who asks for the queue right after a removal expects the jobs to be out of it.
+                await self._follow(plans)
+                await service.on_disk.settle()
             await stream.send(Words(1))
         finally:
             # What is committed is done, whether or not there was room for the rest.
-            for plan in plans:
-                service.on_action(plan)
-                await asyncio.sleep(0)
+            await self._follow(plans)
+
+    async def _follow(self, plans: list[actions.Plan]) -> None:
+        """Carry out what was committed, and take it off the list."""
+        while plans:
+            self._service.on_action(plans.pop(0))
+            await asyncio.sleep(0)
 
     async def _act(
         self,

@@ -167,7 +167,13 @@ class SpoolCommands:
         except RefusedError as error:
             service.runtime.log(f"{actor.user} asked for files: {error}")
             return
-        jobs = [job for job in jobs if actor.may_change(job.user) and "StageInStart" in job.ad]
+        jobs = [
+            job
+            for job in jobs
+            if actor.may_change(job.user)
+            and "StageInStart" in job.ad
+            and job.id not in service.leaving
+        ]
         stream.timeout = TRANSFER_SECONDS
         await stream.send(TransferDataCount(len(jobs)))
         for job in jobs:

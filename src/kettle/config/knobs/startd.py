@@ -170,6 +170,11 @@ class StartdKnobs:
     POLLING_PERIOD = string("", doc="Known text; no part of Kettle acts on it yet.")
     PREEMPT = expression("False", doc="When a running job has to leave.")
     REAL_TIME_JOB_SUSPEND_UPDATES = string("", doc="Known text; no part of Kettle acts on it yet.")
+    RESERVED_DISK = integer(
+        "0",
+        doc="Disk space that is not offered to jobs and kept free of them and of spooled input, in "
+        "MiB.",
+    )
     RESERVED_MEMORY = integer(
         "0",
         doc="Memory that is not offered to jobs, in MiB.",
