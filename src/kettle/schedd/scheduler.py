@@ -243,29 +243,23 @@ class Scheduler:
         return claim is not None and claim.phase is not Phase.GONE
 
     def _apply(
-        self,
-        claim: Claim,
-        event: claim_states.ClaimEvent,
-        wanted: Job | None = None,
-        transaction: Transaction | None = None,
+        self, claim: Claim, event: claim_states.ClaimEvent, wanted: Job | None = None
     ) -> None:
-        """Apply an event to a claim and have its effects done; commits `transaction`."""
+        """Apply an event to a claim and have its effects done."""
         for effect in claim_states.step(claim, event, float(self.now())):
             if effect is Effect.CHOOSE_JOB:
-                self._choose(claim, wanted, transaction)
+                self._choose(claim, wanted)
                 return
             if effect is Effect.RELEASE:
                 self.hands.release_claim(claim.id, claim.startd_address)
             elif effect is Effect.FORGET_JOB and claim.job is not None:
                 self.idle.unreserve(claim.job)
-        if transaction is not None:
-            self.queue.commit(transaction)
         if claim.phase is Phase.GONE:
             self.claims.remove(claim)
             if event is not claim_states.Refused and self.idle.count(claim.submitter):
                 self.hands.want_matches()
 
-    def _choose(self, claim: Claim, wanted: Job | None, transaction: Transaction | None) -> None:
+    def _choose(self, claim: Claim, wanted: Job | None) -> None:
         """Give an idle claim its next job, or release it."""
         job = wanted
         if claim.job is not None:
@@ -276,9 +270,9 @@ class Scheduler:
         if job is None:
             job = self._next_of(claim)
         if job is None:
-            self._apply(claim, claim_states.NoJob, transaction=transaction)
+            self._apply(claim, claim_states.NoJob)
             return
-        self._start(claim, job, transaction or self.queue.transaction())
+        self._start(claim, job)
 
     def _next_of(self, claim: Claim) -> Job | None:
         """Return the next job for a claim: its user's, whoever else shares the accounting group."""
@@ -292,7 +286,8 @@ class Scheduler:
             claim.submitter, lambda each: is_of_user(each) and _fits(each, claim.slot)
         )
 
-    def _start(self, claim: Claim, job: Job, transaction: Transaction) -> None:
+    def _start(self, claim: Claim, job: Job) -> None:
+        transaction = self.queue.transaction()
         now = self.now()
         key = key_of(*job.id)
         transaction.update(key, job_machine.step(job.ad, job_machine.Started(), now))
