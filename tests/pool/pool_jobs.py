@@ -274,3 +274,26 @@ class Witness:
         if not path.exists():
             return []
         return [line.split()[0] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+# A job that holds its slot until it is removed; commands of a test's own and `queue` follow.
+LONG = """\
+executable = /bin/sleep
+transfer_executable = false
+request_memory = 10MB
+request_disk = 1MB
+arguments = 300
+"""
+
+
+def statuses(jobs: Jobs) -> list[str]:
+    """Return the statuses of a cluster's jobs that are in the queue, sorted."""
+    return sorted(row[0] for row in ask_queue(jobs.pool, str(jobs.cluster), "JobStatus"))
+
+
+def empty(pool: PersonalPool) -> None:
+    """Remove every job and wait until no slot is claimed, for the next test of a shared pool."""
+    run_tool(pool, "condor_rm", "-all")
+    wait_until(
+        lambda: not run_tool(pool, "condor_status", "-claimed", "-af", "Name")[1].strip(), 20
+    )

@@ -9,7 +9,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+from pool_jobs import LONG, empty, run_tool, statuses, submit, wait_until
 
 pytestmark = pytest.mark.timeout(90)
 shows = pytest.mark.shows
@@ -18,13 +18,6 @@ CONFIG = """\
 NUM_CPUS = 8
 NEGOTIATOR_INTERVAL = 1
 PRIORITY_HALFLIFE = 3
-"""
-LONG = """\
-executable = /bin/sleep
-transfer_executable = false
-request_memory = 10MB
-request_disk = 1MB
-arguments = 300
 """
 
 
@@ -37,14 +30,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
 @pytest.fixture(autouse=True)
 def emptied(pool: PersonalPool) -> Iterator[None]:
     yield
-    run_tool(pool, "condor_rm", "-all")
-    wait_until(
-        lambda: not run_tool(pool, "condor_status", "-claimed", "-af", "Name")[1].strip(), 20
-    )
-
-
-def statuses(jobs: Jobs) -> list[str]:
-    return sorted(row[0] for row in ask_queue(jobs.pool, str(jobs.cluster), "JobStatus"))
+    empty(pool)
 
 
 @shows("R072")
