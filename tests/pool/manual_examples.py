@@ -6,6 +6,7 @@ which writes down what they print.
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import shlex
@@ -62,7 +63,7 @@ def still(text: str) -> str:
     """Return a text without what differs from run to run: numbers, names, widths."""
     text = re.sub(r"<\d+[^>\s]*>?", "ADDRESS", text)
     text = text.replace(os.uname().nodename, "HOST")
-    text = re.sub(r"\b(root|alice|kt\w+\d+|kettle\w*)\b", "USER", text)
+    text = re.sub(rf"(?<!\w)({re.escape(getpass.getuser())}|root|alice|kettle)(?!\w)", "USER", text)
     text = re.sub(r"[0-9a-f]{32}", "ID", text)
     text = re.sub(r"/\S+", "PATH", text)
     text = re.sub(r"[\d.:+]+|\[\?+\]", "N", text)
