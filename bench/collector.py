@@ -28,7 +28,7 @@ from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.config import load_config
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.sinful import Sinful

@@ -14,7 +14,7 @@ from typing import Any
 
 from kettle.classad import ClassAd
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.service import ScheddService
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.codec import Reader, Writer

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.shadow.service_calls import answer
+from kettle.shadow.services.calls import answer
 from kettle.testing.world import World, run_in_world
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import syscalls as calls

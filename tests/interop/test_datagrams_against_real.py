@@ -20,7 +20,7 @@ from kettle.config import Config
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log
-from kettle.runtime.system_network import SystemNetwork
+from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.sinful import Sinful

@@ -22,13 +22,13 @@ from kettle.records.event_log import read_events
 from kettle.runtime import tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
-from kettle.runtime.files import Files
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log
-from kettle.runtime.privileges import Privileges, account_of
-from kettle.runtime.processes import SystemProcesses
-from kettle.runtime.stream import Stream
-from kettle.runtime.system_network import SystemNetwork
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.storage.files import Files
 from kettle.shadow.service import ShadowHost
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words

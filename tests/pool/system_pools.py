@@ -22,7 +22,7 @@ import pytest
 
 import kettle
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.privileges import account_of, first_closed
+from kettle.runtime.process.privileges import account_of, first_closed
 from kettle.testing.pool_fixture import print_logs, wait_until_gone
 
 SOURCES = os.path.dirname(os.path.dirname(os.path.abspath(kettle.__file__)))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.free_space import read_free_kib
+from kettle.runtime.storage.free_space import read_free_kib
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import ask_queue, run_tool, submit, wait_until
 

@@ -18,7 +18,7 @@ from kettle.client.connector import Connector
 from kettle.config import load_config
 from kettle.errors import NotConnected
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
 from kettle.wire.commands import Command
 from kettle.wire.sinful import Sinful

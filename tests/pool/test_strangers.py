@@ -20,7 +20,7 @@ from kettle.client.connector import Connector
 from kettle.config import Config, load_config
 from kettle.errors import WireError
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 from kettle.testing.pool_fixture import personal_pool
 from kettle.wire.commands import Command
 from kettle.wire.security.claim_id import mint_claim_id

@@ -15,9 +15,9 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.records import history_query
 from kettle.records.history import HistoryRecord, RotationRules
 from kettle.records.history_query import HistoryQuery, Progress
-from kettle.runtime import history_index
-from kettle.runtime.files import Files
-from kettle.runtime.record_files import RecordFile
+from kettle.runtime.storage import history_index
+from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.record_files import RecordFile
 
 VALUES = {
     "ClusterId": st.sampled_from(["1", "2", "010", "1.0", "1 + 1", '"1"', "undefined", "9" * 25]),

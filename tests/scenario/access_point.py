@@ -9,10 +9,10 @@ from pathlib import Path
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
-from kettle.schedd.job_queue import Job
+from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.service import ScheddService
-from kettle.schedd.service_shadows import HOST_ENTRY
+from kettle.schedd.services.shadows import HOST_ENTRY
 from kettle.testing.processes import FakeChild
 from kettle.testing.world import World, WorldDaemon
 from kettle.wire.commands import Command

@@ -14,7 +14,7 @@ from pathlib import Path
 from kettle.classad import ClassAd
 from kettle.errors import WireError
 from kettle.runtime import tasks
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.shadow.service import ShadowHost
 from kettle.testing.world import World
 from kettle.wire.commands import Command

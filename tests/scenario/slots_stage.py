@@ -13,7 +13,7 @@ from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.errors import ConnectionLost
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.startd.service import StartdService
 from kettle.startd.slot_machine import Phase
 from kettle.testing.processes import FakeChild
@@ -24,7 +24,7 @@ from kettle.wire.messages import claims
 from kettle.wire.messages import starter_control as words
 from kettle.wire.security.claim_id import ClaimId
 
-ENTRY = "kettle.starter.service_entry:run"
+ENTRY = "kettle.starter.services.entry:run"
 SMALL = "NUM_CPUS = 4\nMEMORY = 4096\nPOLLING_INTERVAL = 1\n"
 
 

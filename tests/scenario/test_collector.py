@@ -8,7 +8,7 @@ from pathlib import Path
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.testing.world import World
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import PrivateQueryReply, Query

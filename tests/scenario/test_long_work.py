@@ -17,8 +17,8 @@ from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import SLOT
 from kettle.collector.service import CollectorService
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
-from kettle.schedd.job_queue import JobQueue
+from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.service import ScheddService
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command

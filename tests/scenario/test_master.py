@@ -42,7 +42,7 @@ async def start(world: World, text: str = TEXT) -> WorldDaemon[MasterService]:
         return await live(child)
 
     def build(runtime: object) -> MasterService:
-        runtime.processes.zygote.entries["kettle.runtime.forked:main"] = behave  # type: ignore[attr-defined]
+        runtime.processes.zygote.entries["kettle.runtime.process.forked:main"] = behave  # type: ignore[attr-defined]
         return MasterService(runtime)  # type: ignore[arg-type]
 
     return await world.start("MASTER", build, text)

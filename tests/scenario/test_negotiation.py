@@ -10,9 +10,9 @@ from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.config import Config
 from kettle.negotiator.service import NegotiatorService
-from kettle.runtime.collectors import Advertiser
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.collectors import Advertiser
+from kettle.runtime.sockets.stream import Stream
 from kettle.testing.world import World, WorldDaemon
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import PrivateQueryReply, Query

@@ -11,7 +11,7 @@ from kettle.collector.service import CollectorService
 from kettle.config import Config
 from kettle.errors import ConnectionLost
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words

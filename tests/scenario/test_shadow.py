@@ -11,7 +11,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
-from kettle.runtime.transfer_files import LocalFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.shadow import job_events
 from kettle.testing.world import World, run_in_world
 from kettle.transfer.go_ahead import Terms

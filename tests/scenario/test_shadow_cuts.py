@@ -10,7 +10,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
-from kettle.runtime.transfer_files import LocalFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.testing.world import World
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import SendFile

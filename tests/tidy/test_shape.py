@@ -42,7 +42,7 @@ TOO_COMPLEX = {
     "wire sinful.parse_address_v1",
 }
 TOO_DEEP = {
-    "startd service_facts._terminal_idle",
+    "startd facts._terminal_idle",
     "tools condor_ssh_to_job.carry",
 }
 # Groups of modules that import each other, inside functions or for types alone: their rooms, and

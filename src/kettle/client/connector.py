@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from kettle.client.stream import BlockingStream
 from kettle.errors import ConnectionLost, NotConnected, SessionUnknown
-from kettle.runtime.addresses import choose_route
 from kettle.runtime.credentials import SystemClientCredentials
+from kettle.runtime.sockets.addresses import choose_route
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import KettleError, NotFoundError, WireError
-from kettle.runtime.addresses import find_collectors
-from kettle.runtime.files import Files
+from kettle.runtime.sockets.addresses import find_collectors
+from kettle.runtime.storage.files import Files
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query
 from kettle.wire.messages.fields import read_flagged_ads

@@ -12,7 +12,7 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import RefusedError
-from kettle.runtime.transfer_files import LocalFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import plan_input

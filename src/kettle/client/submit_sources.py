@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 from kettle.config import Config
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 from kettle.submit.sources import FileFact, SubmitFacts
 
 

@@ -2,7 +2,7 @@
 
 A daemon that cannot be reached registers and keeps its connection; whoever wants it asks the
 broker, the daemon is told where to connect to, and reports how that went. `Broker` decides ids,
-cookies and answers; connections are opaque handles here, the sockets are `service_broker.py`'s.
+cookies and answers; connections are opaque handles here, the sockets are `services/broker.py`'s.
 The listening side lives in the runtime.
 
 Format and sequence: wire reference, CCB (reversed connections).

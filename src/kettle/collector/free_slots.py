@@ -2,7 +2,7 @@
 
 A slot that comes up while jobs wait must not wait for the next NEGOTIATOR_INTERVAL, whoever's
 startd it belongs to, so the collector, which sees every slot, says so. Telling it is
-`service_nudge.py`'s.
+`services/nudge.py`'s.
 """
 
 from __future__ import annotations

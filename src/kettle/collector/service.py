@@ -1,7 +1,7 @@
 """The collector: takes updates and withdrawals, answers queries, drops what is old.
 
 Decisions are in `ad_store.py` (what an update does), `ad_query.py` (what a query sees) and
-`commands.py`; the connection broker is `service_broker.py`. Here are the handlers, the timers, the
+`commands.py`; the connection broker is `services/broker.py`. Here are the handlers, the timers, the
 persistent log of offline and absent ads, and the collector's own ad.
 """
 
@@ -24,15 +24,15 @@ from kettle.collector.ad_kinds import (
 )
 from kettle.collector.ad_store import AdStore, Sender, StoredAd, StoreSettings
 from kettle.collector.own_ad import QueryCounts, make_own_ad
-from kettle.collector.service_broker import BrokerService
-from kettle.collector.service_nudge import NegotiatorNudge
-from kettle.collector.service_persistent import PersistentAds
+from kettle.collector.services.broker import BrokerService
+from kettle.collector.services.nudge import NegotiatorNudge
+from kettle.collector.services.persistent import PersistentAds
 from kettle.config import Config
 from kettle.config.knobs.collector import CollectorKnobs as Knobs
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
 

@@ -1,7 +1,8 @@
 """What the configuration language needs from outside: files, commands and facts of the machine.
 
-A protocol only. The real sources are `kettle.runtime.files.SystemSources`; `MemorySources` here
-keeps texts in a dictionary, for configurations that come from a string and for tests.
+A protocol only. The real sources are `kettle.runtime.storage.files.SystemSources`;
+`MemorySources` here keeps texts in a dictionary, for configurations that come from a string and for
+tests.
 """
 
 from __future__ import annotations

@@ -19,19 +19,19 @@ from kettle.master import child_machine as machine
 from kettle.master.ads import master_ad, readiness_ad
 from kettle.master.child_machine import DaemonState, Effect, Event, How, Phase
 from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
-from kettle.master.service_commands import MasterCommands
-from kettle.master.service_orphans import Orphans
+from kettle.master.services.commands import MasterCommands
+from kettle.master.services.orphans import Orphans
 from kettle.runtime import tasks
-from kettle.runtime.collectors import Advertiser, read_address_file
 from kettle.runtime.credentials import make_pool_key
-from kettle.runtime.forked import encode_call
-from kettle.runtime.inheritance import (
+from kettle.runtime.process.forked import encode_call
+from kettle.runtime.process.inheritance import (
     Inheritance,
     render_inheritance,
     without_inheritance,
 )
-from kettle.runtime.processes import Child
+from kettle.runtime.process.processes import Child
 from kettle.runtime.service_manager import notify
+from kettle.runtime.sockets.collectors import Advertiser, read_address_file
 from kettle.wire.commands import Command
 from kettle.wire.security.claim_id import mint_session_id
 
@@ -54,7 +54,7 @@ class MasterService:
     # What every daemon of ours needs; forks of it start at once.
     preload = (
         "uvloop",
-        "kettle.runtime.forked",
+        "kettle.runtime.process.forked",
         "kettle.runtime.daemon",
         "cryptography.hazmat.primitives.ciphers.aead",
         "cryptography.hazmat.primitives.asymmetric.ec",
@@ -325,7 +325,7 @@ class MasterService:
     async def _fork(self, plan: DaemonPlan) -> Child:
         argv = [plan.title, "-f", *plan.arguments]
         return await self._runtime.processes.zygote.fork(
-            "kettle.runtime.forked:main",
+            "kettle.runtime.process.forked:main",
             encode_call(plan.module, argv),
             fds=[self._pipe],
             title=" ".join(argv),

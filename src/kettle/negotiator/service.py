@@ -3,8 +3,8 @@
 A cycle starts when a schedd says RESCHEDULE and at the latest every NEGOTIATOR_INTERVAL: fetch ads,
 ask the schedds for requests, plan (`matchmaking/cycle.py`), tell the schedds, advertise. What is
 decided is decided elsewhere: priorities in `accountant.py`, the snapshot in `snapshot.py`, words in
-`dialogue.py`. Connections to schedds are in `service_schedds.py`, commands in
-`service_commands.py`.
+`dialogue.py`. Connections to schedds are in `services/schedds.py`, commands in
+`services/commands.py`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from kettle.negotiator.accounting_ads import (
     accounting_ads,
 )
 from kettle.negotiator.recent_matches import RecentMatches
-from kettle.negotiator.service_commands import AccountingCommands
-from kettle.negotiator.service_schedds import Harvest, Schedds, Terms
+from kettle.negotiator.services.commands import AccountingCommands
+from kettle.negotiator.services.schedds import Harvest, Schedds, Terms
 from kettle.negotiator.settings import NegotiatorSettings, read_settings
 from kettle.negotiator.snapshot import (
     Pool,
@@ -41,10 +41,10 @@ from kettle.negotiator.statistics import CycleHistory, CycleStatistics
 from kettle.records import accounting_log
 from kettle.records.accounting_log import AccountingTable
 from kettle.runtime import tasks
-from kettle.runtime.addresses import find_collectors
-from kettle.runtime.collectors import Advertiser
 from kettle.runtime.context import Runtime
-from kettle.runtime.durable import DurableFile
+from kettle.runtime.sockets.addresses import find_collectors
+from kettle.runtime.sockets.collectors import Advertiser
+from kettle.runtime.storage.durable import DurableFile
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import PrivateQueryReply, Query
 

@@ -1,8 +1,9 @@
 """Which attributes of a queued job nobody but the schedd may change, and why.
 
 Pure: the lists of the configuration, and one table that both roads into a job's ad ask: queue
-management (`schedd/attribute_rules.py`, where a super user is allowed more) and a running job's
-own `set_job_attr` (`shadow/job_updates.py`). Source: wire reference, Attribute protection rules.
+management (`schedd/queue/attribute_rules.py`, where a super user is allowed more) and a running
+job's own `set_job_attr` (`shadow/job_updates.py`). Source: wire reference, Attribute protection
+rules.
 """
 
 from __future__ import annotations

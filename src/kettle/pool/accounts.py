@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 import kettle
 from kettle.errors import NotFoundError, StorageError, UsageError
-from kettle.runtime.privileges import Account, Privileges, find_account, first_closed
+from kettle.runtime.process.privileges import Account, Privileges, find_account, first_closed
 
 CONDOR = "condor"
 MAKE_CONDOR = (

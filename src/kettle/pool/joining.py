@@ -177,7 +177,7 @@ def ask_for_admission(pool: PersonalPool, offered: Offered) -> None:
     from kettle.client import daemon
     from kettle.client.connector import Connector
     from kettle.config import load_config
-    from kettle.runtime.files import SystemSources
+    from kettle.runtime.storage.files import SystemSources
     from kettle.wire.sinful import Sinful
 
     member = pool.location

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from kettle.errors import UsageError
-from kettle.runtime.addresses import DEFAULT_PORT
+from kettle.runtime.sockets.addresses import DEFAULT_PORT
 from kettle.wire.levels import Level
 
 MARK = "# Stands: "

@@ -34,7 +34,7 @@ from kettle.pool.settings import (
     read_given,
     render_configuration,
 )
-from kettle.runtime.removal import remove_tree
+from kettle.runtime.storage.removal import remove_tree
 
 # Folder, mode. Sandboxes must be reachable by the account that jobs run as.
 # Keys and tokens are the user's who makes the pool, root's included; what daemons write to belongs
@@ -248,7 +248,7 @@ class PersonalPool:
             return
         from kettle.config import load_config
         from kettle.pool.accounts import daemon_account, give_folders
-        from kettle.runtime.files import SystemSources
+        from kettle.runtime.storage.files import SystemSources
 
         config = load_config(SystemSources(), self.environment(), subsystem="MASTER")
         folders = (os.path.join(self.folder, name) for name in _DAEMONS_FOLDERS)
@@ -405,7 +405,7 @@ class PersonalPool:
         from kettle.client.connector import Connector
         from kettle.client.pool import Pool, make_query
         from kettle.config import load_config
-        from kettle.runtime.files import SystemSources
+        from kettle.runtime.storage.files import SystemSources
         from kettle.wire.commands import Command
 
         config = load_config(SystemSources(), self.environment(), subsystem="TOOL")

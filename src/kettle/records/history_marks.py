@@ -1,6 +1,6 @@
 """Where each record of a history file lies, and what an index needs to know of it.
 
-Pure: pieces of a file in, marks out. The index itself is `runtime/history_index.py`'s.
+Pure: pieces of a file in, marks out. The index itself is `runtime/storage/history_index.py`'s.
 """
 
 from __future__ import annotations

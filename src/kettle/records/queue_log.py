@@ -1,9 +1,10 @@
 """The transaction log behind the job queue: records as text lines, replay, and snapshots.
 
-Pure text work. Decided here: what a record looks like, which part of a log counts after a
-crash, and what a compacted log contains. Not decided here: when a record is written or forced to
-disk (`kettle.runtime.files` does, told by the schedd), and what an attribute means (the job queue
-and the accountant do). The negotiator's accounting log has the same records, see `accounting_log`.
+Pure text work. Decided here: what a record looks like, which part of a log counts after a crash,
+and what a compacted log contains. Not decided here: when a record is written or forced to disk
+(`kettle.runtime.storage.files` does, told by the schedd), and what an attribute means (the job
+queue and the accountant do). The negotiator's accounting log has the same records, see
+`accounting_log`.
 
 Format: wire reference, on-disk formats, `job_queue.log` (R081).
 """

@@ -11,17 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.runtime.snapshot import InlineSnapshots, Snapshots
+from kettle.runtime.process.snapshot import InlineSnapshots, Snapshots
 
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.clock import Clock
-    from kettle.runtime.files import Files
     from kettle.runtime.identity import DaemonIdentity
     from kettle.runtime.logs import Log
-    from kettle.runtime.network import Network
-    from kettle.runtime.privileges import Privileges
-    from kettle.runtime.processes import Processes
+    from kettle.runtime.process.privileges import Privileges
+    from kettle.runtime.process.processes import Processes
+    from kettle.runtime.sockets.network import Network
+    from kettle.runtime.storage.files import Files
 
 
 @dataclass(slots=True)

@@ -43,7 +43,7 @@ def roots_rights() -> Iterator[None]:
         yield
         return
     # Loaded here: a tool never comes here, and is to start fast.
-    from kettle.runtime import kernel
+    from kettle.runtime.process import kernel
 
     if not kernel.can_switch_threads():
         yield

@@ -29,22 +29,23 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.errors import ConfigError, KettleError, StorageError, UsageError
-from kettle.runtime import kernel, pattern_limit, profiling, tasks
+from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
-from kettle.runtime.files import Files, SystemSources
 from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
-from kettle.runtime.inheritance import Inheritance, read_inheritance
 from kettle.runtime.logs import Log, parse_limit, parse_verbosity
-from kettle.runtime.parent import ParentLink
-from kettle.runtime.privileges import Privileges
-from kettle.runtime.processes import SystemProcesses
-from kettle.runtime.snapshot import ForkedSnapshots
-from kettle.runtime.system_network import SystemNetwork
+from kettle.runtime.process import kernel
+from kettle.runtime.process.inheritance import Inheritance, read_inheritance
+from kettle.runtime.process.parent import ParentLink
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.process.snapshot import ForkedSnapshots
+from kettle.runtime.process.zygote import Zygote
+from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.storage.files import Files, SystemSources
 from kettle.runtime.token_requests import TokenCommands
-from kettle.runtime.zygote import Zygote
 
 # The exit codes that the master and service managers read.
 EXIT_OK = 0

@@ -18,7 +18,7 @@ from kettle.wire.dialog import Words
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.context import Runtime
-    from kettle.runtime.stream import Stream
+    from kettle.runtime.sockets.stream import Stream
 
 _NOPS = (
     Command.DC_NOP,

@@ -17,7 +17,7 @@ from kettle.wire.dialog import Words
 
 if TYPE_CHECKING:
     from kettle.config import Config
-    from kettle.runtime.stream import Stream
+    from kettle.runtime.sockets.stream import Stream
 
 _CHUNK = 262144
 _EMPTY_FILE_WORD = 666

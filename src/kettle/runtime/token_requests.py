@@ -23,7 +23,7 @@ from kettle.wire.security.tokens import POOL_KEY, mint_token
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
-    from kettle.runtime.stream import Stream
+    from kettle.runtime.sockets.stream import Stream
 
 # Limit: requests that wait, rules of automatic approval, and the length of what a stranger names.
 MOST_REQUESTS = 2000

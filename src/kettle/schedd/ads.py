@@ -1,6 +1,6 @@
 """The ads a schedd publishes: its own, and one for each submitter with jobs.
 
-Pure: counts in, attributes out, under HTCondor's names. When they are sent is `service_ads`'
+Pure: counts in, attributes out, under HTCondor's names. When they are sent is `services.ads`'
 business. Source: wire reference, what the schedd must publish.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
-from kettle.schedd.job_queue import JobQueue
+from kettle.schedd.queue.job_queue import JobQueue
 
 _RUNNING = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
 

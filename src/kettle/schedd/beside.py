@@ -1,7 +1,7 @@
 """Jobs that run beside the schedd: local and scheduler universe, without negotiation and shadow.
 
 Pure: which may start now, what a start and an end change, and what becomes of the job. The
-processes are `service_beside`'s (scheduler) and `service_local`'s (local, under a starter).
+processes are `services.beside`'s (scheduler) and `services.local`'s (local, under a starter).
 Source: seed rows S007, S008.
 """
 
@@ -17,8 +17,8 @@ from kettle.classad import ClassAd, Expr
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import Attributes
-from kettle.schedd.job_queue import Job, JobQueue
-from kettle.schedd.selection import holds
+from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.selection import holds
 from kettle.submit.arguments import read_environment, split_arguments
 
 UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))

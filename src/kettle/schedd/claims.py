@@ -14,8 +14,8 @@ from enum import Enum
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
-from kettle.schedd.job_ids import JobId
 from kettle.schedd.job_runs import public_claim_id
+from kettle.schedd.queue.job_ids import JobId
 
 
 class Phase(Enum):

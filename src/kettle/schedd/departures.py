@@ -12,9 +12,9 @@ from collections.abc import Set as AbstractSet
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.records import history
-from kettle.schedd.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
-from kettle.schedd.job_queue import Cluster, Job, JobQueue
-from kettle.schedd.transaction import Transaction
+from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
+from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.codec import is_private_attribute
 
 

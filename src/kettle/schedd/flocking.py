@@ -2,7 +2,7 @@
 
 The pools of FLOCK_COLLECTOR_HOSTS are asked one after the other: a level says up to which. It rises
 when the last pool asked rejects a job and falls when nothing waits any more. Telling the pools is
-`service_flocking.py`.
+`services/flocking.py`.
 """
 
 from __future__ import annotations

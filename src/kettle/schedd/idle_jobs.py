@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.matchmaking.autoclusters import AutoClusters
-from kettle.schedd.exports import is_external
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Changes, Job, JobQueue, Priority
+from kettle.schedd.queue.exports import is_external
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, Priority
 
 # Universes whose jobs the negotiator finds machines for.
 MATCHED_UNIVERSES = frozenset(

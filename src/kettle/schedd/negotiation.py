@@ -15,7 +15,7 @@ from kettle.classad import ClassAd
 from kettle.classad.unparse import quote
 from kettle.matchmaking.requests import build_request
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.selection import holds
+from kettle.schedd.queue.selection import holds
 from kettle.wire.codec import split_names
 from kettle.wire.dialog import Dialog, Receive, Send
 from kettle.wire.messages.negotiate import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, Notification
-from kettle.schedd.job_queue import Job
+from kettle.schedd.queue.job_queue import Job
 
 
 @dataclass(frozen=True, slots=True)

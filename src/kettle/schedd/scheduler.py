@@ -30,14 +30,14 @@ from kettle.matchmaking.requests import (
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
 from kettle.schedd import claims as claim_states
 from kettle.schedd import departures, job_machine, job_runs
-from kettle.schedd.actions import Done, Plan
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
-from kettle.schedd.job_ids import JobId, key_of
-from kettle.schedd.job_queue import Job, JobQueue
 from kettle.schedd.negotiation import REMOTE_POOL, note_autocluster
+from kettle.schedd.queue.actions import Done, Plan
+from kettle.schedd.queue.job_ids import JobId, key_of
+from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.statistics import Statistics
-from kettle.schedd.transaction import Transaction
 from kettle.wire.messages.claims import RequestClaimReply
 
 ON_A_MACHINE = frozenset(

@@ -19,32 +19,32 @@ from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
-from kettle.schedd.actions import Plan
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Changes, Job, JobQueue
 from kettle.schedd.negotiation import Refusal, note_autocluster
+from kettle.schedd.queue.actions import Plan
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
+from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.scheduler import Scheduler
-from kettle.schedd.service_ads import ScheddAds
-from kettle.schedd.service_beside import BesideJobs, end_leftover
-from kettle.schedd.service_claims import ClaimCommands
-from kettle.schedd.service_connect import ConnectCommands
-from kettle.schedd.service_events import ScheddEvents
-from kettle.schedd.service_exports import ExportCommands
-from kettle.schedd.service_factories import Factories
-from kettle.schedd.service_history import HistoryFiles
-from kettle.schedd.service_journal import QueueJournal
-from kettle.schedd.service_mail import Mailer
-from kettle.schedd.service_on_disk import OnDisk
-from kettle.schedd.service_queue import QueueCommands
-from kettle.schedd.service_shadows import ShadowHosts
-from kettle.schedd.service_spool import SpoolFolder
-from kettle.schedd.service_spooling import SpoolCommands
-from kettle.schedd.service_transfer_queue import TransferQueueCommands
-from kettle.schedd.service_users import UserCommands
+from kettle.schedd.services.ads import ScheddAds
+from kettle.schedd.services.beside import BesideJobs, end_leftover
+from kettle.schedd.services.claims import ClaimCommands
+from kettle.schedd.services.connect import ConnectCommands
+from kettle.schedd.services.events import ScheddEvents
+from kettle.schedd.services.exports import ExportCommands
+from kettle.schedd.services.factories import Factories
+from kettle.schedd.services.history import HistoryFiles
+from kettle.schedd.services.journal import QueueJournal
+from kettle.schedd.services.mail import Mailer
+from kettle.schedd.services.on_disk import OnDisk
+from kettle.schedd.services.queue import QueueCommands
+from kettle.schedd.services.shadows import ShadowHosts
+from kettle.schedd.services.spool import SpoolFolder
+from kettle.schedd.services.spooling import SpoolCommands
+from kettle.schedd.services.transfer_queue import TransferQueueCommands
+from kettle.schedd.services.users import UserCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
-from kettle.schedd.spooling import is_waiting_for_files
 from kettle.schedd.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class ScheddService:
 
     # A shadow host runs as its user, who may not be able to read what is imported later: connecting
     # looks host names up in this codec.
-    preload = ("kettle.shadow.service_host", "encodings.idna")
+    preload = ("kettle.shadow.services.host", "encodings.idna")
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime

@@ -8,7 +8,7 @@ from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.policy.attribute_protection import read_protected_names
-from kettle.schedd.actors import ActorRules
+from kettle.schedd.queue.actors import ActorRules
 
 # Attributes whose values are rounded up when set, the exact one kept beside them as `_RAW`.
 ROUNDED = ("ResidentSetSize", "ProportionalSetSizeKb", "ImageSize", "DiskUsage", "ExecutableSize")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from kettle.attributes.codes import JobStatus, ShadowExit
 from kettle.classad import ClassAd
-from kettle.schedd.job_queue import Changes, Job
+from kettle.schedd.queue.job_queue import Changes, Job
 
 # Counters that are published even while they are zero.
 COUNTERS = (

@@ -21,13 +21,13 @@ from kettle.policy.attribute_protection import read_protected_names
 from kettle.policy.job_policy import SystemPolicy
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
-from kettle.runtime.aside import Aside, InlineAside
-from kettle.runtime.event_logs import EventLogs
-from kettle.runtime.mounts import Mounts
+from kettle.runtime.process.aside import Aside, InlineAside
+from kettle.runtime.storage.event_logs import EventLogs
+from kettle.runtime.storage.mounts import Mounts
 from kettle.shadow.endings import Request, Wish
-from kettle.shadow.service_lines import IdleLines
-from kettle.shadow.service_shadow import RunningShadow
-from kettle.shadow.service_transfers import serve
+from kettle.shadow.services.lines import IdleLines
+from kettle.shadow.services.shadow import RunningShadow
+from kettle.shadow.services.transfers import serve
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
@@ -45,7 +45,7 @@ from kettle.wire.messages.shadow_host import (
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.context import Runtime
-    from kettle.runtime.stream import Stream
+    from kettle.runtime.sockets.stream import Stream
     from kettle.wire.security.claim_id import ClaimId
     from kettle.wire.sinful import Sinful
 

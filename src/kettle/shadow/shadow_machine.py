@@ -1,6 +1,6 @@
 """One shadow's life, from the activation of its claim to its report to the schedd, as a table.
 
-Decides what happens next; sockets, timers and logs are `service_shadow.py`'s, and how the run is
+Decides what happens next; sockets, timers and logs are `services/shadow.py`'s, and how the run is
 to be judged once it is over `endings.py`'s. An event that a phase does not know is late news and
 changes nothing: a lease that runs out after the job has ended, a vacate request for a job that is
 leaving anyway. Sources: wire reference §5, seed 004, R082.

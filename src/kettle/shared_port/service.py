@@ -3,7 +3,7 @@
 A connection that begins with SHARED_PORT_CONNECT goes to the daemon it names; one for `self` is
 answered here; any other goes, untouched, to SHARED_PORT_DEFAULT_ID (the collector). An id that
 nobody has costs the connection, and nothing is said. How a connection is handed over is
-`kettle.runtime.shared_port`'s. Source: wire reference, Shared-port forwarding.
+`kettle.runtime.sockets.shared_port`'s. Source: wire reference, Shared-port forwarding.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.runtime import tasks
-from kettle.runtime.admission import Admission
-from kettle.runtime.listening import raise_descriptor_limit
-from kettle.runtime.network_commands import host_of
-from kettle.runtime.shared_port import (
+from kettle.runtime.sockets.admission import Admission
+from kettle.runtime.sockets.listening import raise_descriptor_limit
+from kettle.runtime.sockets.network_commands import host_of
+from kettle.runtime.sockets.shared_port import (
     endpoint_folder,
     pass_on,
     receive_exactly,
     receive_word,
 )
-from kettle.runtime.system_network import SystemNetwork
-from kettle.runtime.transport import name_of
+from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.sockets.transport import name_of
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.frames import HEADER_SIZE, decode_header

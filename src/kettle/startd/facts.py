@@ -1,6 +1,6 @@
 """What a machine is and what it is doing, as far as ads and policy ask.
 
-Plain data; `service_facts.py` gathers it. Static facts are read once at start, Readings at every
+Plain data; `services/facts.py` gathers it. Static facts are read once at start, Readings at every
 poll.
 """
 

@@ -1,8 +1,8 @@
 """The startd at work: policy, timers, the effects of the slot machine, and its life as a daemon.
 
 What the machine decides is in `slot_machine.py`, `slot_policy.py`, `claim_machine.py` and
-`requests.py`. Conversations about claims are `service_claims.py`, other commands
-`service_commands.py`, starters `service_starters.py`, the collector `service_updates.py`.
+`requests.py`. Conversations about claims are `services/claims.py`, other commands
+`services/commands.py`, starters `services/starters.py`, the collector `services/updates.py`.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from kettle.config import Config
 from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
-from kettle.runtime.url_fetching import served_methods
+from kettle.runtime.storage.url_fetching import served_methods
 from kettle.startd import ads, claim_machine, slot_policy
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import Grants, seconds_until_soft_kill, vacate_seconds
-from kettle.startd.service_claims import ClaimCommands
-from kettle.startd.service_commands import OtherCommands
-from kettle.startd.service_facts import read_facts, read_readings
-from kettle.startd.service_starters import Reports, StarterProcess, Starters
-from kettle.startd.service_updates import Updates
+from kettle.startd.services.claims import ClaimCommands
+from kettle.startd.services.commands import OtherCommands
+from kettle.startd.services.facts import read_facts, read_readings
+from kettle.startd.services.starters import Reports, StarterProcess, Starters
+from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current
 from kettle.wire.levels import Level
 from kettle.wire.messages import starter_control as words
@@ -65,7 +65,7 @@ def _has_lease(record: SlotRecord) -> bool:
 class StartdService:
     """One execution point."""
 
-    preload = ("kettle.starter.service_entry", "kettle.starter.service_warm")
+    preload = ("kettle.starter.services.entry", "kettle.starter.services.warm")
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime

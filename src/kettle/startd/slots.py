@@ -2,7 +2,7 @@
 
 Arithmetic only: shares of types (seed 003, Dividing System Resources), rounding of requests
 (MODIFY_REQUEST_EXPR_*), carving and giving back. What a slot *does* is `slot_machine.py`;
-what the machine *has* is gathered by `service_facts.py`.
+what the machine *has* is gathered by `services/facts.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Chirp protocol's words: request lines, results, and what each request asks of the shadow.
 
 A line of blank-separated words (backslash keeps a blank), answered by a number in a line of its
-own and, where there is one, by data. Sockets are `service_chirp.py`; the tool `condor_chirp`
+own and, where there is one, by data. Sockets are `services/chirp.py`; the tool `condor_chirp`
 speaks the other side (S013).
 """
 

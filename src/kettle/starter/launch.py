@@ -1,7 +1,7 @@
 """What exactly is started for a job: program, arguments, environment, files, signals.
 
 A pure function of the job ad, the slot ad and the sandbox. `$$()` is expanded before the ad gets
-here (by the schedd or shadow). Opening files, changing users and spawning is `service_job.py`;
+here (by the schedd or shadow). Opening files, changing users and spawning is `services/job.py`;
 the layout of the sandbox is `sandbox.py`.
 """
 

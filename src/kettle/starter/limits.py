@@ -1,8 +1,9 @@
 """What a job may use of its slot's memory and disk, and what happens when it uses more.
 
-Pure. The kernel holds the memory limit where there are control groups (`runtime/cgroups.py`), and
-says so by killing; elsewhere, and for the disk, `service_watch.py` looks from time to time. Rules
-and names: seed 003, Limiting Resource Usage Using Cgroups (E022-E032).
+Pure. The kernel holds the memory limit where there are control groups
+(`runtime/process/cgroups.py`), and says so by killing; elsewhere, and for the disk,
+`services/watch.py` looks from time to time. Rules and names: seed 003, Limiting Resource Usage
+Using Cgroups (E022-E032).
 """
 
 from __future__ import annotations

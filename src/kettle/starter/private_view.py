@@ -1,6 +1,6 @@
 """Which folders of the machine a job sees as its own (MOUNT_UNDER_SCRATCH).
 
-Pure. Making the view is `service_view.py`; only root can.
+Pure. Making the view is `services/view.py`; only root can.
 """
 
 from __future__ import annotations

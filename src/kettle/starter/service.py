@@ -2,8 +2,8 @@
 
 The order of calls is the wire reference's "Life of a vanilla job"; the end is the pipeline of
 `exit_pipeline.py`. Decisions are in `launch.py`, `outcome.py` and `settings.py`; the pieces that
-touch the machine are the other `service_*.py` modules. Its startd speaks to it through
-`service_control.py`.
+touch the machine are the other modules in `services/`. Its startd speaks to it through
+`services/control.py`.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError, NotFoundError
 from kettle.runtime import tasks
-from kettle.runtime.privileges import Account
-from kettle.runtime.processes import Child
-from kettle.runtime.stream import Stream
+from kettle.runtime.process.privileges import Account
+from kettle.runtime.process.processes import Child
+from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
 from kettle.starter.account import Claimed, choose_account, slot_account
 from kettle.starter.deferral import seconds_to_wait
@@ -34,16 +34,16 @@ from kettle.starter.launch import (
 )
 from kettle.starter.limits import Excess
 from kettle.starter.sandbox import Sandbox
-from kettle.starter.service_chirp import ChirpServer
-from kettle.starter.service_commands import StarterCommands
-from kettle.starter.service_control import StartdControl
-from kettle.starter.service_job import JobProcesses
-from kettle.starter.service_sandbox import SandboxKeeper, ad_file
-from kettle.starter.service_shadow import LeaseOver, ShadowLink
-from kettle.starter.service_streams import StreamedFiles
-from kettle.starter.service_transfer import SandboxTransfer, TransferFailed
-from kettle.starter.service_watch import ResourceWatch
-from kettle.starter.service_world import StarterWorld
+from kettle.starter.services.chirp import ChirpServer
+from kettle.starter.services.commands import StarterCommands
+from kettle.starter.services.control import StartdControl
+from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.sandbox import SandboxKeeper, ad_file
+from kettle.starter.services.shadow import LeaseOver, ShadowLink
+from kettle.starter.services.streams import StreamedFiles
+from kettle.starter.services.transfer import SandboxTransfer, TransferFailed
+from kettle.starter.services.watch import ResourceWatch
+from kettle.starter.services.world import StarterWorld
 from kettle.starter.usage import Usage, cpus_usage, update_ad
 from kettle.wire.dialog import Dialog
 from kettle.wire.messages import short_way

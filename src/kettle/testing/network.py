@@ -1,7 +1,7 @@
 """A network inside one process: the real handshakes and streams, over socket pairs.
 
 `Hub` knows who listens where and may delay, refuse or cut connections. Both ends run on one loop,
-real or virtual. Everything above the socket is `kettle.runtime.network` itself.
+real or virtual. Everything above the socket is `kettle.runtime.sockets.network` itself.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import ConnectionLost
 from kettle.runtime import tasks
-from kettle.runtime.network import CommandNetwork
-from kettle.runtime.transport import SocketTransport, Transport
+from kettle.runtime.sockets.network import CommandNetwork
+from kettle.runtime.sockets.transport import SocketTransport, Transport
 from kettle.wire.safesock import encode_datagrams
 from kettle.wire.sinful import Endpoint, Sinful
 

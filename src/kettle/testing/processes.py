@@ -1,8 +1,8 @@
 """Processes that are only told about: started, signalled and ended by the test.
 
-The same names as `kettle.runtime.processes`. A program may have a behaviour (`programs`): how it
-is to end, or a coroutine that lives its life. What a zygote would fork runs as a coroutine that
-the test registers for the entry.
+The same names as `kettle.runtime.process.processes`. A program may have a behaviour (`programs`):
+how it is to end, or a coroutine that lives its life. What a zygote would fork runs as a coroutine
+that the test registers for the entry.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from kettle.errors import KettleError
 from kettle.runtime import tasks
-from kettle.runtime.processes import Child
+from kettle.runtime.process.processes import Child
 
 Behaviour = Callable[["FakeChild"], Awaitable[int]]
 _FIRST_PID = 5000

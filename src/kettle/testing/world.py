@@ -27,12 +27,12 @@ from kettle.config import Config
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.daemon import Service
-from kettle.runtime.durable import InlineSynchronizer
-from kettle.runtime.files import Files
 from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log, parse_verbosity
-from kettle.runtime.privileges import Privileges, account_of
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.storage.durable import InlineSynchronizer
+from kettle.runtime.storage.files import Files
 from kettle.testing.network import Hub, MemoryNetwork
 from kettle.testing.processes import FakeProcesses
 from kettle.testing.virtual_loop import LIMIT_SECONDS, VirtualClock, run_virtually

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kettle.config import Config, load_config
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 
 if TYPE_CHECKING:
     from kettle.client.connector import Connector

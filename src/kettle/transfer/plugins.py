@@ -42,7 +42,7 @@ class Plugin:
 
 def built_in_plugin(python: str = sys.executable) -> Plugin:
     """Return our own plug-in, which needs nothing but the interpreter."""
-    argv = (python, "-P", "-m", "kettle.runtime.url_plugin")
+    argv = (python, "-P", "-m", "kettle.runtime.storage.url_plugin")
     return Plugin(argv, frozenset(BUILT_IN_METHODS))
 
 

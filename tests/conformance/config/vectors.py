@@ -39,7 +39,9 @@ def use_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the tool see the machine on which the vectors were recorded."""
     machine = load("cases.json")["machine"]
     del machine["UID_DOMAIN"]  # no fact of the machine but a default
-    monkeypatch.setattr("kettle.runtime.files.read_machine_facts", lambda: {**machine, **FACTS})
+    monkeypatch.setattr(
+        "kettle.runtime.storage.files.read_machine_facts", lambda: {**machine, **FACTS}
+    )
 
 
 def write_files(files: Mapping[str, str], folder: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_dry_run_makes_the_recorded_jobs(
     write_files(tmp_path, case)
     (tmp_path / "the_configuration").write_text(case.get("config", ""))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("kettle.runtime.files.read_machine_facts", lambda: FACTS)
+    monkeypatch.setattr("kettle.runtime.storage.files.read_machine_facts", lambda: FACTS)
     code, stdout, stderr, ads = run_case(case, tmp_path)
     assert first_words(stderr) == first_words(case["stderr"])
     assert code == case["exit"]

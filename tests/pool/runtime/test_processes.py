@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import KettleError
-from kettle.runtime import kernel
-from kettle.runtime.processes import (
+from kettle.runtime.process import kernel
+from kettle.runtime.process.processes import (
     SystemProcesses,
     descendants,
     is_zombie,
     kill_tree,
     strays,
 )
-from kettle.runtime.zygote import Zygote
+from kettle.runtime.process.zygote import Zygote
 from pool_jobs import wait_until
 
 ENVIRONMENT = {"PATH": "/usr/bin:/bin"}

@@ -13,7 +13,7 @@ from kettle.pool.settings import (
     is_configuration_of_the_machine,
     render_configuration,
 )
-from kettle.runtime.privileges import Account, first_closed
+from kettle.runtime.process.privileges import Account, first_closed
 
 STRANGER = Account("stranger", 54321, 54321, ())
 

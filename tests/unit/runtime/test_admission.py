@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kettle.runtime.admission import Admission
+from kettle.runtime.sockets.admission import Admission
 
 
 def test_the_host_with_most_strangers_gives_its_oldest_away() -> None:

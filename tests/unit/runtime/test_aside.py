@@ -15,12 +15,12 @@ from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.records.event_kinds import GenericEvent, SubmitEvent
 from kettle.records.event_log import read_events
-from kettle.runtime import kernel
-from kettle.runtime.aside import InlineAside, ThreadedAside
-from kettle.runtime.aside_files import AsideFiles, AsideSource
-from kettle.runtime.event_logs import EventLogs
-from kettle.runtime.mounts import Mounts, far_places
-from kettle.runtime.transfer_files import LocalSource
+from kettle.runtime.process import kernel
+from kettle.runtime.process.aside import InlineAside, ThreadedAside
+from kettle.runtime.storage.aside_files import AsideFiles, AsideSource
+from kettle.runtime.storage.event_logs import EventLogs
+from kettle.runtime.storage.mounts import Mounts, far_places
+from kettle.runtime.storage.transfer_files import LocalSource
 
 MOUNTINFO = """\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.cgroups import Hierarchy, find_hierarchy, group_name, leftovers
+from kettle.runtime.process.cgroups import Hierarchy, find_hierarchy, group_name, leftovers
 from kettle.starter.limits import Limits
 
 

@@ -14,8 +14,8 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
 )
 from kettle.records.event_log import DEFAULT_STYLE, render_event
-from kettle.runtime import event_log_tail
-from kettle.runtime.event_log_tail import last_event, tells_of_start
+from kettle.runtime.storage import event_log_tail
+from kettle.runtime.storage.event_log_tail import last_event, tells_of_start
 
 
 def write(path: Path, *events: Event) -> Path:

@@ -13,7 +13,7 @@ from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.records.event_kinds import GenericEvent, JobAbortedEvent, SubmitEvent
 from kettle.records.event_log import GlobalHeader, read_events
-from kettle.runtime.event_logs import MAX_OPEN, EventLogs, user_log_paths
+from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs, user_log_paths
 
 
 def logs(text: str = "") -> EventLogs:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError, StorageError
-from kettle.runtime.durable import InlineSynchronizer, Synchronizer, WorkerSynchronizer
-from kettle.runtime.files import Files
+from kettle.runtime.storage.durable import InlineSynchronizer, Synchronizer, WorkerSynchronizer
+from kettle.runtime.storage.files import Files
 
 
 @pytest.fixture(params=["inline", "worker"])
@@ -103,7 +103,7 @@ def test_a_short_write_is_cut_off_again(tmp_path: Path, monkeypatch: pytest.Monk
             return write(fd, bytes(data)[:3])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kettle.runtime.durable.os.write", disk_full)
+    monkeypatch.setattr("kettle.runtime.storage.durable.os.write", disk_full)
     with pytest.raises(StorageError, match="No space"):
         file.append(b"torn\n")
     monkeypatch.undo()
@@ -122,7 +122,7 @@ def test_an_atomic_write_leaves_the_old_content_if_it_fails(
     def refuse(source: str, target: str) -> None:
         raise OSError(13, "Permission denied")
 
-    monkeypatch.setattr("kettle.runtime.files.os.rename", refuse)
+    monkeypatch.setattr("kettle.runtime.storage.files.os.rename", refuse)
     with pytest.raises(StorageError, match="Permission denied"):
         files.write_atomically(path, "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["address"]

@@ -13,8 +13,8 @@ from pathlib import Path
 from kettle.config import Config
 from kettle.records.event_kinds import GenericEvent
 from kettle.records.event_log import GlobalHeader, read_events
-from kettle.runtime.event_logs import render
-from kettle.runtime.global_log import GlobalLog
+from kettle.runtime.storage.event_logs import render
+from kettle.runtime.storage.global_log import GlobalLog
 from kettle.testing.virtual_loop import run_virtually
 
 HOLD = fcntl.LOCK_EX | fcntl.LOCK_NB

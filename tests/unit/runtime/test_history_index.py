@@ -12,9 +12,9 @@ from kettle.classad import ClassAd, parse_expression
 from kettle.records import history_query
 from kettle.records.history import RotationRules
 from kettle.records.job_clauses import Alternative, read_alternatives
-from kettle.runtime import history_index
-from kettle.runtime.files import Files
-from kettle.runtime.record_files import RecordFile
+from kettle.runtime.storage import history_index
+from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.record_files import RecordFile
 from kettle.tools.programs import Streams
 from kettle.tools.queue import condor_history
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kettle.runtime.host_names import is_in_domain, is_own_address, lies_in
+from kettle.runtime.sockets.host_names import is_in_domain, is_own_address, lies_in
 
 
 def test_a_domain_holds_its_own_name_and_what_is_below_it() -> None:

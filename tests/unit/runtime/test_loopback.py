@@ -6,7 +6,7 @@ import os
 import socket
 from pathlib import Path
 
-from kettle.runtime.loopback import uid_of_peer
+from kettle.runtime.sockets.loopback import uid_of_peer
 
 
 def test_the_account_at_the_other_end_is_the_one_that_connected(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from kettle.runtime import tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log
-from kettle.runtime.network import CommandNetwork
-from kettle.runtime.stream import Stream
-from kettle.runtime.system_network import SystemNetwork
+from kettle.runtime.sockets.network import CommandNetwork
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.testing.network import Hub, MemoryNetwork
 from kettle.testing.virtual_loop import VirtualClock, run_virtually
 from kettle.wire.commands import Command

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError
-from kettle.runtime.owned_files import OwnedFiles, account_of_owner
-from kettle.runtime.privileges import Privileges, account_of, find_account
+from kettle.runtime.process.privileges import Privileges, account_of, find_account
+from kettle.runtime.storage.owned_files import OwnedFiles, account_of_owner
 
 
 def test_without_the_right_to_switch_every_file_is_our_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from kettle.errors import NotFoundError
-from kettle.runtime.privileges import Account, Privileges, find_account
+from kettle.runtime.process.privileges import Account, Privileges, find_account
 
 
 def ids() -> tuple[int, int, list[int]]:

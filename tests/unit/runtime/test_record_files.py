@@ -12,8 +12,8 @@ from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.records import history
 from kettle.records.history import RotationRules
-from kettle.runtime.files import Files
-from kettle.runtime.record_files import RecordFile, read_rotation
+from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.record_files import RecordFile, read_rotation
 
 
 def record(number: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kettle.runtime.removal import remove_tree
+from kettle.runtime.storage.removal import remove_tree
 
 
 def test_folders_that_a_job_closed_go_too_and_what_a_link_leads_to_keeps_its_mode(

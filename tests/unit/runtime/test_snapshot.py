@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import KettleError
-from kettle.runtime.files import Files
-from kettle.runtime.processes import SystemProcesses
-from kettle.runtime.snapshot import ForkedSnapshots, InlineSnapshots, Part
-from kettle.runtime.stream import Stream
-from kettle.runtime.transport import SocketTransport
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.process.snapshot import ForkedSnapshots, InlineSnapshots, Part
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.sockets.transport import SocketTransport
+from kettle.runtime.storage.files import Files
 from kettle.wire.codec import Writer
 
 KEY = bytes(range(32))
@@ -144,7 +144,7 @@ def test_a_child_that_cannot_settle_ends_and_never_is_a_second_daemon(
     def refuse() -> None:
         raise OSError(1, "Operation not permitted")
 
-    monkeypatch.setattr("kettle.runtime.kernel.die_with_parent", refuse)
+    monkeypatch.setattr("kettle.runtime.process.kernel.die_with_parent", refuse)
 
     async def scenario() -> None:
         async with Forking() as one:

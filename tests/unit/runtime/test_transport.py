@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from kettle.runtime.transport import keep_alive
+from kettle.runtime.sockets.transport import keep_alive
 
 
 def test_a_machine_that_vanishes_is_noticed_in_the_time_the_knob_names() -> None:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from kettle.classad import parse_ads
-from kettle.runtime import url_plugin
+from kettle.runtime.storage import url_plugin
 from kettle.transfer.plugins import built_in_plugin as built_in
 from kettle.transfer.plugins import parse_abilities, read_results, render_requests
 

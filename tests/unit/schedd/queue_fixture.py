@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from kettle.classad import ClassAd
-from kettle.schedd import actions
-from kettle.schedd.actors import Actor, ActorRules
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Job, JobQueue
-from kettle.schedd.qmgmt import Connection
-from kettle.schedd.qmgmt_answers import Answer
+from kettle.schedd.queue import actions
+from kettle.schedd.queue.actors import Actor, ActorRules
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.qmgmt import Connection
+from kettle.schedd.queue.qmgmt_answers import Answer
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls

@@ -9,7 +9,7 @@ from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.job_policy import SystemPolicy
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply

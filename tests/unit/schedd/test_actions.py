@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
-from kettle.schedd import actions, departures
+from kettle.schedd import departures
+from kettle.schedd.queue import actions
 from unit.schedd.queue_fixture import ALICE, Schedd, plan_action
 
 

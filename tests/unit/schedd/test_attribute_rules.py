@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from kettle.errors import RefusedError
-from kettle.schedd.actors import Actor
-from kettle.schedd.attribute_rules import (
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.attribute_rules import (
     LONGEST_NAME,
     LONGEST_TEXT,
     check_shape,

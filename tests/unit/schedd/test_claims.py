@@ -22,7 +22,7 @@ from kettle.schedd.claims import (
     ShadowEndedForGood,
     step,
 )
-from kettle.schedd.job_ids import JobId
+from kettle.schedd.queue.job_ids import JobId
 
 E = Effect
 # What happens, one after the other from REQUESTING on; where it leads; what follows of the last.

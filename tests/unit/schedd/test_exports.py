@@ -7,8 +7,8 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
 from kettle.matchmaking.autoclusters import AutoClusters
-from kettle.schedd import exports
 from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.queue import exports
 from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd
 
 

@@ -7,10 +7,10 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import KettleError
-from kettle.schedd import actions, factory, queries
-from kettle.schedd.factory import DigestSources, Paused
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Cluster
+from kettle.schedd.queue import actions, factory, queries
+from kettle.schedd.queue.factory import DigestSources, Paused
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Cluster
 from kettle.submit.build import JobPlan
 from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts

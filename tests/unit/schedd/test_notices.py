@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.schedd import notices
-from kettle.schedd.job_queue import Job
+from kettle.schedd.queue.job_queue import Job
 from unit.schedd.queue_fixture import Schedd
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.qmgmt_answers import Answer, Steps
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.qmgmt_answers import Answer, Steps
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.rpc import Call, Reply
@@ -297,7 +297,7 @@ def test_a_transaction_that_grows_beyond_all_bounds_costs_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedd = Schedd()
-    monkeypatch.setattr("kettle.schedd.qmgmt.MOST_TRANSACTION_BYTES", 20_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_TRANSACTION_BYTES", 20_000)
     client = schedd.client()
     cluster = client.call(calls.NewCluster()).value
     for number in range(30):

@@ -7,11 +7,11 @@ import pytest
 from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
-from kettle.schedd import actions
 from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Job
+from kettle.schedd.queue import actions
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Job
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, plan_action
 from unit.schedd.scheduler_fixture import World

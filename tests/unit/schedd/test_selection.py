@@ -8,8 +8,8 @@ import pytest
 
 from kettle.classad import parse_expression
 from kettle.errors import RefusedError
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.selection import candidates, holds, parse_constraint, select_jobs
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.selection import candidates, holds, parse_constraint, select_jobs
 from unit.schedd.queue_fixture import Schedd
 
 

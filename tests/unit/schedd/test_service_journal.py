@@ -10,11 +10,11 @@ import pytest
 
 from kettle.errors import StorageError
 from kettle.runtime.context import Runtime
-from kettle.runtime.files import Files
-from kettle.runtime.snapshot import InlineSnapshots
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import JobQueue
-from kettle.schedd.service_journal import QueueJournal
+from kettle.runtime.process.snapshot import InlineSnapshots
+from kettle.runtime.storage.files import Files
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.services.journal import QueueJournal
 from kettle.testing.disk import CrashingDisk, DiskSynchronizer, Image
 from kettle.testing.virtual_loop import run_virtually
 from kettle.testing.world import World

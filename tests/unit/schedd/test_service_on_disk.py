@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kettle.errors import StorageError
-from kettle.schedd.service_on_disk import LATEST_SECONDS, OnDisk, nothing
+from kettle.schedd.services.on_disk import LATEST_SECONDS, OnDisk, nothing
 from kettle.testing.virtual_loop import run_virtually
 
 

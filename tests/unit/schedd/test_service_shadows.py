@@ -12,12 +12,12 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
 from kettle.records import queue_log
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
-from kettle.schedd import service_shadows
+from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.claims import Claim
-from kettle.schedd.job_ids import JobId
-from kettle.schedd.job_queue import Job
-from kettle.schedd.service_shadows import HOST_ENTRY, IDLE_SECONDS, ShadowHosts
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.services import shadows as service_shadows
+from kettle.schedd.services.shadows import HOST_ENTRY, IDLE_SECONDS, ShadowHosts
 from kettle.testing.processes import FakeChild, FakeProcesses
 from kettle.testing.world import World, run_in_world
 from kettle.wire.messages.shadow_host import (

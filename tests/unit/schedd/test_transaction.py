@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.records import queue_log
-from kettle.schedd.transaction import Transaction
+from kettle.schedd.queue.transaction import Transaction
 
 
 class Committed:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from kettle.classad import ClassAd
-from kettle.runtime.stream import Stream
-from kettle.schedd.service_transfer_queue import TransferQueueCommands
+from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.services.transfer_queue import TransferQueueCommands
 from kettle.schedd.transfer_queue import Limits, Request, TransferQueue
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command

@@ -6,7 +6,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
-from kettle.schedd import user_records
+from kettle.schedd.queue import user_records
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, Schedd

@@ -11,8 +11,8 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.runtime.privileges import Privileges, account_of
-from kettle.shadow.service_checkpoints import IntermediateStore
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.transfer.checkpoints import Entry, manifest_name, render_manifest
 from kettle.transfer.items import SendFile, SendUrl
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kettle.shadow import service_files
-from kettle.shadow.service_files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
+from kettle.shadow.services import files as service_files
+from kettle.shadow.services.files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 

@@ -6,8 +6,8 @@ import pytest
 
 from kettle.config import Config
 from kettle.runtime.logs import Log
-from kettle.runtime.privileges import Privileges, account_of
-from kettle.shadow.service_host import settle
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.shadow.services.host import settle
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
-from kettle.runtime.privileges import Account
+from kettle.runtime.process.privileges import Account
 from kettle.starter.private_view import private_folders
-from kettle.starter.service_ssh import render_config
-from kettle.starter.service_view import accounts_with_shell, only_local_accounts
+from kettle.starter.services.ssh import render_config
+from kettle.starter.services.view import accounts_with_shell, only_local_accounts
 
 SLOT, JOB = ClassAd({"OpSys": "LINUX"}), ClassAd({"WantTmp": True})
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.privileges import Privileges, account_of
+from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.starter.sandbox import Sandbox
-from kettle.starter.service_sandbox import KeptSandbox, SandboxKeeper, SmallFile, ad_file
+from kettle.starter.services.sandbox import KeptSandbox, SandboxKeeper, SmallFile, ad_file
 
 
 def keeper(folder: Path) -> SandboxKeeper:

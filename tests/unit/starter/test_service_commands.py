@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.starter.service import Starter
-from kettle.starter.service_commands import StarterCommands
+from kettle.starter.services.commands import StarterCommands
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages.claims import ClaimCommandReply
 from kettle.wire.security.claim_id import ClaimId, mint_session_id

@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from kettle.classad import ClassAd
-from kettle.runtime.stream import Stream
-from kettle.starter.service_control import StartdControl
+from kettle.runtime.sockets.stream import Stream
+from kettle.starter.services.control import StartdControl
 from kettle.wire.codec import Writer
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation

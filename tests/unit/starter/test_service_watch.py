@@ -6,10 +6,10 @@ import os
 import shutil
 from pathlib import Path
 
-from kettle.runtime.cgroups import GroupV2, Hierarchy
-from kettle.runtime.privileges import Account, Privileges
+from kettle.runtime.process.cgroups import GroupV2, Hierarchy
+from kettle.runtime.process.privileges import Account, Privileges
 from kettle.starter.limits import Limits
-from kettle.starter.service_watch import SlotGroup
+from kettle.starter.services.watch import SlotGroup
 
 
 class KernelGroup(GroupV2):

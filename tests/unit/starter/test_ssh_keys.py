@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from kettle.starter.service_ssh import _encode
+from kettle.starter.services.ssh import _encode
 
 
 def test_a_key_is_sent_in_lines_of_64_characters() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kettle.errors import ConnectionLost
-from kettle.runtime.transport import SocketTransport
+from kettle.runtime.sockets.transport import SocketTransport
 from kettle.testing.simulation.cables import Cable, SimulatedHub
 from kettle.testing.simulation.children import run_in_child
 from kettle.testing.simulation.disk import SimulatedDisk, SimulatedFiles

@@ -11,7 +11,7 @@ import pytest
 from kettle.config import Config
 from kettle.errors import ConnectionLost
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.testing.processes import FakeChild, FakeProcesses
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command

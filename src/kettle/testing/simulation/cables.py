@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from kettle.errors import ConnectionLost
 from kettle.runtime import tasks
-from kettle.runtime.transport import SocketTransport, Transport
+from kettle.runtime.sockets.transport import SocketTransport, Transport
 from kettle.testing.network import Hub, MemoryNetwork
 from kettle.testing.simulation.processes import SimulatedProcess, current_process, outside
 from kettle.wire.sinful import Endpoint

@@ -14,8 +14,8 @@ import random
 import stat
 
 from kettle.errors import StorageError
-from kettle.runtime.disk import SystemDisk
-from kettle.runtime.files import Files
+from kettle.runtime.storage.disk import SystemDisk
+from kettle.runtime.storage.files import Files
 
 
 class SimulatedDisk(SystemDisk):

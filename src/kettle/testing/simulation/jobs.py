@@ -11,10 +11,10 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kettle.runtime.privileges import Account, Privileges
-from kettle.runtime.processes import Child
+from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.process.processes import Child
 from kettle.starter.launch import LaunchPlan
-from kettle.starter.service_job import JobProcesses
+from kettle.starter.services.job import JobProcesses
 from kettle.starter.usage import Sample
 from kettle.testing.simulation.processes import SimulatedProcess, SimulatedProcesses
 

@@ -26,19 +26,19 @@ from kettle.runtime.daemon import Service
 from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log, parse_verbosity
-from kettle.runtime.privileges import Account, Privileges, account_of
-from kettle.runtime.stream import Stream
+from kettle.runtime.process.privileges import Account, Privileges, account_of
+from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.service import ScheddService
 from kettle.shadow.service import ShadowHost
 from kettle.startd.service import StartdService
-from kettle.startd.service_starters import Starters
-from kettle.starter.service_control import StartdControl
-from kettle.starter.service_job import JobProcesses
-from kettle.starter.service_tenure import Surroundings as StarterSurroundings
-from kettle.starter.service_tenure import Tenure
-from kettle.starter.service_view import JobView
-from kettle.starter.service_watch import SlotGroup
-from kettle.starter.service_world import StarterWorld
+from kettle.startd.services.starters import Starters
+from kettle.starter.services.control import StartdControl
+from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.tenure import Surroundings as StarterSurroundings
+from kettle.starter.services.tenure import Tenure
+from kettle.starter.services.view import JobView
+from kettle.starter.services.watch import SlotGroup
+from kettle.starter.services.world import StarterWorld
 from kettle.starter.settings import read_settings
 from kettle.testing.network import MemoryNetwork
 from kettle.testing.simulation.cables import SimulatedHub
@@ -56,8 +56,8 @@ from kettle.testing.world import WorldDaemon
 from kettle.wire.codec import Reader
 from kettle.wire.messages.starter_control import StarterActivation
 
-SHADOW_HOST = "kettle.shadow.service_host:main"
-STARTER = "kettle.starter.service_entry:run"
+SHADOW_HOST = "kettle.shadow.services.host:main"
+STARTER = "kettle.starter.services.entry:run"
 COLLECTOR_PORT = 9618
 # How long a dead daemon is left alone before it is started again.
 _RESTART_SECONDS = (0.5, 15.0)

@@ -19,8 +19,8 @@ from typing import Any
 
 from kettle.errors import KettleError
 from kettle.runtime import tasks
-from kettle.runtime.processes import Child
-from kettle.runtime.transport import SocketTransport
+from kettle.runtime.process.processes import Child
+from kettle.runtime.sockets.transport import SocketTransport
 from kettle.testing.virtual_loop import VirtualLoop
 
 _current: ContextVar[SimulatedProcess | None] = ContextVar("process", default=None)

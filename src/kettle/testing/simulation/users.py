@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
 from kettle.runtime.context import Runtime
-from kettle.runtime.stream import Stream
+from kettle.runtime.sockets.stream import Stream
 from kettle.testing.simulation.machines import Machine
 from kettle.testing.simulation.processes import SimulatedProcess
 from kettle.wire.commands import Command

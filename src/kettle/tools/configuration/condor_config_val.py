@@ -13,7 +13,7 @@ from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, UsageError
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 from kettle.tools.configuration import listing
 from kettle.tools.configuration.condor_version import platform_text
 from kettle.tools.programs import Streams

@@ -18,7 +18,7 @@ from kettle.errors import NotFoundError, StorageError, UsageError
 from kettle.pool.location import Centre, Member, Role
 from kettle.pool.personal import PersonalPool
 from kettle.runtime.credentials import SigningKeys
-from kettle.runtime.files import SystemSources
+from kettle.runtime.storage.files import SystemSources
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 from kettle.wire.security.tokens import POOL_KEY, mint_token

@@ -18,10 +18,10 @@ from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.pool import joining
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
 from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool
-from kettle.runtime.addresses import DEFAULT_PORT
-from kettle.runtime.files import SystemSources
-from kettle.runtime.host_names import is_own_address
 from kettle.runtime.machine_facts import read_machine_facts
+from kettle.runtime.sockets.addresses import DEFAULT_PORT
+from kettle.runtime.sockets.host_names import is_own_address
+from kettle.runtime.storage.files import SystemSources
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 

@@ -131,7 +131,7 @@ def _look_up(wish: Wish, files: Sequence[Path], chosen: Expr | None) -> list[Alt
         return None
     if wish.file and not files[0].exists():
         return None
-    from kettle.runtime.history_index import INDEXED, index_path
+    from kettle.runtime.storage.history_index import INDEXED, index_path
 
     if not Path(index_path(str(_newest(files)))).exists():
         return None
@@ -148,7 +148,7 @@ def _newest(files: Sequence[Path]) -> Path:
 def _find_in_index(
     wish: Wish, files: Sequence[Path], wanted: list[Alternative]
 ) -> Iterator[HistoryRecord]:
-    from kettle.runtime.history_index import HistoryIndex
+    from kettle.runtime.storage.history_index import HistoryIndex
 
     index = HistoryIndex(str(_newest(files)), wanted)
     try:

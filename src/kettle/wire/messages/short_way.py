@@ -13,7 +13,7 @@ shadow of the next job may say `NextJob` on it. The starter asks its startd, whi
 decides about ACTIVATE_CLAIM; the answer is the first call of that job, or `ActivationRefused`.
 A connection that breaks meanwhile leaves the ordinary commands to the startd.
 
-The two sides are `shadow.service_calls` and `starter.service` (docs/decisions/0009-short-way.md).
+The two sides are `shadow.services.calls` and `starter.service` (docs/decisions/0009-short-way.md).
 """
 
 from __future__ import annotations

@@ -1,0 +1,265 @@
+"""Connections to schedds, one each, kept from cycle to cycle, and what is said over them.
+
+The words are `dialogue.py`'s; here are the sockets, time limits and what to do when a schedd does
+not answer: its submitters are left out of the cycle, and the next one connects anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kettle.classad import ClassAd, Expr
+from kettle.errors import ConnectionLost, KettleError, SessionUnknown, WireError
+from kettle.matchmaking.cycle import Match, Rejection
+from kettle.matchmaking.requests import Request, parse_request
+from kettle.matchmaking.unreachable import Unreachable
+from kettle.negotiator.dialogue import Fetched, Header, deliver, fetch_requests
+from kettle.negotiator.snapshot import SubmitterAd
+from kettle.runtime.context import Runtime
+from kettle.runtime.sockets.stream import Stream
+from kettle.wire.commands import Command
+from kettle.wire.messages.negotiate import EndNegotiate
+from kettle.wire.security.claim_id import ClaimId
+
+# Limit: connections kept; beyond it the oldest are closed (NEGOTIATOR_SOCKET_CACHE_SIZE).
+KEPT_CONNECTIONS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What every header of a cycle says, and how long schedds may take."""
+
+    attributes: str
+    negotiator: str
+    maximum: int
+    timeout_seconds: float
+    job_constraint: Expr | None = None
+
+
+@dataclass(slots=True)
+class _Link:
+    """One schedd."""
+
+    address: str
+    stream: Stream | None = None
+    # A round is open for this submitter; the schedd waits for what we have to say.
+    open_for: str | None = None
+    fresh: bool = True
+
+
+@dataclass(slots=True)
+class Harvest:
+    """The requests of one submitter at one schedd."""
+
+    submitter: SubmitterAd
+    requests: list[Request] = field(default_factory=list)
+    all_of_them: bool = True
+    failed: bool = False
+
+
+@dataclass(slots=True)
+class _Results:
+    """Matches and rejections by schedd address and submitter."""
+
+    matches: dict[tuple[str, str], list[Match]] = field(default_factory=dict)
+    rejections: dict[tuple[str, str], list[Rejection]] = field(default_factory=dict)
+
+    @classmethod
+    def sort(cls, matches: Sequence[Match], rejections: Sequence[Rejection]) -> _Results:
+        results = cls()
+        for match in matches:
+            key = (match.request.schedd, match.request.submitter)
+            results.matches.setdefault(key, []).append(match)
+        for rejection in rejections:
+            key = (rejection.request.schedd, rejection.request.submitter)
+            results.rejections.setdefault(key, []).append(rejection)
+        return results
+
+
+def read_capability(text: str) -> ClaimId | None:
+    """Read a schedd's capability; None if it has no session that can be used."""
+    try:
+        capability = ClaimId(text)
+        capability.session("")
+    except WireError:
+        return None
+    return capability
+
+
+class Schedds:
+    """All connections to schedds."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._links: dict[str, _Link] = {}
+        self._unreachable = Unreachable()
+
+    async def fetch(self, submitters: Sequence[SubmitterAd], terms: Terms) -> list[Harvest]:
+        """Ask all schedds for requests, those of different addresses at the same time."""
+        by_address: dict[str, list[SubmitterAd]] = {}
+        for submitter in submitters:
+            by_address.setdefault(submitter.schedd_address, []).append(submitter)
+        harvests = await asyncio.gather(
+            *(self._fetch_from(address, each, terms) for address, each in by_address.items())
+        )
+        return [harvest for group in harvests for harvest in group]
+
+    async def _fetch_from(
+        self, address: str, submitters: list[SubmitterAd], terms: Terms
+    ) -> list[Harvest]:
+        """Fetch from one schedd, submitter after submitter.
+
+        With a single submitter the round stays open for its matches; with several each round is
+        ended, and the matches come in a round of their own (daemon reference, NEGOTIATE).
+        """
+        harvests = [Harvest(submitter) for submitter in submitters]
+        heard_at = max(submitter.heard_at for submitter in submitters)
+        if self._unreachable.is_avoided(address, self._runtime.clock.now(), heard_at):
+            for harvest in harvests:
+                harvest.failed = True
+            return harvests
+        link = self._links.setdefault(address, _Link(address))
+        try:
+            for harvest in harvests:
+                fetched = await self._fetch_one(link, harvest.submitter, terms)
+                harvest.all_of_them = fetched.all_of_them
+                harvest.requests = [self._parse(ad, harvest.submitter) for ad in fetched.ads]
+                if link.open_for is not None and len(submitters) > 1:
+                    await self._end(link)
+            self._unreachable.on_answered(address)
+        except (KettleError, OSError) as error:
+            self._drop(link)
+            if isinstance(error, ConnectionLost | OSError):
+                self._unreachable.on_failed(address, self._runtime.clock.now())
+            self._runtime.log.problem(
+                f"Failed to get requests of {len(submitters)} submitters from {address}: {error}"
+            )
+            for harvest in harvests:
+                harvest.failed = not harvest.requests
+        return harvests
+
+    def _parse(self, ad: ClassAd, submitter: SubmitterAd) -> Request:
+        request = parse_request(ad, submitter=submitter.name, schedd=submitter.schedd_address)
+        request.divides_slots = submitter.divides_slots
+        return request
+
+    async def _fetch_one(self, link: _Link, submitter: SubmitterAd, terms: Terms) -> Fetched:
+        stream = await self._open_round(link, submitter, terms)
+        fetched = await stream.run(fetch_requests(terms.maximum, terms.timeout_seconds))
+        if not fetched.ads and fetched.all_of_them:
+            # Without a single request the schedd regards the round as over.
+            link.open_for = None
+        return fetched
+
+    async def _open_round(self, link: _Link, submitter: SubmitterAd, terms: Terms) -> Stream:
+        """Begin a round; a kept connection that turns out to be dead is replaced once."""
+        stream = link.stream
+        if stream is not None and not stream.closed and not stream.at_end():
+            try:
+                await stream.send(self._header(submitter, terms, first=False))
+                link.open_for = submitter.name
+                return stream
+            except WireError:
+                pass
+        self._drop(link)
+        stream = await self._connect(link, submitter, terms)
+        link.stream = stream
+        await stream.send(self._header(submitter, terms, first=True))
+        link.open_for = submitter.name
+        return stream
+
+    async def _connect(self, link: _Link, submitter: SubmitterAd, terms: Terms) -> Stream:
+        """Connect with the session that the schedd put into the ad, else as anybody would."""
+        network, seconds = self._runtime.network, terms.timeout_seconds
+        capability = read_capability(submitter.capability)
+        if capability is not None:
+            try:
+                return await network.connect(
+                    link.address, Command.NEGOTIATE, session=capability, timeout=seconds
+                )
+            except SessionUnknown:
+                # A schedd that has begun anew does not know what it gave away before.
+                pass
+            finally:
+                # The next connection, if any, comes with a newer one.
+                network.remove_session(capability)
+        return await network.connect(link.address, Command.NEGOTIATE, timeout=seconds)
+
+    def _header(self, submitter: SubmitterAd, terms: Terms, *, first: bool) -> Header:
+        return Header(
+            submitter=submitter.name,
+            attributes=terms.attributes,
+            negotiator=terms.negotiator,
+            submitter_tag=submitter.tag,
+            job_constraint=terms.job_constraint,
+            first=first,
+        )
+
+    async def _end(self, link: _Link) -> None:
+        if link.stream is not None and link.open_for is not None:
+            await link.stream.send(EndNegotiate())
+            link.open_for = None
+
+    async def tell(
+        self,
+        harvests: Sequence[Harvest],
+        matches: Sequence[Match],
+        rejections: Sequence[Rejection],
+        terms: Terms,
+    ) -> list[Match]:
+        """Tell all schedds what became of their requests; return matches that did not arrive."""
+        by_address: dict[str, list[Harvest]] = {}
+        for harvest in harvests:
+            by_address.setdefault(harvest.submitter.schedd_address, []).append(harvest)
+        results = _Results.sort(matches, rejections)
+        lost = await asyncio.gather(
+            *(self._tell_one(address, each, results, terms) for address, each in by_address.items())
+        )
+        self._trim()
+        return [match for group in lost for match in group]
+
+    async def _tell_one(
+        self, address: str, harvests: list[Harvest], results: _Results, terms: Terms
+    ) -> list[Match]:
+        link = self._links.setdefault(address, _Link(address))
+        todo = list(harvests)
+        try:
+            while todo:
+                submitter = todo[0].submitter
+                key = (address, submitter.name)
+                matches = results.matches.get(key, [])
+                rejections = results.rejections.get(key, [])
+                if matches or rejections or link.open_for == submitter.name:
+                    stream = link.stream
+                    if stream is None or link.open_for != submitter.name:
+                        stream = await self._open_round(link, submitter, terms)
+                    await stream.run(deliver(matches, rejections))
+                    link.open_for = None
+                del todo[0]
+        except (KettleError, OSError) as error:
+            self._drop(link)
+            self._runtime.log.problem(f"Failed to tell {address} about its matches: {error}")
+        return [
+            match
+            for harvest in todo
+            for match in results.matches.get((address, harvest.submitter.name), [])
+        ]
+
+    def _drop(self, link: _Link) -> None:
+        if link.stream is not None:
+            link.stream.close()
+        link.stream = None
+        link.open_for = None
+
+    def _trim(self) -> None:
+        while len(self._links) > KEPT_CONNECTIONS:
+            address = next(iter(self._links))
+            self._drop(self._links.pop(address))
+
+    def close(self) -> None:
+        """End all connections."""
+        for link in self._links.values():
+            self._drop(link)
+        self._links.clear()

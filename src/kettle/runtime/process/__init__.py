@@ -1,0 +1,1 @@
+"""Processes and what holds them: forks, accounts, control groups, namespaces."""

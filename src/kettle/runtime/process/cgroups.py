@@ -1,0 +1,387 @@
+"""Control groups: the one way to hold all processes of a job, whatever they do to hide.
+
+Version 2 where its tree can be written, version 1 (freezer, memory, cpu, cpuacct, pids, each a
+tree of its own) where that is what the machine has; nothing where neither is ours to write, and
+then process trees and measurements are all there is (`processes.py`). Which limits a job gets is
+decided in `starter/limits.py`; names are the manual's (E018).
+
+A process enters by being started from inside: the caller's thread goes in, spawns, and comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from kettle.runtime.storage.small_files import read_small
+
+# The trees of version 1 that we work with; without the first there is no tracking, and no group.
+_V1_TRACKING = "freezer"
+_V1_CONTROLLERS = (_V1_TRACKING, "memory", "cpu", "cpuacct", "pids")
+_V2_CONTROLLERS = ("memory", "cpu", "pids")
+# Limit: how often a group is emptied again before we say that it cannot be, and how long a freeze
+# may take.
+_KILL_ROUNDS = 50
+_FREEZE_SECONDS = 1.0
+
+
+class Limits(Protocol):
+    """What a group may use; None is no limit. Sizes in bytes."""
+
+    @property
+    def memory(self) -> int | None:
+        """Return how much memory it may have."""
+        ...
+
+    @property
+    def soft_memory(self) -> int | None:
+        """Return how much it keeps when others need some."""
+        ...
+
+    @property
+    def memory_and_swap(self) -> int | None:
+        """Return how much memory and swap it may have together."""
+        ...
+
+    @property
+    def cpu_shares(self) -> int | None:
+        """Return its weight when the cores are all busy."""
+        ...
+
+    @property
+    def pids(self) -> int | None:
+        """Return how many processes and threads it may have."""
+        ...
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """Where groups can be made: for each controller the folder that stands for our own group.
+
+    `version` 2 has one folder, under the key ``unified``.
+    """
+
+    version: int
+    folders: Mapping[str, str]
+
+    def group(self, path: str) -> Group:
+        """Return the group at a relative path like ``htcondor/slot1``; it need not exist."""
+        return GroupV2(self, path) if self.version == 2 else GroupV1(self, path)
+
+
+class Group:
+    """One control group; its folders may or may not exist."""
+
+    def __init__(self, hierarchy: Hierarchy, path: str) -> None:
+        self._folders = {
+            name: os.path.join(folder, path) for name, folder in hierarchy.folders.items()
+        }
+        self._own = dict(hierarchy.folders)
+        self._members = "cgroup.procs"
+        self._entrance = "cgroup.procs"
+
+    def make(self) -> None:
+        """Make the group; OSError if the kernel refuses. One that exists is taken over."""
+        for folder in self._folders.values():
+            os.makedirs(folder, exist_ok=True)
+
+    def remove(self) -> None:
+        """Remove the group if it is empty."""
+        for folder in self._folders.values():
+            with contextlib.suppress(OSError):
+                os.rmdir(folder)
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """Be inside, so that what is started meanwhile is too; OSError if we cannot go in.
+
+        Nothing inside may await.
+        """
+        inside: list[str] = []
+        try:
+            for name, folder in self._folders.items():
+                _write(os.path.join(folder, self._entrance), "0")
+                inside.append(name)
+            yield
+        finally:
+            for name in inside:
+                _write(os.path.join(self._own[name], self._entrance), "0")
+
+    def pids(self) -> list[int]:
+        """Return the processes inside, at this moment."""
+        folder = next(iter(self._folders.values()))
+        return [int(word) for word in _read(os.path.join(folder, self._members)).split()]
+
+    def kill(self) -> bool:
+        """Kill everything inside; whether nothing is left. What forks meanwhile dies as well."""
+        for _ in range(_KILL_ROUNDS):
+            if not self.pids():
+                return True
+            self._kill_once()
+            time.sleep(0.002)
+        return not self.pids()
+
+    def _kill_once(self) -> None:
+        for pid in self.pids():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+
+    def limit(self, limits: Limits) -> None:
+        """Set the limits that the kernel has controllers for."""
+        raise NotImplementedError
+
+    def forget_peaks(self) -> bool:
+        """Let peaks begin anew for the next job; whether its limits have to be set again."""
+        raise NotImplementedError
+
+    def memory_bytes(self) -> tuple[int, int] | None:
+        """Return what is used now and at most since the last job, None if it is not counted."""
+        raise NotImplementedError
+
+    def cpu_seconds(self) -> tuple[float, float] | None:
+        """Return user and system time since the group was made, None if it is not counted."""
+        raise NotImplementedError
+
+    def oom_kills(self) -> int:
+        """Return how many processes the kernel has killed for want of memory."""
+        raise NotImplementedError
+
+
+class GroupV1(Group):
+    """A group of version 1: one folder for each controller."""
+
+    def __init__(self, hierarchy: Hierarchy, path: str) -> None:
+        super().__init__(hierarchy, path)
+        # One thread moves itself a hundred times cheaper than a process is moved.
+        self._entrance = "tasks"
+
+    def _file(self, controller: str, name: str) -> str | None:
+        folder = self._folders.get(controller)
+        return None if folder is None else os.path.join(folder, f"{controller}.{name}")
+
+    def limit(self, limits: Limits) -> None:
+        """Set the limits; memory and swap together may not be less than memory on the way."""
+        both = self._file("memory", "memsw.limit_in_bytes")
+        for path, value in (
+            (both, -1),
+            (self._file("memory", "limit_in_bytes"), _or_none(limits.memory)),
+            (both, _or_none(limits.memory_and_swap)),
+            (self._file("memory", "soft_limit_in_bytes"), _or_none(limits.soft_memory)),
+            (self._file("cpu", "shares"), limits.cpu_shares or 1024),
+            (self._file("pids", "max"), limits.pids or "max"),
+        ):
+            if path is not None:
+                _try_write(path, str(value))
+
+    def forget_peaks(self) -> bool:
+        """Let the memory peak begin anew."""
+        path = self._file("memory", "max_usage_in_bytes")
+        if path is not None:
+            _try_write(path, "0")
+        return False
+
+    def memory_bytes(self) -> tuple[int, int] | None:
+        """Return memory without the page cache that could go, and the peak."""
+        path, peak = self._file("memory", "stat"), self._file("memory", "max_usage_in_bytes")
+        if path is None or peak is None:
+            return None
+        facts = dict(line.split(" ", 1) for line in _read(path).splitlines())
+        used = int(facts.get("total_rss", 0)) + int(facts.get("total_shmem", 0))
+        return used, int(_read(peak) or 0)
+
+    def cpu_seconds(self) -> tuple[float, float] | None:
+        """Return user and system time of all that ever ran inside."""
+        path = self._file("cpuacct", "stat")
+        if path is None:
+            return None
+        facts = dict(line.split(" ", 1) for line in _read(path).splitlines())
+        ticks = os.sysconf("SC_CLK_TCK")
+        return int(facts.get("user", 0)) / ticks, int(facts.get("system", 0)) / ticks
+
+    def oom_kills(self) -> int:
+        """Return the kernel's count of this group."""
+        path = self._file("memory", "oom_control")
+        return 0 if path is None else _count(_read(path), "oom_kill")
+
+    def _kill_once(self) -> None:
+        state = self._file(_V1_TRACKING, "state")
+        assert state is not None
+        # What cannot run cannot fork; the signals take effect when it is thawed.
+        _try_write(state, "FROZEN")
+        deadline = time.monotonic() + _FREEZE_SECONDS
+        while _read(state).strip() == "FREEZING" and time.monotonic() < deadline:
+            time.sleep(0.001)
+        super()._kill_once()
+        _try_write(state, "THAWED")
+
+
+class GroupV2(Group):
+    """A group of version 2: one folder for all controllers."""
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folders["unified"], name)
+
+    def make(self) -> None:
+        """Make the group with the controllers that our own group may pass on."""
+        folder = self._folders["unified"]
+        above = os.path.dirname(folder)
+        os.makedirs(above, exist_ok=True)
+        for parent in (os.path.dirname(above), above):
+            for name in _V2_CONTROLLERS:
+                _try_write(os.path.join(parent, "cgroup.subtree_control"), f"+{name}")
+        os.makedirs(folder, exist_ok=True)
+        _try_write(self._path("memory.oom.group"), "1")
+
+    def limit(self, limits: Limits) -> None:
+        """Set the limits; swap is counted apart in this version."""
+        swap = limits.memory_and_swap
+        if swap is not None and limits.memory is not None:
+            swap = max(0, swap - limits.memory)
+        weight = None if limits.cpu_shares is None else max(1, min(10_000, limits.cpu_shares))
+        for name, value in (
+            ("memory.max", limits.memory),
+            ("memory.swap.max", swap),
+            ("pids.max", limits.pids),
+        ):
+            _try_write(self._path(name), "max" if value is None else str(value))
+        _try_write(self._path("cpu.weight"), str(weight or 100))
+
+    def forget_peaks(self) -> bool:
+        """Make the group anew, which has no limits then.
+
+        What is written to memory.peak, where the kernel takes it, counts only for who wrote it.
+        """
+        if self.pids():
+            return False
+        self.remove()
+        self.make()
+        return True
+
+    def memory_bytes(self) -> tuple[int, int] | None:
+        """Return memory without the page cache, and the peak."""
+        facts = dict(line.split(" ", 1) for line in _read(self._path("memory.stat")).splitlines())
+        if not facts:
+            return None
+        used = int(facts.get("anon", 0)) + int(facts.get("shmem", 0))
+        return used, int(_read(self._path("memory.peak")) or used)
+
+    def cpu_seconds(self) -> tuple[float, float] | None:
+        """Return user and system time of all that ever ran inside."""
+        facts = dict(line.split(" ", 1) for line in _read(self._path("cpu.stat")).splitlines())
+        if not facts:
+            return None
+        return int(facts.get("user_usec", 0)) / 1e6, int(facts.get("system_usec", 0)) / 1e6
+
+    def oom_kills(self) -> int:
+        """Return the kernel's count of this group."""
+        return _count(_read(self._path("memory.events")), "oom_kill")
+
+    def _kill_once(self) -> None:
+        if not _try_write(self._path("cgroup.kill"), "1"):
+            super()._kill_once()
+
+
+def find_hierarchy(
+    mounts: str = "/proc/self/mounts", own: str = "/proc/self/cgroup"
+) -> Hierarchy | None:
+    """Return where this process can make groups, None if nowhere.
+
+    Version 2 is taken if it has the memory controller, or if there is no version 1 to write to.
+    """
+    mine = _own_groups(_read(own))
+    first: dict[str, str] = {}
+    second = ""
+    for line in _read(mounts).splitlines():
+        words = line.split(" ")
+        if len(words) < 4:
+            continue
+        if words[2] == "cgroup2":
+            second = _writable(words[1], mine.get("", "/"))
+        elif words[2] == "cgroup":
+            for controller in set(words[3].split(",")).intersection(_V1_CONTROLLERS):
+                folder = _writable(words[1], mine.get(controller, "/"))
+                if folder:
+                    first[controller] = folder
+    has_memory = second and "memory" in _read(os.path.join(second, "cgroup.controllers")).split()
+    if second and (has_memory or _V1_TRACKING not in first):
+        return Hierarchy(2, {"unified": second})
+    if _V1_TRACKING in first:
+        # Controllers may share a tree, and the one that tracks comes first.
+        order = [name for name in _V1_CONTROLLERS if name in first]
+        return Hierarchy(1, {name: first[name] for name in order})
+    return None
+
+
+def _own_groups(text: str) -> dict[str, str]:
+    """Return our own group's path for each controller; the empty name is version 2."""
+    found = {}
+    for line in text.splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        for name in controllers.split(","):
+            found[name] = path
+    return found
+
+
+def _writable(mount: str, path: str) -> str:
+    """Return the folder of our own group, or the tree's root where that is not seen from here."""
+    for folder in (os.path.join(mount, path.lstrip("/")).rstrip("/"), mount):
+        if os.access(folder, os.W_OK) and os.access(os.path.join(folder, "cgroup.procs"), os.W_OK):
+            return folder
+    return ""
+
+
+def group_name(execute: str, slot: str) -> str:
+    """Return how a slot's group is called: the execute folder and the slot (E018)."""
+    return f"condor{execute.rstrip('/').replace('/', '_')}_{slot.partition('@')[0]}"
+
+
+def leftovers(hierarchy: Hierarchy, base: str, execute: str) -> list[Group]:
+    """Return the groups of all slots that once used this execute folder."""
+    pattern = re.compile(re.escape(group_name(execute, "")) + r"slot\d+(_\d+)?")
+    names: set[str] = set()
+    for folder in hierarchy.folders.values():
+        with contextlib.suppress(OSError):
+            names.update(os.listdir(os.path.join(folder, base)))
+    return [hierarchy.group(f"{base}/{name}") for name in sorted(names) if pattern.fullmatch(name)]
+
+
+def _or_none(value: int | None) -> int:
+    return -1 if value is None else value
+
+
+def _count(text: str, name: str) -> int:
+    for line in text.splitlines():
+        word, _, value = line.partition(" ")
+        if word == name and value.isdecimal():
+            return int(value)
+    return 0
+
+
+def _read(path: str) -> str:
+    try:
+        return read_small(path).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def _try_write(path: str, text: str) -> bool:
+    try:
+        _write(path, text)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,248 @@
+"""As whom files are touched and programs run.
+
+Started as root, a daemon works as the `condor` account (or CONDOR_IDS) and switches for a
+moment to the owner of what it touches; started as anybody else everything runs as that one user
+and every switch is a no-op. No job process ever has uid 0 (R087): `job_account` never returns
+root, and `as_job` makes the switch one that the program cannot undo.
+
+Switches are context managers of the calling process; nothing inside them may await.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kettle.errors import KettleError, NotFoundError
+from kettle.runtime.process import kernel
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Somebody a process can run as."""
+
+    name: str
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    home: str = "/"
+
+
+def find_account(name: str) -> Account:
+    """Look an account up by name; NotFoundError if there is none."""
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        raise NotFoundError(f"there is no account {name!r} on this machine") from None
+    return _from_entry(entry)
+
+
+def account_of(uid: int) -> Account:
+    """Look an account up by number; one without a name is allowed, with its number as name."""
+    try:
+        return _from_entry(pwd.getpwuid(uid))
+    except KeyError:
+        return Account(str(uid), uid, uid, ())
+
+
+def _from_entry(entry: pwd.struct_passwd) -> Account:
+    groups = tuple(os.getgrouplist(entry.pw_name, entry.pw_gid))
+    return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, groups, entry.pw_dir)
+
+
+def parse_ids(text: str) -> tuple[int, int]:
+    """Read CONDOR_IDS, `uid.gid`; KettleError if it is anything else."""
+    uid, dot, gid = text.strip().partition(".")
+    if not dot or not uid.isdecimal() or not gid.isdecimal():
+        raise KettleError(f"CONDOR_IDS is {text!r}", hint="write it as uid.gid, like 64.64")
+    return int(uid), int(gid)
+
+
+class Privileges:
+    """The accounts of this daemon and the switches between them."""
+
+    def __init__(
+        self,
+        daemon: Account,
+        *,
+        can_switch: bool,
+        minimum_uid: int = 1,
+        thread_only: bool = False,
+    ) -> None:
+        """`thread_only`: `as_root` switches the calling thread alone.
+
+        A process with threads that touch users' files needs that; it switches to nobody else.
+        """
+        self.daemon = daemon
+        self.can_switch = can_switch
+        self._seteuid = kernel.set_thread_euid if thread_only else os.seteuid
+        self._minimum_uid = max(1, minimum_uid)
+
+    @classmethod
+    def find(cls, condor_ids: str | None = None, minimum_uid: int | None = None) -> Privileges:
+        """Decide as whom this process works, from CONDOR_IDS and the account `condor`.
+
+        Not root: ourselves. Root without either: root keeps its own files (a pool that root
+        starts in a container), and only jobs are switched. `minimum_uid` is JOB_MINIMUM_UID.
+        """
+        found = cls._find(condor_ids)
+        return cls(found.daemon, can_switch=found.can_switch, minimum_uid=minimum_uid or 1)
+
+    @classmethod
+    def _find(cls, condor_ids: str | None) -> Privileges:
+        if os.getuid() != 0:
+            return cls(account_of(os.getuid()), can_switch=False)
+        if condor_ids:
+            uid, gid = parse_ids(condor_ids)
+            known = account_of(uid)
+            return cls(Account(known.name, uid, gid, known.groups, known.home), can_switch=True)
+        try:
+            return cls(find_account("condor"), can_switch=True)
+        except NotFoundError:
+            return cls(account_of(0), can_switch=True)
+
+    def settle(self) -> None:
+        """Become the daemon's account, keeping the way back to root."""
+        if self.can_switch:
+            os.seteuid(0)
+            _switch(self.daemon)
+
+    def job_account(
+        self, owner: str, *, fallback: str = "nobody", named_here: bool = False
+    ) -> Account:
+        """Return as whom a job of `owner` runs: never root, never as the daemons.
+
+        Accounts below JOB_MINIMUM_UID are the system's; only the administrator may name one
+        (`named_here`: SLOT1_USER and its like). `fallback` is for all of these, and for strangers.
+        Unprivileged, everything runs as ourselves. NotFoundError if not even `fallback` exists.
+        """
+        if not self.can_switch:
+            return self.daemon
+        try:
+            account = find_account(owner)
+        except NotFoundError:
+            account = find_account(fallback)
+        lowest = 1 if named_here else self._minimum_uid
+        if account.uid >= lowest and account.uid != self.daemon.uid:
+            return account
+        safe = find_account(fallback)
+        if safe.uid in {0, self.daemon.uid}:
+            raise NotFoundError(f"{fallback!r} is no account that a job may have")
+        return safe
+
+    @contextlib.contextmanager
+    def as_account(self, account: Account) -> Iterator[None]:
+        """Touch files as somebody; nothing inside may await. A no-op without privileges."""
+        if not self.can_switch:
+            yield
+            return
+        if os.geteuid() == account.uid != 0 and os.getegid() == account.gid:
+            # Inside a switch to the same account, which is the one that switches back.
+            yield
+            return
+        before = (os.geteuid(), os.getegid(), os.getgroups())
+        if before[0] != 0:
+            os.seteuid(0)
+        try:
+            _switch(account)
+            yield
+        finally:
+            os.seteuid(0)
+            os.setgroups(before[2])
+            os.setegid(before[1])
+            if before[0] != 0:
+                os.seteuid(before[0])
+
+    @contextlib.contextmanager
+    def as_root(self) -> Iterator[None]:
+        """Do what only root can, for a moment; a no-op without privileges."""
+        if not self.can_switch:
+            yield
+            return
+        before = os.geteuid()
+        if before == 0:
+            yield
+            return
+        self._seteuid(0)
+        try:
+            yield
+        finally:
+            self._seteuid(before)
+
+    @contextlib.contextmanager
+    def as_job(self, account: Account) -> Iterator[None]:
+        """Start programs as somebody for good: what is spawned inside cannot come back to root.
+
+        The real uid is switched as well, and only the saved one keeps our way back; exec gives
+        that up for the program. Refuses root (R087).
+        """
+        if not self.can_switch:
+            yield
+            return
+        if account.uid == 0:
+            raise KettleError("a job must not run as root")
+        uids, gids, groups = os.getresuid(), os.getresgid(), os.getgroups()
+        os.seteuid(0)
+        try:
+            os.setgroups(account.groups)
+            os.setresgid(account.gid, account.gid, 0)
+            os.setresuid(account.uid, account.uid, 0)
+            yield
+        finally:
+            os.setresuid(0, 0, 0)
+            os.setresgid(*gids)
+            os.setgroups(groups)
+            os.setresuid(*uids)
+
+    def become(self, account: Account) -> None:
+        """Become somebody for good, for a forked child that executes nothing; never root (R087)."""
+        if not self.can_switch:
+            return
+        if account.uid == 0:
+            raise KettleError("a job's program must not run as root")
+        os.seteuid(0)
+        os.setgroups(account.groups)
+        os.setresgid(account.gid, account.gid, account.gid)
+        os.setresuid(account.uid, account.uid, account.uid)
+
+
+def first_closed(account: Account, path: str) -> str | None:
+    """Return the first folder on the way into `path`, itself included, that is closed to somebody.
+
+    None if there is none. By the modes alone: a list of rights beside them is not looked at.
+    """
+    parts = os.path.realpath(path).split("/")
+    for depth in range(1, len(parts) + 1):
+        place = "/".join(parts[:depth]) or "/"
+        try:
+            facts = os.stat(place)
+        except OSError:
+            return place
+        if account.uid == facts.st_uid:
+            allowed = facts.st_mode >> 6
+        elif facts.st_gid in {account.gid, *account.groups}:
+            allowed = facts.st_mode >> 3
+        else:
+            allowed = facts.st_mode
+        if account.uid != 0 and not allowed & 1:
+            return place
+    return None
+
+
+def group_id(name: str) -> int:
+    """Return a group's number; NotFoundError if there is none of that name."""
+    try:
+        return grp.getgrnam(name).gr_gid
+    except KeyError:
+        raise NotFoundError(f"there is no group {name!r} on this machine") from None
+
+
+def _switch(account: Account) -> None:
+    """Change the effective ids; the caller's effective uid must be 0."""
+    os.setgroups(account.groups)
+    os.setegid(account.gid)
+    os.seteuid(account.uid)

@@ -1,0 +1,397 @@
+"""Starting, signalling and reaping processes.
+
+Programs are started with posix_spawn, never with fork and exec of a large process; daemons and
+starters are forked from a warmed zygote (`zygote.py`). Every child is reaped here, known or not:
+a daemon is a child subreaper, so the orphans of its children become its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import resource
+import signal
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from typing import Protocol
+
+from kettle.errors import KettleError
+from kettle.runtime.storage.small_files import read_small
+
+# What Python or a daemon ignores or handles and a program expects to find as the kernel made it.
+_DEFAULT_SIGNALS = (
+    signal.SIGPIPE,
+    signal.SIGXFSZ,
+    signal.SIGHUP,
+    signal.SIGINT,
+    signal.SIGQUIT,
+    signal.SIGTERM,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGCHLD,
+)
+
+# Limit: exits of strangers remembered while a zygote's answer is on its way.
+_UNCLAIMED_EXITS = 256
+
+
+class Child:
+    """A process of ours, from its start until it is reaped.
+
+    `status` is the wait status (see os.waitstatus_to_exitcode) and None while it runs; `usage`
+    is what it and its waited-for children used.
+    """
+
+    __slots__ = ("_callbacks", "_waiters", "name", "pid", "status", "usage")
+
+    def __init__(self, pid: int, name: str) -> None:
+        self.pid = pid
+        self.name = name
+        self.status: int | None = None
+        self.usage: resource.struct_rusage | None = None
+        self._waiters: list[asyncio.Future[int]] = []
+        self._callbacks: list[Callable[[Child], None]] = []
+
+    @property
+    def running(self) -> bool:
+        """Whether the process has not been reaped yet."""
+        return self.status is None
+
+    async def wait(self) -> int:
+        """Return the wait status once the process has ended."""
+        if self.status is not None:
+            return self.status
+        waiter: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        return await waiter
+
+    def on_exit(self, callback: Callable[[Child], None]) -> None:
+        """Call back once, with this child, when it has been reaped (at once if it has)."""
+        if self.status is None:
+            self._callbacks.append(callback)
+        else:
+            callback(self)
+
+    def signal(self, number: int) -> bool:
+        """Send a signal; False if the process is gone or not ours to signal any more."""
+        if self.status is not None:
+            return False
+        try:
+            os.kill(self.pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def finish(self, status: int, usage: resource.struct_rusage | None) -> None:
+        """Record the end of the process; called by whoever reaps it, once."""
+        assert self.status is None, f"{self.name} ended twice"
+        self.status = status
+        self.usage = usage
+        waiters, self._waiters = self._waiters, []
+        callbacks, self._callbacks = self._callbacks, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(status)
+        for callback in callbacks:
+            callback(self)
+
+
+class Forker(Protocol):
+    """Something that forks a warmed interpreter: a `Zygote`, or a fake."""
+
+    async def fork(
+        self,
+        entry: str,
+        arguments: bytes = b"",
+        *,
+        fds: Sequence[int] = (),
+        title: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> Child:
+        """Run `module:function(arguments, fds)` in a new process and return it."""
+        ...
+
+
+class OwnForker(Forker, Protocol):
+    """A forker that was started before the loop, and whose children are reaped here."""
+
+    def attach(self, processes: SystemProcesses) -> None:
+        """Join the running event loop; `processes` reaps the forker and its children."""
+
+    def close(self) -> None:
+        """End the forker."""
+
+
+class Processes(Protocol):
+    """What a service may do with processes."""
+
+    @property
+    def zygote(self) -> Forker:
+        """The warmed interpreter of this daemon; KettleError if it asked for none."""
+        ...
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        cwd: str | None = None,
+        fds: Mapping[int, int] | None = None,
+        new_session: bool = False,
+        name: str = "",
+    ) -> Child:
+        """Start a program; see `SystemProcesses.spawn`."""
+        ...
+
+    def children(self) -> Sequence[Child]:
+        """Return the children that run."""
+        ...
+
+
+class SystemProcesses:
+    """The machine's processes. Call `start` inside the running event loop."""
+
+    def __init__(self) -> None:
+        self._children: dict[int, Child] = {}
+        self._unclaimed: dict[int, tuple[int, resource.struct_rusage]] = {}
+        self._expected = 0
+        self._zygote: OwnForker | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.orphans_reaped = 0
+
+    @property
+    def zygote(self) -> OwnForker:
+        """Return the warmed interpreter; KettleError if this daemon has none."""
+        if self._zygote is None:
+            raise KettleError("this daemon forked no zygote: give its service a `preload`")
+        return self._zygote
+
+    def start(self, zygote: OwnForker | None = None) -> None:
+        """Begin to reap children, and adopt a zygote that was forked before the loop.
+
+        Descriptors that whoever started us left open are sealed: no child of ours sees them.
+        """
+        seal_descriptors()
+        self._loop = asyncio.get_running_loop()
+        # Not the loop's own signal handlers: uvloop keeps SIGCHLD for itself, and never uses it.
+        signal.signal(signal.SIGCHLD, self._on_signal)
+        if zygote is not None:
+            self._zygote = zygote
+            zygote.attach(self)
+
+    def stop(self) -> None:
+        """Stop reaping; the zygote ends."""
+        if self._zygote is not None:
+            self._zygote.close()
+            self._zygote = None
+        if self._loop is not None:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            self._loop = None
+
+    def _on_signal(self, *_: object) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self.reap)
+
+    def spawn(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        cwd: str | None = None,
+        fds: Mapping[int, int] | None = None,
+        new_session: bool = False,
+        name: str = "",
+    ) -> Child:
+        """Start a program and return it.
+
+        `fds` maps the child's descriptors to ours; 0, 1 and 2 are /dev/null unless mapped, and
+        nothing else is inherited. The program starts with default signals. OSError if it cannot
+        be executed (not found, not executable, bad format); then there is no child.
+        """
+        mapping, copies = _without_conflicts({} if fds is None else dict(fds))
+        actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
+            (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0)
+            for number in (0, 1, 2)
+            if number not in mapping
+        ]
+        actions += [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in mapping.items()]
+        try:
+            with contextlib.ExitStack() as stack:
+                if cwd is not None:
+                    # posix_spawn has no directory of its own here; one thread, so nobody sees it.
+                    stack.enter_context(contextlib.chdir(cwd))
+                pid = os.posix_spawnp(
+                    argv[0],
+                    list(argv),
+                    dict(environment),
+                    file_actions=actions,
+                    setsigdef=_DEFAULT_SIGNALS,
+                    setsigmask=(),
+                    setsid=new_session,
+                )
+        finally:
+            for copy in copies:
+                os.close(copy)
+        return self.adopt(pid, name or argv[0])
+
+    def adopt(self, pid: int, name: str) -> Child:
+        """Take charge of a child process that something else started on our behalf."""
+        child = Child(pid, name)
+        ended = self._unclaimed.pop(pid, None)
+        if ended is None:
+            self._children[pid] = child
+        else:
+            child.finish(*ended)
+        return child
+
+    def expect(self, count: int) -> None:
+        """Announce (+1) or settle (-1) a child whose pid is not known yet."""
+        self._expected += count
+        if self._expected == 0:
+            self._unclaimed.clear()
+
+    def children(self) -> list[Child]:
+        """Return the children that run, in the order of their start."""
+        return list(self._children.values())
+
+    def reap(self) -> None:
+        """Collect every child that has ended; called on SIGCHLD."""
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            child = self._children.pop(pid, None)
+            if child is not None:
+                child.finish(status, usage)
+                continue
+            self.orphans_reaped += 1
+            if self._expected and len(self._unclaimed) < _UNCLAIMED_EXITS:
+                self._unclaimed[pid] = (status, usage)
+
+
+def _without_conflicts(mapping: dict[int, int]) -> tuple[dict[int, int], list[int]]:
+    """Move sources out of the way of targets, so that the order of dup2 does not matter."""
+    copies: list[int] = []
+    highest = max(mapping, default=2) + 1
+    for theirs, ours in mapping.items():
+        if ours in mapping and ours != theirs:
+            copy = fcntl.fcntl(ours, fcntl.F_DUPFD_CLOEXEC, max(highest, 10))
+            copies.append(copy)
+            mapping[theirs] = copy
+    return mapping, copies
+
+
+def seal_descriptors() -> None:
+    """Close everything above standard error when a program is executed."""
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) > 2:
+            with contextlib.suppress(OSError):  # the listing's own descriptor is gone already
+                os.set_inheritable(int(name), False)
+
+
+def descendants(root: int) -> list[int]:
+    """Return the pids below `root`, nearest first, as they are at this moment."""
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop(0)
+        for child in children_of(pid):
+            found.append(child)
+            waiting.append(child)
+    return found
+
+
+def strays(known: Container[int]) -> list[int]:
+    """Return the living processes that fell to this one, a subreaper, when their parents died.
+
+    They are our children whom nobody here started (`known` are the pids of those), and all that is
+    below them. What a zygote has just forked for us may not be known yet, but is in our session;
+    jobs have sessions of their own.
+    """
+    session = os.getsid(0)
+    found: list[int] = []
+    for pid in children_of(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            if pid not in known and os.getsid(pid) != session:
+                found += [pid, *descendants(pid)]
+    return [pid for pid in found if not is_zombie(pid)]
+
+
+def is_childless() -> bool:
+    """Whether this process has no child, living or dead; then a subreaper has nothing below it."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return True
+    return False
+
+
+def processes_of(uid: int) -> list[int]:
+    """Return the pids of every process of an account."""
+    found = []
+    for name in os.listdir("/proc"):
+        with contextlib.suppress(OSError):
+            if name.isdecimal() and os.stat(f"/proc/{name}").st_uid == uid:
+                found.append(int(name))
+    return found
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the pids of a process's own children."""
+    children: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return children
+    for thread in threads:
+        with contextlib.suppress(OSError):
+            words = read_small(f"/proc/{pid}/task/{thread}/children").split()
+            children += [int(word) for word in words]
+    return children
+
+
+def kill_tree(root: int, number: int = signal.SIGKILL, *, rounds: int = 10) -> int:
+    """Signal everything below `root`, then `root`; return how many signals were sent.
+
+    For SIGKILL the root is stopped first, so that it cannot react to the end of its children, and
+    the tree is walked again until nothing is left to signal, because a process may fork while it
+    is being killed; `rounds` bounds that.
+    """
+    sent = 0
+    if number == signal.SIGKILL:
+        _kill(root, signal.SIGSTOP)
+    for _ in range(rounds if number == signal.SIGKILL else 1):
+        living = [pid for pid in descendants(root) if not is_zombie(pid)]
+        for pid in living:
+            sent += _kill(pid, number)
+        if not living:
+            break
+    return sent + _kill(root, number)
+
+
+def kill_together(pids: Collection[int]) -> None:
+    """SIGKILL to all; they are stopped first, so that none reacts to the end of another."""
+    for number in (signal.SIGSTOP, signal.SIGKILL):
+        for pid in pids:
+            _kill(pid, number)
+
+
+def is_zombie(pid: int) -> bool:
+    """Whether the process has ended and waits to be reaped, or is gone altogether."""
+    try:
+        text = read_small(f"/proc/{pid}/stat")
+        return text.rpartition(b")")[2].split(None, 1)[0] in {b"Z", b"X"}
+    except OSError:
+        return True
+
+
+def _kill(pid: int, number: int) -> int:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return 0
+    return 1

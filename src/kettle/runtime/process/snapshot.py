@@ -1,0 +1,246 @@
+"""Long work on the state of one moment, done by a forked child while the daemon goes on.
+
+A child has the daemon's memory as it was when it was forked, for the price of a page table: it can
+write a queue log anew or answer a query over 100,000 ads, and whatever the daemon does meanwhile it
+does not see. The fsync worker is quiet while the fork happens, so only one thread is copied. What
+is written or answered is the callers' business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+import setproctitle
+
+from kettle.errors import ConnectionLost, KettleError
+from kettle.runtime import tasks
+from kettle.runtime.process import kernel
+from kettle.wire.channel import Channel
+
+if TYPE_CHECKING:
+    from kettle.runtime.process.processes import Child, SystemProcesses
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.runtime.storage.files import Files
+
+# How long a child waits for a peer that does not read, and how long it may live at all.
+SEND_SECONDS = 20.0
+LIFE_SECONDS = 600
+# Bytes that leave a child in one call.
+_TOGETHER = 256 * 1024
+# What a slice of work in the daemon's own loop may take before others have their turn.
+SLICE_SECONDS = 0.01
+_MOST_REPORTED = 2000
+
+# Bodies of packets, composed for the connection's state (encrypted or not), each with whether its
+# message ends there: a long message need never be held whole. An empty part that ends nothing says
+# that the work goes on.
+Part = tuple[bytes, bool]
+Parts = Callable[[bool], Iterator[Part]]
+
+
+class Snapshots(Protocol):
+    """How a service has long work done; `most` children answer queries at any time."""
+
+    most: int
+
+    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+        """Do what `make` returns, which is called at the moment whose state counts.
+
+        KettleError with the child's own words if the work failed.
+        """
+        ...
+
+    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
+        """Send the messages that `parts` yields, about `ads` of them, and close the stream.
+
+        Few are sent by the daemon itself, slice by slice; then the stream stays open.
+        """
+        ...
+
+
+class InlineSnapshots:
+    """Does everything in the daemon itself: for tests on the virtual clock, and for small work."""
+
+    def __init__(self) -> None:
+        self.most = 0
+
+    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+        """Do the work now."""
+        del name
+        make()()
+
+    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
+        """Send the messages slice by slice."""
+        del ads
+        began = time.perf_counter()
+        for body, last in parts(stream.encrypted):
+            if body or last:
+                stream.post_part(body, last=last)
+            if time.perf_counter() - began > SLICE_SECONDS:
+                await stream.drain()
+                # Other connections have their turn, however fast this one reads.
+                await asyncio.sleep(0)
+                began = time.perf_counter()
+        await stream.drain()
+
+
+class ForkedSnapshots:
+    """Does long work in forked children, at most `most` at a time; the rest is done inline."""
+
+    def __init__(self, files: Files, processes: SystemProcesses, *, most: int = 8) -> None:
+        self._files = files
+        self._processes = processes
+        self._inline = InlineSnapshots()
+        self.most = most
+        # An answer of fewer ads costs less than a fork.
+        self.fork_from = 1000
+        self.running = 0
+
+    async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
+        """Do the work in a child and wait for its end."""
+        read_end, write_end = os.pipe2(os.O_CLOEXEC)
+        try:
+            async with self._files.quiet():
+                work = make()
+                pid = _fork(lambda: _be_worker(work, write_end, name))
+        except BaseException:
+            os.close(read_end)
+            raise
+        finally:
+            os.close(write_end)
+        with os.fdopen(read_end, "rb") as pipe:
+            status = await self._processes.adopt(pid, name).wait()
+            said = pipe.read(_MOST_REPORTED).decode("utf-8", "replace")
+        if status:
+            code = os.waitstatus_to_exitcode(status)
+            raise KettleError(f"{name}: {said or f'the child ended with status {code}'}")
+
+    async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
+        """Have a child send the messages, unless they are few or `most` children are busy."""
+        if ads < self.fork_from or self.running >= self.most:
+            await self._inline.answer(stream, parts, ads=ads)
+            return
+        self.running += 1
+        try:
+            await stream.flush()
+            async with self._files.quiet():
+                fd, channel = stream.give_up()
+                try:
+                    pid = _fork(lambda: _be_speaker(fd, channel, parts))
+                finally:
+                    os.close(fd)
+        except BaseException:
+            self.running -= 1
+            raise
+        child = self._processes.adopt(pid, "answer to a query")
+        child.on_exit(self._on_exit)
+
+    def _on_exit(self, child: Child) -> None:
+        self.running -= 1
+        if child.status:
+            tasks.report(f"A child that answered a query ended with status {child.status}")
+
+
+def _fork(be_child: Callable[[], NoReturn]) -> int:
+    """Fork; no signal may find the child with the parent's handlers and wake-up descriptor."""
+    everything = set(signal.Signals)
+    parent = os.getpid()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, everything)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                _settle(parent)
+                be_child()
+            finally:
+                # Whatever went wrong: there must never be two of the daemon.
+                os._exit(1)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
+
+
+def _settle(parent: int) -> None:
+    """Stop being the daemon: its signals, its death, its garbage collector."""
+    gc.disable()
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    kernel.die_with_parent()
+    if os.getppid() != parent:
+        os._exit(1)
+    signal.alarm(LIFE_SECONDS)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+
+
+def _close_others(keep: int) -> None:
+    """Close what is the daemon's alone: its sockets, its locks, the connections of others."""
+    os.closerange(3, keep)
+    os.closerange(keep + 1, max(map(int, os.listdir("/proc/self/fd"))) + 1)
+
+
+def _be_worker(work: Callable[[], None], pipe: int, name: str) -> NoReturn:
+    code = 1
+    try:
+        setproctitle.setproctitle(f"{setproctitle.getproctitle().split()[0]}: {name}")
+        _close_others(pipe)
+        work()
+        code = 0
+    except BaseException as error:  # noqa: BLE001 - told to the parent, which raises it
+        os.write(pipe, f"{error}".encode()[:_MOST_REPORTED])
+    finally:
+        os._exit(code)
+
+
+def _be_speaker(fd: int, channel: Channel, parts: Parts) -> NoReturn:
+    code = 1
+    try:
+        setproctitle.setproctitle(f"{setproctitle.getproctitle().split()[0]}: answer")
+        _close_others(fd)
+        _send_all(fd, channel, parts(channel.encrypted))
+        code = 0
+    except (ConnectionLost, OSError):
+        code = 0  # the peer's own affair
+    except BaseException:  # noqa: BLE001 - the last frame of a child; its parent reports the status
+        sys.stderr.write(traceback.format_exc())
+    finally:
+        os._exit(code)
+
+
+def _send_all(fd: int, channel: Channel, parts: Iterable[Part]) -> None:
+    waiting: list[bytes] = []
+    size = 0
+    for body, last in parts:
+        if not body and not last:
+            continue
+        packet = channel.encode_part(body, last=last)
+        waiting.append(packet)
+        size += len(packet)
+        if size >= _TOGETHER:
+            _write(fd, b"".join(waiting))
+            waiting.clear()
+            size = 0
+    _write(fd, b"".join(waiting))
+
+
+def _write(fd: int, data: bytes) -> None:
+    """Write to a socket that does not block, waiting for a slow peer as long as is allowed."""
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            if not poll.poll(SEND_SECONDS * 1000):
+                raise ConnectionLost("the peer does not read") from None

@@ -1,0 +1,332 @@
+"""The warmed interpreter that daemons fork their children from.
+
+A daemon forks its zygote before its event loop starts. The zygote imports what its children
+will need and then waits: for each request it forks a process whose parent is the daemon (the
+kernel's CLONE_PARENT, so nothing is orphaned and the pid is known at once), answers the pid and
+waits on. It has one thread, opens nothing, and ends when its daemon does.
+
+Both halves are here: `Zygote` is what the daemon holds, `serve` is the zygote itself. If the
+zygote dies, the next request starts a fresh interpreter in its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import gc
+import importlib
+import marshal
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import setproctitle
+
+from kettle.errors import KettleError
+from kettle.runtime.process import kernel
+
+if TYPE_CHECKING:
+    from kettle.runtime.process.processes import Child, SystemProcesses
+
+# Limit: one request is one datagram; larger arguments travel in a memory file.
+_INLINE_ARGUMENTS = 48 * 1024
+_DATAGRAM = 96 * 1024
+# Limit: descriptors in one request; the kernel's own bound is 253.
+_DESCRIPTORS = 32
+# A collection touches, and so copies, pages that are shared with the zygote: few of them.
+_COLLECTION = (10_000, 20, 50)
+_PREPARED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
+
+
+class Zygote:
+    """The daemon's end. Make it with `Zygote.launch` while the process is young."""
+
+    def __init__(self, sock: socket.socket, pid: int, preload: Sequence[str], title: str) -> None:
+        self._socket: socket.socket | None = sock
+        self._pid = pid
+        self._preload = tuple(preload)
+        self._title = title
+        self._processes: SystemProcesses | None = None
+        self._pending: collections.deque[tuple[str, asyncio.Future[Child]]] = collections.deque()
+        self._unsent: collections.deque[tuple[bytes, tuple[int, ...]]] = collections.deque()
+        self._child: Child | None = None
+
+    @classmethod
+    def launch(cls, preload: Sequence[str], title: str) -> Zygote:
+        """Fork a zygote now; call it before the event loop and before any thread exists."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        pid = os.fork()
+        if pid == 0:
+            ours.close()
+            serve(theirs, preload, title)
+        theirs.close()
+        ours.setblocking(False)
+        return cls(ours, pid, preload, title)
+
+    @property
+    def pid(self) -> int:
+        """The zygote's own pid."""
+        return self._pid
+
+    def attach(self, processes: SystemProcesses) -> None:
+        """Join the running event loop; `processes` reaps the zygote and its children."""
+        self._processes = processes
+        self._child = processes.adopt(self._pid, "zygote")
+        self._listen()
+
+    def close(self) -> None:
+        """Let the zygote end; what it forked lives on."""
+        if self._socket is not None:
+            with contextlib.suppress(RuntimeError):
+                loop = asyncio.get_running_loop()
+                loop.remove_reader(self._socket.fileno())
+                loop.remove_writer(self._socket.fileno())
+            self._socket.close()
+            self._socket = None
+
+    async def fork(
+        self,
+        entry: str,
+        arguments: bytes = b"",
+        *,
+        fds: Sequence[int] = (),
+        title: str = "",
+        environment: Mapping[str, str] | None = None,
+    ) -> Child:
+        """Run `module:function(arguments, fds)` in a new process of ours and return it.
+
+        The function's int result is the exit code (None is 0). Its descriptors 0 to 2 are the
+        zygote's; `fds` are duplicated for it, in order, and stay open here. `environment`
+        replaces the process's own. KettleError if the process could not be made.
+        """
+        assert self._processes is not None, "attach the zygote to the loop first"
+        if self._socket is None:
+            self._restart()
+        request, extra = _encode(entry, arguments, title, environment, len(fds))
+        answer: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
+        self._processes.expect(1)
+        self._pending.append((title or entry, answer))
+        try:
+            self._send(request, (*fds, *extra))
+        finally:
+            for fd in extra:
+                os.close(fd)
+        return await answer
+
+    def _send(self, request: bytes, fds: tuple[int, ...]) -> None:
+        if self._unsent:
+            self._unsent.append((request, tuple(os.dup(fd) for fd in fds)))
+            return
+        assert self._socket is not None
+        try:
+            socket.send_fds(self._socket, [request], list(fds))
+        except BlockingIOError:
+            self._unsent.append((request, tuple(os.dup(fd) for fd in fds)))
+            asyncio.get_running_loop().add_writer(self._socket.fileno(), self._send_more)
+        except OSError as error:
+            self._on_death(str(error))
+
+    def _send_more(self) -> None:
+        assert self._socket is not None
+        while self._unsent:
+            request, fds = self._unsent[0]
+            try:
+                socket.send_fds(self._socket, [request], list(fds))
+            except BlockingIOError:
+                return
+            except OSError as error:
+                self._on_death(str(error))
+                return
+            self._unsent.popleft()
+            for fd in fds:
+                os.close(fd)
+        asyncio.get_running_loop().remove_writer(self._socket.fileno())
+
+    def _listen(self) -> None:
+        assert self._socket is not None
+        asyncio.get_running_loop().add_reader(self._socket.fileno(), self._on_answer)
+
+    def _on_answer(self) -> None:
+        while self._socket is not None:
+            try:
+                answer = self._socket.recv(64)
+            except BlockingIOError:
+                return
+            except OSError as error:
+                self._on_death(str(error))
+                return
+            if not answer:
+                self._on_death("the zygote ended")
+                return
+            self._on_forked(int(answer))
+
+    def _on_forked(self, pid: int) -> None:
+        assert self._processes is not None
+        name, waiter = self._pending.popleft()
+        if pid < 0:
+            if not waiter.done():
+                waiter.set_exception(KettleError(f"cannot fork {name}: {os.strerror(-pid)}"))
+        else:
+            child = self._processes.adopt(pid, name)
+            if waiter.done():
+                # Whoever asked has given up; nobody would ever look after this process.
+                child.signal(signal.SIGKILL)
+            else:
+                waiter.set_result(child)
+        self._processes.expect(-1)
+
+    def _on_death(self, reason: str) -> None:
+        self.close()
+        pending, self._pending = self._pending, collections.deque()
+        unsent, self._unsent = self._unsent, collections.deque()
+        for _, fds in unsent:
+            for fd in fds:
+                os.close(fd)
+        for _, waiter in pending:
+            if self._processes is not None:
+                self._processes.expect(-1)
+            if not waiter.done():
+                waiter.set_exception(KettleError(f"the zygote is gone: {reason}"))
+
+    def _restart(self) -> None:
+        """Start a fresh interpreter in the dead zygote's place: slow, but it never forks us."""
+        assert self._processes is not None
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            argv = [sys.executable, "-P", "-m", __name__, self._title, *self._preload]
+            environment = dict(os.environ)
+            environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+            self._child = self._processes.spawn(
+                argv, environment=environment, fds={3: theirs.fileno(), 2: 2}, name="zygote"
+            )
+        self._pid = self._child.pid
+        ours.setblocking(False)
+        self._socket = ours
+        self._listen()
+
+
+def _encode(
+    entry: str,
+    arguments: bytes,
+    title: str,
+    environment: Mapping[str, str] | None,
+    descriptors: int,
+) -> tuple[bytes, list[int]]:
+    """Return the datagram and the memory files that must travel with it."""
+    if descriptors > _DESCRIPTORS:
+        raise KettleError(f"{descriptors} descriptors for one process, at most {_DESCRIPTORS}")
+    variables = None if environment is None else dict(environment)
+    rest = marshal.dumps((arguments, variables))
+    extra: list[int] = []
+    if len(rest) > _INLINE_ARGUMENTS:
+        memory = os.memfd_create("arguments", os.MFD_CLOEXEC)
+        extra.append(memory)
+        with open(memory, "wb", closefd=False) as file:
+            file.write(rest)
+        os.lseek(memory, 0, os.SEEK_SET)
+        rest = b""
+    return marshal.dumps((entry, title, rest)), extra
+
+
+def serve(sock: socket.socket, preload: Sequence[str], title: str) -> NoReturn:
+    """Be the zygote: import, then fork on request until the daemon is gone. Never returns."""
+    code = 1
+    try:
+        _prepare(sock, title)
+        for module in preload:
+            importlib.import_module(module)
+        # What exists now is shared with every child; counting references would unshare it.
+        gc.collect()
+        gc.freeze()
+        _serve_requests(sock)
+        code = 0
+    except BaseException:  # noqa: BLE001 - nothing may escape into the daemon's code
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _prepare(sock: socket.socket, title: str) -> None:
+    parent = os.getppid()
+    kernel.die_with_parent()
+    if os.getppid() != parent:
+        os._exit(0)
+    for number in _PREPARED:
+        # The terminal's or the service manager's signals are for the daemon, not for us.
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
+    _close_all_but({0, 1, 2, sock.fileno()})
+    setproctitle.setproctitle(title)
+    gc.disable()
+
+
+def _close_all_but(keep: set[int]) -> None:
+    for fd in [int(name) for name in os.listdir("/proc/self/fd")]:
+        if fd not in keep:
+            with contextlib.suppress(OSError):  # the listing's own descriptor is gone already
+                os.close(fd)
+
+
+def _serve_requests(sock: socket.socket) -> None:
+    while True:
+        data, fds, _, _ = socket.recv_fds(sock, _DATAGRAM, _DESCRIPTORS + 1)
+        if not data:
+            return
+        try:
+            pid = kernel.fork_sibling()
+        except OSError as error:
+            pid = -(error.errno or 1)
+        if pid == 0:
+            sock.close()
+            _run(data, fds)
+        sock.send(str(pid).encode())
+        for fd in fds:
+            os.close(fd)
+
+
+def _run(data: bytes, fds: list[int]) -> NoReturn:
+    """Be the child: dress the process as the request says and call the entry."""
+    code = 70
+    try:
+        for number in _PREPARED:
+            signal.signal(number, signal.SIG_DFL)
+        entry, title, rest = marshal.loads(data)  # noqa: S302 - the daemon's own bytes
+        if not rest:
+            with open(fds.pop(), "rb") as memory:
+                rest = memory.read()
+        arguments, environment = marshal.loads(rest)  # noqa: S302
+        if environment is not None:
+            os.environ.clear()
+            os.environ.update(environment)
+        if title:
+            setproctitle.setproctitle(title)
+        gc.enable()
+        gc.set_threshold(*_COLLECTION)
+        module, _, function = entry.partition(":")
+        result = getattr(importlib.import_module(module), function)(arguments, fds)
+        code = result if isinstance(result, int) else 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:  # noqa: BLE001 - the last frame of a process
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+        # Without the interpreter's own farewell: it costs more than the whole fork.
+        os._exit(code & 0xFF)
+
+
+if __name__ == "__main__":
+    serve(
+        socket.socket(fileno=3),
+        sys.argv[2:],
+        sys.argv[1],
+    )

@@ -1,0 +1,254 @@
+"""Telling the pool's collectors about a daemon.
+
+Where they are is read by `addresses.py`. An `Advertiser` keeps one connection to each collector
+and sends updates over it in order; while a connection is being made or is slow, only the newest
+ad of each name waits. What stands in an ad is decided by its daemon. Source: wire reference,
+Updates, Invalidate.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import WireError
+from kettle.runtime import tasks
+from kettle.runtime.sockets.addresses import find_collectors, read_address_file
+from kettle.wire.commands import Command
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.wire.codec import Writer
+
+__all__ = ["Advertiser", "find_collectors", "read_address_file"]
+
+# Limit: ads that wait for one collector; a startd with more slots than this sends them in turns.
+MOST_WAITING = 10_000
+# How long to wait before trying a collector again that could not be reached.
+RETRY_SECONDS = 5.0
+FIRST_RETRY_SECONDS = 0.1
+# How often an idle connection is looked at, and how soon after another a collector that closed it
+# is told everything again: some close idle connections as a habit.
+LOOK_SECONDS = 1.0
+TELL_AGAIN_SECONDS = 30.0
+
+
+@dataclass(slots=True)
+class _Update:
+    """One message that waits."""
+
+    command: int
+    ad: ClassAd
+    private: ClassAd | None
+
+    def write(self, writer: Writer) -> None:
+        # What only daemons may know of a submitter travels in its ad, never in the clear.
+        writer.ad(self.ad, private=writer.encrypted)
+        if self.private is not None:
+            writer.ad(self.private, private=True)
+
+
+@dataclass(slots=True)
+class _Link:
+    """What is known about one collector."""
+
+    address: Sinful | None = None
+    stream: Stream | None = None
+    waiting: dict[tuple[str, ...], _Update] = field(default_factory=dict)
+    # The newest ad of each name that the collector was told, for one that starts anew.
+    told: dict[tuple[str, ...], _Update] = field(default_factory=dict)
+    told_again_at: float = float("-inf")
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+    failures: int = 0
+
+
+class Advertiser:
+    """Tells every collector of the pool, or one of another pool, about this daemon's ads."""
+
+    def __init__(self, runtime: Runtime, *, foreign: Sinful | None = None) -> None:
+        self._runtime = runtime
+        self._foreign = foreign
+        self._links: list[_Link] = []
+        self._sequence: dict[tuple[str, ...], int] = {}
+        self.updates_sent = 0
+        self.updates_failed = 0
+
+    @property
+    def connected(self) -> bool:
+        """Whether any collector has been reached."""
+        return any(link.stream is not None for link in self._links)
+
+    def update(self, command: int, ad: ClassAd, private: ClassAd | None = None) -> None:
+        """Send an ad to every collector, soon.
+
+        The ad gets the attributes that all daemon ads have (those it has itself stay) and its
+        UpdateSequenceNumber. An ad of the same type and name that still waits is replaced.
+        """
+        runtime = self._runtime
+        common = runtime.identity.attributes(str(runtime.network.address), runtime.clock.now())
+        for name, value in common.items():
+            if name not in ad or name == "MyCurrentTime":
+                ad[name] = value
+        key = (ad.string("MyType") or "", ad.string("Name") or "", ad.string("ScheddName") or "")
+        ad["UpdateSequenceNumber"] = self._sequence.get(key, 0)
+        self._sequence[key] = self._sequence.get(key, 0) + 1
+        self._post(("update", *key), _Update(int(command), ad, private))
+
+    def invalidate(self, command: int, my_type: str, name: str, **key: str) -> None:
+        """Withdraw the ad of that type and name from every collector, soon.
+
+        `key` are further attributes of the ad's key, such as ScheddName of a submitter.
+        """
+        query = ClassAd(
+            {"MyType": "Query", "TargetType": my_type, "Name": name, "Machine": name, **key}
+        )
+        query.insert_text("Requirements", f"TARGET.Name == {_quoted(name)}")
+        identity = (my_type, name, key.get("ScheddName", ""))
+        for link in self._links:
+            link.waiting.pop(("update", *identity), None)
+            link.told.pop(("update", *identity), None)
+        self._sequence.pop(identity, None)
+        self._post(("invalidate", *identity), _Update(int(command), query, None))
+
+    def invalidate_where(self, command: int, my_type: str, requirements: str) -> None:
+        """Withdraw every ad of that type of which an expression is true, soon."""
+        query = ClassAd({"MyType": "Query", "TargetType": my_type})
+        query.insert_text("Requirements", requirements)
+        self._post(("invalidate", my_type, requirements), _Update(int(command), query, None))
+
+    async def flush(self, seconds: float) -> bool:
+        """Wait until everything has been sent; False if it takes longer."""
+        try:
+            async with asyncio.timeout(seconds):
+                for link in self._links:
+                    await link.idle.wait()
+        except TimeoutError:
+            return False
+        return True
+
+    async def reconnect(self) -> None:
+        """Forget the connections: the configuration may name other collectors now."""
+        await self.close()
+
+    async def close(self) -> None:
+        """End the connections; what still waits is not sent."""
+        links, self._links = self._links, []
+        for link in links:
+            if link.task is not None:
+                link.task.cancel()
+            if link.stream is not None:
+                link.stream.close()
+
+    def _post(self, key: tuple[str, ...], update: _Update) -> None:
+        if not self._links:
+            count = max(1, len(self._runtime.config.words("COLLECTOR_HOST")))
+            if self._foreign is not None:
+                count = 1
+            self._links = [_Link() for _ in range(count)]
+            for number, link in enumerate(self._links):
+                link.task = tasks.spawn(self._serve(link, number), f"collector {number}")
+        for link in self._links:
+            if len(link.waiting) >= MOST_WAITING and key not in link.waiting:
+                self.updates_failed += 1
+                continue
+            link.waiting.pop(key, None)
+            link.waiting[key] = update
+            link.idle.clear()
+            link.wake.set()
+
+    async def _serve(self, link: _Link, number: int) -> None:
+        """Send what waits for one collector, for as long as the daemon lives."""
+        while True:
+            if not link.waiting:
+                link.idle.set()
+                await self._wait_for_news(link)
+            key, update = next(iter(link.waiting.items()))
+            try:
+                await self._send(link, number, update)
+            except (WireError, OSError) as error:
+                await self._on_failure(link, number, error)
+                continue
+            link.failures = 0
+            self.updates_sent += 1
+            name = Command(update.command).name
+            self._runtime.log.full(f"Sent {name} {key[1]} {key[2]} to collector {number}")
+            if link.waiting.get(key) is update:
+                del link.waiting[key]
+            if key[0] == "update":
+                link.told[key] = update
+
+    async def _wait_for_news(self, link: _Link) -> None:
+        """Wait for an update; a collector that went away is told everything again.
+
+        It has forgotten all ads if it died, and our next update may be minutes away.
+        """
+        while not link.waiting:
+            link.wake.clear()
+            try:
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await link.wake.wait()
+            except TimeoutError:
+                now = self._runtime.clock.now()
+                gone = link.stream is not None and link.stream.at_end()
+                if gone and now - link.told_again_at >= TELL_AGAIN_SECONDS:
+                    link.told_again_at = now
+                    link.waiting.update(link.told)
+
+    async def _send(self, link: _Link, number: int, update: _Update) -> None:
+        """Send one update, over the open connection or a new one.
+
+        With UPDATE_COLLECTOR_WITH_TCP false it goes in datagrams to collectors that take them.
+        """
+        if self._runtime.config.boolean("UPDATE_COLLECTOR_WITH_TCP") is False:
+            address = self._address(number)
+            if not address.no_udp:
+                await self._runtime.network.post(address, update.command, update)
+                return
+        if link.stream is not None and not link.stream.closed:
+            writer = link.stream.writer().integer(update.command)
+            update.write(writer)
+            try:
+                # A collector that closed an idle connection is asked again, at once.
+                if not link.stream.at_end():
+                    await link.stream.send(writer)
+                    return
+            except WireError:
+                pass
+            link.stream.close()
+            link.stream = None
+        address = self._address(number)
+        stream = await self._runtime.network.connect(address, update.command)
+        link.address = address
+        link.stream = stream
+        await stream.send(update)
+
+    def _address(self, number: int) -> Sinful:
+        if self._foreign is not None:
+            return self._foreign
+        runtime = self._runtime
+        found = find_collectors(runtime.config, runtime.files)
+        if number >= len(found):
+            raise WireError("the collector has not written its address yet")
+        return found[number]
+
+    async def _on_failure(self, link: _Link, number: int, error: Exception) -> None:
+        if link.stream is not None:
+            link.stream.close()
+            link.stream = None
+        if link.failures == 0:
+            self._runtime.log.problem(f"Failed to send update to collector {number}: {error}")
+        self.updates_failed += 1
+        delay = min(RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**link.failures)
+        link.failures = min(link.failures + 1, 16)
+        await asyncio.sleep(delay)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -1,0 +1,226 @@
+"""A daemon's network: commands in, commands out, sessions, brokers.
+
+`Network` is what services are given. `CommandNetwork` is everything but the sockets, put together
+from `network_sessions`, `network_commands`, `network_calls` and `ccb`; `system_network` adds TCP
+and UDP; `kettle.testing.network` adds connections in memory, so that tests run the same handshakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.runtime.sockets.admission import Admission
+from kettle.runtime.sockets.ccb import Brokers, Reversed, Ways
+from kettle.runtime.sockets.network_calls import CONNECT_SECONDS, CommandClient
+from kettle.runtime.sockets.network_commands import CommandServer, Handler
+from kettle.runtime.sockets.network_sessions import Standing
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.sockets.transport import Transport
+from kettle.wire.dialog import Message
+from kettle.wire.levels import Level
+from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.sinful import Endpoint, Sinful
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.runtime.clock import Clock
+    from kettle.runtime.identity import DaemonIdentity
+    from kettle.runtime.logs import Log
+    from kettle.runtime.storage.files import Files
+
+# Limit: connections of strangers and resting ones, where no other number is given.
+_MOST_STRANGERS = 4000
+
+
+class Network(Protocol):
+    """What a service may do with the network."""
+
+    @property
+    def address(self) -> Sinful:
+        """Where this daemon can be reached."""
+        ...
+
+    def register(
+        self,
+        command: int,
+        handler: Handler,
+        *,
+        levels: Iterable[Level] | None = None,
+        force_authentication: bool | None = None,
+        again: bool = False,
+    ) -> None:
+        """Answer a command; see `CommandServer.register`."""
+        ...
+
+    async def connect(
+        self,
+        address: Sinful | str,
+        command: int,
+        *,
+        session: ClaimId | None = None,
+        timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109
+        force_authentication: bool = False,
+    ) -> Stream:
+        """Open a connection for a command; see `CommandClient.connect`."""
+        ...
+
+    async def post(self, address: Sinful | str, command: int, message: Message) -> None:
+        """Send a command that nothing answers, by UDP if it can be; see `CommandClient.post`."""
+        ...
+
+    def add_family(self, secret: str) -> None:
+        """Join the family of the master's daemons; see `Standing.add_family`."""
+        ...
+
+    def add_session(
+        self,
+        claim: ClaimId,
+        *,
+        user: str,
+        levels: Iterable[Level] = (),
+        lifetime: float | None = None,
+    ) -> None:
+        """Let whoever knows the claim's secret be `user`; see `Standing.add_session`."""
+        ...
+
+    def remove_session(self, claim: ClaimId) -> None:
+        """Forget a claim's session."""
+        ...
+
+    def allows(self, stream: Stream, level: Level) -> bool:
+        """Whether the peer holds a level beyond that of its command."""
+        ...
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over policies and lists; sessions and registrations stay."""
+        ...
+
+
+class CommandNetwork:
+    """Handshakes, dispatch and sessions over any transport."""
+
+    def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
+        self._log = log
+        self.standing = Standing(config, identity, clock)
+        name = f"{identity.subsystem} {identity.name}"
+        calls = Reversed(self, name)
+        self.commands = CommandServer(self.standing, log, calls, Admission(_MOST_STRANGERS))
+        self.client = CommandClient(self.standing, self, calls)
+        ways = Ways(self, self.client.dial, self.commands.serve_stream)
+        self.brokers = Brokers(ways, name, log, self._on_contact)
+
+    @property
+    def config(self) -> Config:
+        """The configuration as it was read last."""
+        return self.standing.config
+
+    @property
+    def address(self) -> Sinful:
+        """Where this daemon can be reached."""
+        return self.standing.address
+
+    def reconfigure(self, config: Config) -> None:
+        """Take over policies and lists; sessions and registrations stay."""
+        self.standing.reconfigure(config)
+
+    # Sessions.
+
+    def add_family(self, secret: str) -> None:
+        """Join the family of the master's daemons; see `Standing.add_family`."""
+        self.standing.add_family(secret)
+
+    def add_session(
+        self,
+        claim: ClaimId,
+        *,
+        user: str,
+        levels: Iterable[Level] = (),
+        lifetime: float | None = None,
+    ) -> None:
+        """Let whoever knows the claim's secret be `user`; see `Standing.add_session`."""
+        self.standing.add_session(claim, user=user, levels=levels, lifetime=lifetime)
+
+    def remove_session(self, claim: ClaimId) -> None:
+        """Forget a claim's session, in both directions."""
+        self.standing.remove_session(claim)
+
+    # Commands in.
+
+    def register(
+        self,
+        command: int,
+        handler: Handler,
+        *,
+        levels: Iterable[Level] | None = None,
+        force_authentication: bool | None = None,
+        again: bool = False,
+    ) -> None:
+        """Answer a command; see `CommandServer.register`."""
+        self.commands.register(
+            command,
+            handler,
+            levels=levels,
+            force_authentication=force_authentication,
+            again=again,
+        )
+
+    def allows(self, stream: Stream, level: Level) -> bool:
+        """Whether the peer holds a level beyond that of its command."""
+        return self.commands.allows(stream.peer, level)
+
+    async def serve(self, transport: Transport) -> None:
+        """Answer one connection from its first message to its end."""
+        await self.commands.serve(transport)
+
+    # Commands out.
+
+    async def connect(
+        self,
+        address: Sinful | str,
+        command: int,
+        *,
+        session: ClaimId | None = None,
+        timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109
+        force_authentication: bool = False,
+    ) -> Stream:
+        """Open a connection for a command; see `CommandClient.connect`."""
+        return await self.client.connect(
+            address,
+            command,
+            session=session,
+            timeout=timeout,
+            force_authentication=force_authentication,
+        )
+
+    async def post(self, address: Sinful | str, command: int, message: Message) -> None:
+        """Send a command that nothing answers, by UDP if it can be; see `CommandClient.post`."""
+        await self.client.post(address, command, message)
+
+    async def register_with_brokers(self, files: Files, seconds: float) -> None:
+        """Register with the brokers of CCB_ADDRESS; see `Brokers.register`."""
+        await self.brokers.register(self.config, files, seconds)
+
+    def _on_contact(self, contacts: str) -> None:
+        """Tell others, from now on, through whom we can be called."""
+        self.standing.address = self.address.with_parameter("CCBID", contacts)
+
+    async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
+        """Make a connection; the part that differs between networks."""
+        raise NotImplementedError
+
+    def send_message(self, target: Endpoint, payload: bytes) -> None:
+        """Send a message in datagrams; the part that differs between networks."""
+        raise NotImplementedError
+
+    def expire_sessions(self) -> None:
+        """Forget sessions that nobody can use any more."""
+        self.standing.expire_sessions()
+
+    def hang_up(self) -> None:
+        """End every connection that is being served."""
+        self.commands.close()
+
+    async def close(self) -> None:
+        """End every connection that is being served."""
+        self.hang_up()

@@ -1,0 +1,109 @@
+"""The local disk for transfers in a process that many jobs share: what may take long is done aside.
+
+A small file on a local disk is read and written at once. Everything on a file system that may
+hang, and the bytes of large files, go through `Aside`; the steps of the dialog then wait for it,
+and other jobs go on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+
+from kettle.runtime.process.aside import Aside
+from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
+from kettle.wire.messages.filetransfer import CHUNK
+
+T = TypeVar("T")
+
+
+class AsideSource:
+    """A file that is read aside. Its lock keeps a late close from a read under way."""
+
+    __slots__ = ("_aside", "_lock", "_source", "mode", "size")
+
+    def __init__(self, source: LocalSource, aside: Aside) -> None:
+        self._source = source
+        self._aside = aside
+        self._lock = threading.Lock()
+        self.size = source.size
+        self.mode = source.mode
+
+    def read(self, size: int) -> Awaitable[bytes]:
+        """Return up to `size` bytes, soon."""
+        return self._aside.run(partial(self._locked, partial(self._source.read, size)))
+
+    def close(self) -> None:
+        """Close the file when nothing is done with it any more."""
+        self._aside.run(partial(self._locked, self._source.close))
+
+    def _locked(self, action: Callable[[], T]) -> T:
+        with self._lock:
+            return action()
+
+
+class AsideTarget:
+    """A file that is written aside."""
+
+    __slots__ = ("_aside", "_lock", "_target")
+
+    def __init__(self, target: LocalTarget, aside: Aside) -> None:
+        self._target = target
+        self._aside = aside
+        self._lock = threading.Lock()
+
+    def write(self, data: bytes) -> Awaitable[None]:
+        """Append the bytes, soon."""
+        return self._aside.run(partial(self._locked, partial(self._target.write, data)))
+
+    def close(self) -> Awaitable[None]:
+        """Finish the file, soon; its errors are the result's."""
+        return self._aside.run(partial(self._locked, self._target.close))
+
+    def _locked(self, action: Callable[[], None]) -> None:
+        with self._lock:
+            action()
+
+
+class AsideFiles(LocalFiles):
+    """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say."""
+
+    def __init__(self, aside: Aside, is_far: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._aside = aside
+        self._is_far = is_far
+
+    def open_source(  # type: ignore[override]
+        self, path: str
+    ) -> LocalSource | AsideSource | Awaitable[LocalSource | AsideSource]:
+        """Open a regular file for sending."""
+        if self._is_far(path):
+            return self._open_far_source(path)
+        source = LocalSource(path)
+        return source if source.size <= CHUNK else AsideSource(source, self._aside)
+
+    async def _open_far_source(self, path: str) -> AsideSource:
+        return AsideSource(await self._aside.run(partial(LocalSource, path)), self._aside)
+
+    def open_target(  # type: ignore[override]
+        self, path: str, mode: int
+    ) -> LocalTarget | Awaitable[AsideTarget]:
+        """Create or replace a file."""
+        if self._is_far(path):
+            return self._open_far_target(path, mode)
+        return LocalTarget(path, mode)
+
+    async def _open_far_target(self, path: str, mode: int) -> AsideTarget:
+        target = await self._aside.run(partial(LocalTarget, path, mode))
+        return AsideTarget(target, self._aside)
+
+    def make_directory(  # type: ignore[override]
+        self, path: str, mode: int
+    ) -> Awaitable[None] | None:
+        """Make a directory; an existing one is fine."""
+        if self._is_far(path):
+            return self._aside.run(partial(LocalFiles.make_directory, self, path, mode))
+        super().make_directory(path, mode)
+        return None

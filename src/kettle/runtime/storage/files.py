@@ -1,0 +1,279 @@
+"""Files of a daemon or a tool: read with a bound, replaced in one step, appended to.
+
+Also where the configuration's texts come from (`SystemSources`). Durable appending is in
+`durable.py`, which is imported only when it is used: tools load this module, and must not load
+asyncio with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from kettle.errors import NotFoundError, StorageError
+from kettle.runtime.machine_facts import read_machine_facts
+
+if TYPE_CHECKING:
+    from random import Random
+
+    from kettle.runtime.storage.disk import Disk
+    from kettle.runtime.storage.durable import DurableFile, Synchronizer
+
+# Limit: what is read in one piece when the caller names no bound.
+READ_LIMIT = 256 * 1024 * 1024
+# What is held at once of a file that is read piece by piece.
+PIECE_BYTES = 4 * 1024 * 1024
+# Limit: what a configuration command may print, and how long it may take.
+COMMAND_OUTPUT = 16 * 1024 * 1024
+COMMAND_SECONDS = 60.0
+
+
+class SystemSources:
+    """The machine as the source of configuration; see `kettle.config.Sources`."""
+
+    def read_text(self, path: str) -> str:
+        """Return the text of a file; bytes that are not UTF-8 survive as surrogates."""
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+
+    def write_text(self, path: str, text: str) -> None:
+        """Write a file anew, in one step."""
+        temporary = f"{path}.{os.getpid()}.new"
+        with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+        os.rename(temporary, path)
+
+    def list_directory(self, path: str) -> list[str]:
+        """Return the names in a folder, in no particular order."""
+        return os.listdir(path)
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or folder of this name."""
+        return os.path.exists(path)
+
+    def run_command(self, command: Sequence[str]) -> tuple[int, str]:
+        """Run a program and return its exit status and what it printed; OSError if it cannot."""
+        import subprocess  # tools seldom need it, and it is slow to load
+
+        try:
+            done = subprocess.run(
+                list(command),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                check=False,
+                timeout=COMMAND_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise OSError(f"{command[0]} took longer than {COMMAND_SECONDS:g} seconds") from None
+        return done.returncode, done.stdout[:COMMAND_OUTPUT].decode("utf-8", "surrogateescape")
+
+    def home_directory(self, user: str) -> str | None:
+        """Return the home of an account, `user` "" meaning the one that runs us."""
+        import pwd
+
+        try:
+            return (pwd.getpwnam(user) if user else pwd.getpwuid(os.geteuid())).pw_dir
+        except KeyError:
+            return None
+
+    def machine_facts(self) -> Mapping[str, str]:
+        """Return the detected macros, such as HOSTNAME, DETECTED_CORES and USERNAME."""
+        return read_machine_facts()
+
+    def random(self) -> Random:
+        """Return the source of randomness for `$RANDOM_CHOICE()`."""
+        import random
+
+        return random.SystemRandom()
+
+
+class Files:
+    """The file system as a daemon uses it. Paths are absolute."""
+
+    def __init__(self, synchronizer: Synchronizer | None = None, disk: Disk | None = None) -> None:
+        self._synchronizer = synchronizer
+        self._chosen_disk = disk
+
+    @property
+    def synchronizer(self) -> Synchronizer:
+        """What makes durable files durable: one worker for the whole daemon."""
+        if self._synchronizer is None:
+            from kettle.runtime.storage.durable import WorkerSynchronizer
+
+            self._synchronizer = WorkerSynchronizer()
+        return self._synchronizer
+
+    @property
+    def disk(self) -> Disk:
+        """Where durable files are."""
+        if self._chosen_disk is None:
+            from kettle.runtime.storage.disk import SystemDisk
+
+            self._chosen_disk = SystemDisk()
+        return self._chosen_disk
+
+    def open_durable(self, path: str, *, mode: int = 0o600) -> DurableFile:
+        """Open (or make) a file for durable appending."""
+        from kettle.runtime.storage.durable import DurableFile
+
+        return DurableFile(path, self.synchronizer, mode=mode, disk=self.disk)
+
+    async def append_durably(self, path: str, data: bytes, *, mode: int = 0o600) -> None:
+        """Append once and return when it is on disk."""
+        file = self.open_durable(path, mode=mode)
+        try:
+            file.append(data)
+            await file.commit()
+        finally:
+            file.close()
+
+    def append(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
+        """Append in one write, not durably; StorageError if it cannot be done."""
+        try:
+            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, mode)
+            try:
+                _write_whole(fd, data)
+            finally:
+                os.close(fd)
+        except OSError as error:
+            raise StorageError(f"cannot append to {path}: {error.strerror}") from error
+
+    def read(self, path: str, *, limit: int = READ_LIMIT) -> bytes:
+        """Return a file's bytes; NotFoundError, or StorageError if unreadable or too large."""
+        try:
+            with open(path, "rb") as file:
+                data = file.read(limit + 1)
+        except FileNotFoundError as error:
+            raise NotFoundError(f"{path} does not exist") from error
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+        if len(data) > limit:
+            raise StorageError(f"{path} is larger than {limit} bytes")
+        return data
+
+    def read_pieces(self, path: str) -> Iterator[bytes]:
+        """Yield a file's bytes piece by piece; NotFoundError, or StorageError if unreadable."""
+        try:
+            with open(path, "rb") as file:
+                while piece := file.read(PIECE_BYTES):
+                    yield piece
+        except FileNotFoundError as error:
+            raise NotFoundError(f"{path} does not exist") from error
+        except OSError as error:
+            raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+    def read_text(self, path: str, *, limit: int = READ_LIMIT) -> str:
+        """Return a file's text; bytes that are not UTF-8 become replacement characters."""
+        return self.read(path, limit=limit).decode("utf-8", errors="replace")
+
+    def write_atomically(
+        self, path: str, data: bytes | str, *, mode: int = 0o644, durable: bool = False
+    ) -> None:
+        """Replace a file in one step: readers see the old content or the new, never a part.
+
+        `durable` syncs the content and the folder before returning (this blocks; for small
+        files at rare moments).
+        """
+        content = data.encode() if isinstance(data, str) else data
+        temporary = f"{path}.{os.getpid()}.new"
+        try:
+            fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
+            try:
+                view = memoryview(content)
+                while view:
+                    view = view[os.write(fd, view) :]
+                os.fchmod(fd, mode)
+                if durable:
+                    os.fsync(fd)
+            finally:
+                os.close(fd)
+            os.rename(temporary, path)
+            if durable:
+                self.sync_folder(os.path.dirname(path))
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+    def lock(self, path: str, content: str) -> int:
+        """Take a lock file for the life of this process and write into it; return its descriptor.
+
+        Whoever can open it could hold it for ever, so nobody else may. StorageError, with what the
+        holder wrote, if another process has it.
+        """
+        import fcntl
+
+        try:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise StorageError(f"cannot open {path}: {error.strerror}") from error
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(fd, 64, 0).decode("ascii", errors="replace").strip()
+            os.close(fd)
+            raise StorageError(f"{path} is locked by process {holder}") from None
+        os.fchmod(fd, 0o600)
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, content.encode(), 0)
+        return fd
+
+    def sync_folder(self, path: str) -> None:
+        """Make the names in a folder durable."""
+        fd = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def rename(self, source: str, target: str) -> None:
+        """Rename, replacing the target; StorageError if it cannot be done."""
+        try:
+            os.rename(source, target)
+        except OSError as error:
+            raise StorageError(f"cannot rename {source}: {error.strerror}") from error
+
+    def remove(self, path: str) -> None:
+        """Remove a file; it is no error if there is none."""
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StorageError(f"cannot remove {path}: {error.strerror}") from error
+
+    def exists(self, path: str) -> bool:
+        """Whether there is something of that name."""
+        return os.path.lexists(path)
+
+    def make_folder(self, path: str, *, mode: int = 0o755) -> None:
+        """Make a folder and its parents; an existing one keeps its mode."""
+        try:
+            os.makedirs(path, mode=mode, exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"cannot make {path}: {error.strerror}") from error
+
+    @contextlib.asynccontextmanager
+    async def quiet(self) -> AsyncIterator[None]:
+        """Hold the sync worker: inside, this process has one thread and may fork.
+
+        Commits made meanwhile wait until the end of the block.
+        """
+        worker = self.synchronizer
+        worker.hold(1)
+        try:
+            await worker.idle()
+            yield
+        finally:
+            worker.hold(-1)
+
+
+def _write_whole(fd: int, data: bytes) -> None:
+    """Append all of it or nothing: a disk that has room for a part only is full."""
+    written = os.write(fd, data)
+    if written < len(data):
+        os.ftruncate(fd, max(0, os.fstat(fd).st_size - written))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

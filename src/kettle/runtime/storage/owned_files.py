@@ -1,0 +1,83 @@
+"""The local disk with the rights of a job's owner, or of the account its job runs as.
+
+Where this process cannot switch, everything is its own account's anyway. Nothing here may await:
+the switch is the whole process's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+
+from kettle.runtime.process.privileges import Account, Privileges, find_account
+from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
+from kettle.transfer.items import Look
+
+
+def account_of_owner(privileges: Privileges, owner: str) -> Account:
+    """Return as whom an owner's files are touched; NotFoundError if nobody has that name."""
+    return find_account(owner) if privileges.can_switch else privileges.daemon
+
+
+class OwnedFiles(LocalFiles):
+    """The files of one account."""
+
+    def __init__(self, privileges: Privileges, account: Account) -> None:
+        super().__init__()
+        self._privileges = privileges
+        self._account = account
+
+    @classmethod
+    def of(cls, privileges: Privileges, owner: str) -> OwnedFiles:
+        """Return the files of a job's owner; NotFoundError if nobody has that name."""
+        return cls(privileges, account_of_owner(privileges, owner))
+
+    def as_owner(self) -> contextlib.AbstractContextManager[None]:
+        """Be the owner for a moment."""
+        return self._privileges.as_account(self._account)
+
+    def look(self, path: str) -> Look | None:
+        """Return what is at `path`, as the owner would see it."""
+        with self.as_owner():
+            return super().look(path)
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a directory, as the owner would see them."""
+        with self.as_owner():
+            return super().names(path)
+
+    def open_source(self, path: str) -> LocalSource:
+        """Open a file for sending, with the owner's rights."""
+        with self.as_owner():
+            return super().open_source(path)
+
+    def open_target(self, path: str, mode: int) -> LocalTarget:
+        """Create or replace a file, which is the owner's."""
+        with self.as_owner():
+            return super().open_target(path, mode)
+
+    def make_directory(self, path: str, mode: int) -> None:
+        """Make a directory, which is the owner's."""
+        with self.as_owner():
+            super().make_directory(path, mode)
+
+    def date_back(self, folder: str, second: int) -> None:
+        """Let everything in a folder be older than a second of the epoch; the owner's rights.
+
+        What is older already keeps its time.
+        """
+        latest = second * 1_000_000_000 - 1
+        with self.as_owner():
+            for parent, folders, names in os.walk(folder):
+                for name in (*folders, *names):
+                    path = os.path.join(parent, name)
+                    facts = os.lstat(path)
+                    if facts.st_mtime_ns > latest:
+                        times = (facts.st_atime_ns, latest)
+                        os.utime(path, ns=times, follow_symlinks=False)
+
+    def give(self, path: str) -> None:
+        """Make the owner the owner of a folder."""
+        if self._privileges.can_switch:
+            with self._privileges.as_root():
+                os.chown(path, self._account.uid, self._account.gid)

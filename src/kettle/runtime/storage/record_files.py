@@ -1,0 +1,215 @@
+"""Files of records (history, epochs) on disk: appended to, rotated, read from either end, sent.
+
+What a record looks like and when a file is rotated is `records.history`'s; what a query means is
+`records.history_query`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kettle.errors import StorageError
+from kettle.records import history, history_query
+from kettle.runtime.storage import history_index
+
+if TYPE_CHECKING:
+    from kettle.config import Config
+    from kettle.records.job_clauses import Alternative
+    from kettle.runtime.context import Runtime
+    from kettle.runtime.process.snapshot import Part
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.runtime.storage.files import Files
+
+# What a history file holds at most where nothing else is said.
+_MOST_BYTES = 20 * 1024 * 1024
+
+# About what a record takes, and how many newest ones are sent without a look at the files' sizes.
+_RECORD_BYTES = 4096
+_FEW = 100
+
+
+def read_rotation(config: Config) -> history.RotationRules:
+    """Take the rules for all history files from the configuration (R070)."""
+    if config.boolean("ENABLE_HISTORY_ROTATION") is False:
+        return history.RotationRules()
+    most, rotations = config.integer("MAX_HISTORY_LOG"), config.integer("MAX_HISTORY_ROTATIONS")
+    return history.RotationRules(
+        most_bytes=_MOST_BYTES if most is None else max(0, most),
+        rotations=2 if rotations is None else max(1, rotations),
+        daily=config.boolean("ROTATE_HISTORY_DAILY") is True,
+        monthly=config.boolean("ROTATE_HISTORY_MONTHLY") is True,
+    )
+
+
+class RecordFile:
+    """A file of records that is rotated as the rules want it."""
+
+    def __init__(self, files: Files, path: str, rules: history.RotationRules) -> None:
+        self._files = files
+        self.path = path
+        self._rules = rules
+        self._size = -1
+        # About what the index lacks; the files of an earlier life may lack all of theirs.
+        self.unindexed_bytes = self.total_bytes()
+
+    def append(self, render: Callable[[int], bytes], now: int) -> None:
+        """Add a record, rendered for the offset at which it begins; OSError, StorageError."""
+        _, trouble = self.append_all((render,), now)
+        if trouble is not None:
+            raise trouble
+
+    def append_all(
+        self, renders: Iterable[Callable[[int], bytes]], now: int
+    ) -> tuple[int, StorageError | OSError | None]:
+        """Add records in as few writes as rotation allows.
+
+        Return how many of the first are in the file, and what keeps the others out.
+        """
+        written = 0
+        waiting: list[bytes] = []
+        size = 0
+        try:
+            if self._size < 0:
+                self._size = os.path.getsize(self.path) if os.path.exists(self.path) else 0
+            for render in renders:
+                data = render(self._size + size)
+                if waiting and self._has_no_room(size + len(data)):
+                    written += self._write(waiting, size)
+                    size = 0
+                if not waiting and self._rotate(len(data), now):
+                    data = render(0)
+                waiting.append(data)
+                size += len(data)
+            written += self._write(waiting, size)
+        except (StorageError, OSError) as error:
+            self._size = -1
+            return written, error
+        return written, None
+
+    def _write(self, records: list[bytes], size: int) -> int:
+        count = len(records)
+        if count:
+            self._files.append(self.path, b"".join(records))
+            self._size += size
+            self.unindexed_bytes += size
+            records.clear()
+        return count
+
+    def _has_no_room(self, adding: int) -> bool:
+        return 0 < self._rules.most_bytes < self._size + adding
+
+    def _rotate(self, adding: int, now: int) -> bool:
+        rules = self._rules
+        period_over = (rules.daily or rules.monthly) and self._is_period_over(now)
+        if not period_over and not self._has_no_room(adding):
+            return False
+        folder, name = os.path.split(self.path)
+        plan = history.plan_rotation(
+            name,
+            os.listdir(folder or "."),
+            size_bytes=self._size,
+            adding_bytes=adding,
+            most_bytes=rules.most_bytes,
+            rotations=rules.rotations,
+            stamp=time.strftime("%Y%m%dT%H%M%S", time.localtime(now)),
+            period_over=period_over,
+        )
+        if plan is None:
+            return False
+        self._files.rename(self.path, os.path.join(folder, plan.rename_to))
+        for old in plan.delete:
+            self._files.remove(os.path.join(folder, old))
+        self._size = 0
+        return True
+
+    def _is_period_over(self, now: int) -> bool:
+        if not self._size:
+            return False
+        last, today = time.localtime(os.path.getmtime(self.path)), time.localtime(now)
+        return self._rules.is_period_over(last[:3], today[:3])
+
+    def _paths(self) -> list[str]:
+        """Return the files, oldest first."""
+        folder, name = os.path.split(self.path)
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            return []
+        return [
+            os.path.join(folder, each)
+            for each in (*history.rotated_files(name, names), name)
+            if each in names
+        ]
+
+    def total_bytes(self) -> int:
+        """Return the size of the files together."""
+        total = 0
+        for path in self._paths():
+            with contextlib.suppress(OSError):
+                total += os.path.getsize(path)
+        return total
+
+    def refresh_index(self) -> None:
+        """Index what is new, where there is enough to be worth it; OSError. Not for the loop."""
+        if self.total_bytes() >= history_index.LEAST_BYTES:
+            history_index.refresh(self.path, self._paths())
+
+    def find(
+        self, alternatives: Sequence[Alternative], *, forwards: bool
+    ) -> Iterator[history.HistoryRecord]:
+        """Yield the records that an alternative may be true of, with the index's help."""
+        with contextlib.closing(history_index.HistoryIndex(self.path, alternatives)) as index:
+            for path in self._paths() if forwards else reversed(self._paths()):
+                with contextlib.suppress(OSError):
+                    yield from index.records(path, forwards=forwards)
+
+    def forwards(self) -> Iterator[history.HistoryRecord]:
+        """Yield the records, oldest first."""
+        for path in self._paths():
+            yield from history.read_forwards(self._files.read_pieces(path))
+
+    def backwards(self) -> Iterator[history.HistoryRecord]:
+        """Yield the records, newest first."""
+        for path in reversed(self._paths()):
+            try:
+                fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                continue
+            try:
+                size = os.fstat(fd).st_size
+                yield from history.read_backwards(partial(_read_at, fd), size)
+            finally:
+                os.close(fd)
+
+
+def _read_at(fd: int, at: int, length: int) -> bytes:
+    return os.pread(fd, length, at)
+
+
+async def send_history(
+    runtime: Runtime, stream: Stream, file: RecordFile, query: history_query.HistoryQuery
+) -> None:
+    """Answer a query over the records of a file and of those that were rotated away."""
+
+    def parts(encrypted: bool) -> Iterator[Part]:
+        return history_query.parts(_records(file, query, daemon), query, encrypted)
+
+    daemon = os.getpid()
+    few = 0 <= query.limit < _FEW and query.constraint is None
+    ads = query.limit if few else file.total_bytes() // _RECORD_BYTES
+    await runtime.snapshots.answer(stream, parts, ads=ads)
+
+
+def _records(
+    file: RecordFile, query: history_query.HistoryQuery, daemon: int
+) -> Iterator[history.HistoryRecord]:
+    """Return the records to look at; only a child of the daemon uses the index."""
+    wanted = history_query.alternatives(query, history_index.INDEXED)
+    if wanted is not None and os.getpid() != daemon:
+        return file.find(wanted, forwards=query.forwards)
+    return file.forwards() if query.forwards else file.backwards()

@@ -1,0 +1,1 @@
+"""The job queue: its ads and transactions, and what clients read and change in it."""

@@ -1,0 +1,409 @@
+"""ACT_ON_JOBS: hold, release, remove, vacate, suspend, continue, for jobs named or described.
+
+A `Survey` finds for each job whether the actor may do it and whether it makes sense, which is the
+answer to the client; once that agrees, `plan` gives the transaction and what must be told to
+running jobs. Committing, signalling shadows and writing events are the shell's.
+Source: wire reference, ACT_ON_JOBS (R067, R068).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kettle.attributes.codes import (
+    ActionResult,
+    ActionResultType,
+    HoldReasonCode,
+    JobAction,
+    JobStatus,
+)
+from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
+from kettle.schedd import job_machine
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.factory import is_factory
+from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
+from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.selection import candidates, holds
+from kettle.schedd.queue.transaction import Transaction
+
+_REASON = {
+    JobAction.HOLD: "HoldReason",
+    JobAction.RELEASE: "ReleaseReason",
+    JobAction.REMOVE: "RemoveReason",
+    JobAction.REMOVE_X: "RemoveReason",
+    JobAction.SUSPEND: "SuspendReason",
+    JobAction.CONTINUE: "ContinueReason",
+    JobAction.TRANSFER_AND_REMOVE: "RemoveReason",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a client asks: the action and the jobs, by ids or by a constraint."""
+
+    action: JobAction
+    totals: bool
+    reason: str
+    subcode: int
+    ids: tuple[tuple[int, int | None], ...] | None
+    constraint: str | None
+
+
+@dataclass(slots=True)
+class Done:
+    """One job's part of a plan; `was` is the status before, which says who runs it now."""
+
+    job: Job
+    action: JobAction
+    was: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Plan:
+    """What an action comes to: the changes, and the jobs it is done to."""
+
+    request: Request
+    transaction: Transaction
+    done: list[Done] = field(default_factory=list)
+    # Clusters that stop or go on making jobs: cluster, JobMaterializePaused.
+    factories: list[tuple[Cluster, int]] = field(default_factory=list)
+
+
+class Survey:
+    """What a request means and what becomes of each job; nothing is changed, nor planned, yet.
+
+    `look` is run to its end, slice by slice; after that there are `answer`, `jobs` and `clusters`.
+    """
+
+    def __init__(self, queue: JobQueue, request: Request, actor: Actor) -> None:
+        self._queue = queue
+        self._request = request
+        self._actor = actor
+        self._results: list[tuple[str, ActionResult]] = []
+        self.jobs: list[Job] = []
+        self.clusters: list[Cluster] = []
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether anything is to be done; otherwise both sides close."""
+        return bool(self.jobs or self.clusters)
+
+    @property
+    def answer(self) -> ClassAd:
+        """The ad that tells the client."""
+        return _answer(self, self._request, self._results, self._actor, len(self._queue.jobs))
+
+    def look(self) -> Iterator[None]:
+        """Look at every job that is meant; yields after each SLICE of them."""
+        request = self._request
+        if request.constraint is None:
+            yield from self._look_at_named(request.ids or ())
+            return
+        constraint = _constraint(request.constraint)
+        for made in list(self._queue.clusters.values()):
+            if is_factory(made) and holds(made.ad, constraint):
+                self._look_at_cluster(made, only_success=True)
+        everything = _TRUE.fullmatch(request.constraint) is not None
+        for number, job in enumerate(candidates(self._queue, constraint), 1):
+            if (everything or holds(job.ad, constraint)) and _fits(request.action, job):
+                self._look_at(job)
+            if number % SLICE == 0:
+                yield
+
+    def _look_at_named(self, ids: Iterable[tuple[int, int | None]]) -> Iterator[None]:
+        looked = 0
+        for name, jobs, cluster in _named(self._queue, ids):
+            if cluster is not None:
+                self._look_at_cluster(cluster)
+            elif not jobs:
+                self._results.append((name, ActionResult.NOT_FOUND))
+            for job in jobs:
+                self._look_at(job)
+            looked += len(jobs) + 1
+            if looked >= SLICE:
+                looked = 0
+                yield
+
+    def _look_at(self, job: Job) -> None:
+        result = _judge(self._request, job, self._actor)
+        if result is ActionResult.SUCCESS:
+            self.jobs.append(job)
+        self._results.append((_name(job.id), result))
+
+    def _look_at_cluster(self, cluster: Cluster, *, only_success: bool = False) -> None:
+        result = _judge_cluster(self._request, cluster, self._actor)
+        if result is ActionResult.SUCCESS:
+            self.clusters.append(cluster)
+        if result is not None and (result is ActionResult.SUCCESS or not only_success):
+            self._results.append((f"cluster_{cluster.id}", result))
+
+
+# Jobs that are looked at, or changed in one commit, before others have their turn.
+SLICE = 500
+_TRUE = re.compile(r"[\s(]*(?:true|1)[\s)]*", re.IGNORECASE)
+
+
+def parse(ad: ClassAd) -> Request:
+    """Read a request ad; RemoteProtocolError for one that makes no sense."""
+    number = ad.integer("JobAction")
+    action = next((each for each in _ACTIONS if int(each) == number), None)
+    if action is None:
+        raise RemoteProtocolError(f"there is no job action {number}")
+    ids, constraint = ad.string("ActionIds"), ad.text("ActionConstraint")
+    if (ids is None) == (constraint is None):
+        raise RemoteProtocolError("an action names jobs either by ids or by a constraint")
+    name = _REASON.get(action)
+    return Request(
+        action=action,
+        totals=ad.integer("ActionResultType") != ActionResultType.LONG,
+        reason=(ad.string(name) or "") if name else "",
+        subcode=ad.integer("HoldReasonSubCode") or 0,
+        ids=tuple(parse_ids(ids)) if ids is not None else None,
+        constraint=constraint,
+    )
+
+
+_ACTIONS = tuple(JobAction)
+
+
+def plan(
+    queue: JobQueue,
+    request: Request,
+    actor: Actor,
+    now: int,
+    jobs: Iterable[Job],
+    clusters: Iterable[Cluster] = (),
+) -> Plan:
+    """Decide, for jobs and clusters that a survey found, what changes now.
+
+    Time has passed since the survey: who has left, or may not be acted on any more, is passed over.
+    """
+    planned = Plan(request, queue.transaction())
+    said = f"by user {actor.owner}"
+    if request.reason:
+        said = f"{request.reason} ({said})"
+    for cluster in clusters:
+        if queue.clusters.get(cluster.id) is cluster:
+            _plan_cluster(planned, cluster, actor)
+    alike: dict[int, list[JobId]] = {}
+    alike_only = request.action in _ALIKE
+    for job in jobs:
+        if queue.jobs.get(job.id) is not job or (
+            _judge(request, job, actor) is not ActionResult.SUCCESS
+        ):
+            continue
+        if alike_only and _ON_RELEASE not in job.ad:
+            alike.setdefault(job.status, []).append(job.id)
+        else:
+            attributes = _attributes(request, job, said, now)
+            if attributes:
+                planned.transaction.update(key_of(*job.id), attributes)
+        planned.done.append(Done(job, request.action, job.status, said))
+    for ids in alike.values():
+        attributes = _attributes(request, queue.jobs[ids[0]], said, now)
+        texts = {name: text for name, text in attributes.items() if text is not None}
+        planned.transaction.update_alike(ids, texts)
+    return planned
+
+
+# Actions that do the same to all jobs of one status, except for those that are to become something
+# on release.
+_ALIKE = frozenset((JobAction.REMOVE, JobAction.TRANSFER_AND_REMOVE))
+_ON_RELEASE = "JobStatusOnRelease"
+
+
+def _constraint(text: str) -> Expr:
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError as error:
+        raise RemoteProtocolError(f"the constraint does not parse: {error}") from error
+
+
+def _named(
+    queue: JobQueue, ids: Iterable[tuple[int, int | None]]
+) -> Iterable[tuple[str, list[Job], Cluster | None]]:
+    """Yield for each id its name in the answer, its jobs, and its cluster if that makes jobs."""
+    for number, proc in ids:
+        if proc is not None:
+            job = queue.job(number, proc)
+            yield f"job_{number}_{proc}", [job] if job is not None else [], None
+            continue
+        cluster = queue.clusters.get(number)
+        if cluster is None:
+            yield f"cluster_{number}", [], None
+            continue
+        makes_jobs = cluster if is_factory(cluster) else None
+        yield f"cluster_{number}", list(cluster.procs.values()), makes_jobs
+
+
+def _name(job: JobId) -> str:
+    return f"job_{job.cluster}_{job.proc}"
+
+
+def _fits(action: JobAction, job: Job) -> bool:
+    """Tell whether a job that a constraint found counts: it can be acted on, or is held already.
+
+    The reference passes over all others, and counts those that a user has held before.
+    """
+    result = _check(action, job)
+    held = action is JobAction.HOLD and result is ActionResult.ALREADY_DONE
+    return held or result is ActionResult.SUCCESS
+
+
+def _check(action: JobAction, job: Job) -> ActionResult:
+    """Return what the job's status says about an action."""
+    check = _CHECKS.get(action)
+    return ActionResult.SUCCESS if check is None else check(job)
+
+
+def _check_hold(job: Job) -> ActionResult:
+    if job.status in {JobStatus.REMOVED, JobStatus.COMPLETED}:
+        return ActionResult.PERMISSION_DENIED
+    if job.status == JobStatus.HELD:
+        code = job.ad.integer("HoldReasonCode")
+        if code in {HoldReasonCode.UserRequest, HoldReasonCode.SpoolingInput}:
+            return ActionResult.ALREADY_DONE
+    return ActionResult.SUCCESS
+
+
+def _check_release(job: Job) -> ActionResult:
+    if job.status != JobStatus.HELD:
+        return ActionResult.BAD_STATUS
+    if job.ad.integer("HoldReasonCode") == HoldReasonCode.SpoolingInput:
+        return ActionResult.BAD_STATUS
+    return ActionResult.SUCCESS
+
+
+def _check_remove(job: Job) -> ActionResult:
+    if job.status == JobStatus.REMOVED:
+        return ActionResult.ALREADY_DONE
+    return ActionResult.SUCCESS
+
+
+def _check_remove_x(job: Job) -> ActionResult:
+    waiting = job.status == JobStatus.HELD and (
+        job.ad.integer("JobStatusOnRelease") == JobStatus.REMOVED
+    )
+    if job.status == JobStatus.REMOVED or waiting:
+        return ActionResult.SUCCESS
+    return ActionResult.BAD_STATUS
+
+
+def _check_running(job: Job) -> ActionResult:
+    running = {JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED}
+    return ActionResult.SUCCESS if job.status in running else ActionResult.BAD_STATUS
+
+
+def _check_suspend(job: Job) -> ActionResult:
+    running = {JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT}
+    return ActionResult.SUCCESS if job.status in running else ActionResult.BAD_STATUS
+
+
+def _check_continue(job: Job) -> ActionResult:
+    return ActionResult.SUCCESS if job.status == JobStatus.SUSPENDED else ActionResult.BAD_STATUS
+
+
+_CHECKS = {
+    JobAction.HOLD: _check_hold,
+    JobAction.RELEASE: _check_release,
+    JobAction.REMOVE: _check_remove,
+    JobAction.TRANSFER_AND_REMOVE: _check_remove,
+    JobAction.REMOVE_X: _check_remove_x,
+    JobAction.VACATE: _check_running,
+    JobAction.VACATE_FAST: _check_running,
+    JobAction.SUSPEND: _check_suspend,
+    JobAction.CONTINUE: _check_continue,
+}
+
+
+def _judge(request: Request, job: Job, actor: Actor) -> ActionResult:
+    if not actor.may_change(job.user):
+        return ActionResult.PERMISSION_DENIED
+    return _check(request.action, job)
+
+
+def _attributes(request: Request, job: Job, said: str, now: int) -> job_machine.Attributes:
+    """Return what changes in the job's ad at once; a suspension is told by the shadow later."""
+    match request.action:
+        case JobAction.HOLD:
+            held = job_machine.Held(said, HoldReasonCode.UserRequest, request.subcode)
+            return job_machine.step(job.ad, held, now)
+        case JobAction.RELEASE:
+            return job_machine.step(job.ad, job_machine.Released(said), now)
+        case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE:
+            return job_machine.step(job.ad, job_machine.Removed(said), now)
+        case JobAction.REMOVE_X:
+            changes: job_machine.Attributes = {}
+            if job.status != JobStatus.REMOVED:
+                changes = job_machine.step(job.ad, job_machine.Removed(said), now)
+            changes["RemoveReason"] = job_machine.quote(said)
+            changes["LeaveJobInQueue"] = "false"
+            return changes
+        case _:
+            return {}
+
+
+# JobMaterializePaused after an action on a cluster that makes jobs.
+_PAUSED = {
+    JobAction.HOLD: 1,
+    JobAction.RELEASE: 0,
+    JobAction.REMOVE: 3,
+    JobAction.REMOVE_X: 3,
+}
+
+
+def _judge_cluster(request: Request, cluster: Cluster, actor: Actor) -> ActionResult | None:
+    """Judge what an action does to the making of jobs; None if it does nothing to it."""
+    paused = _PAUSED.get(request.action)
+    if paused is None:
+        return None
+    if not actor.may_change(cluster.ad.string("User") or ""):
+        return ActionResult.PERMISSION_DENIED
+    now_paused = cluster.ad.integer("JobMaterializePaused") or 0
+    if now_paused == paused:
+        return ActionResult.ALREADY_DONE
+    if now_paused == _PAUSED[JobAction.REMOVE]:
+        return ActionResult.PERMISSION_DENIED
+    return ActionResult.SUCCESS
+
+
+def _plan_cluster(planned: Plan, cluster: Cluster, actor: Actor) -> None:
+    if _judge_cluster(planned.request, cluster, actor) is ActionResult.SUCCESS:
+        paused = _PAUSED[planned.request.action]
+        key = key_of(cluster.id, CLUSTER_PROC)
+        planned.transaction.set_attribute(key, "JobMaterializePaused", str(paused))
+        planned.factories.append((cluster, paused))
+
+
+def _answer(
+    survey: Survey,
+    request: Request,
+    results: list[tuple[str, ActionResult]],
+    actor: Actor,
+    jobs: int,
+) -> ClassAd:
+    answer = ClassAd(
+        {
+            "JobAction": int(request.action),
+            "TotalJobAds": jobs,
+            "ActionResult": int(survey.succeeded),
+            "ActionResultType": int(
+                ActionResultType.TOTALS if request.totals else ActionResultType.LONG
+            ),
+            "IsQueueSuperUser": actor.super_user,
+        }
+    )
+    if not request.totals:
+        for name, result in results:
+            answer[name] = int(result)
+        return answer
+    totals = [0] * len(ActionResult)
+    for _, result in results:
+        totals[result] += 1
+    for code, total in enumerate(totals):
+        answer[f"result_total_{code}"] = total
+    return answer

@@ -1,0 +1,99 @@
+"""Which attribute of a job may be set by whom, and to what.
+
+Pure: a verdict on one attribute. The verdict may be a refusal with the errno the protocol answers,
+silence (the schedd sets it itself, so the client's value is passed over), or the text to store.
+Source: wire reference, Attribute protection rules (R069).
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+
+from kettle.attributes.codes import JobStatus
+from kettle.errors import RefusedError
+from kettle.policy.attribute_protection import Standing, standing
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.settings import QueueSettings
+from kettle.wire.codec import is_private_attribute
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+
+# Limit: one expression; a longer one is no expression anybody wrote.
+LONGEST_TEXT = 1024 * 1024
+LONGEST_NAME = 256
+
+_UNDEFINED = "undefined"
+_NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
+
+
+def check_shape(name: str, text: str) -> None:
+    """Raise RefusedError (EINVAL) for what can be no attribute of the queue log."""
+    if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise RefusedError(f"{name[:40]!r} is not an attribute name", code=errno.EINVAL)
+    if "\n" in text or not text or len(text) > LONGEST_TEXT:
+        raise RefusedError(f"the value of {name} is not one expression", code=errno.EINVAL)
+
+
+def decide_new(
+    cluster: int, proc: int, name: str, text: str, actor: Actor, settings: QueueSettings
+) -> str | None:
+    """Return the text to store in an ad that is being submitted; None to pass the value over.
+
+    Raises RefusedError where the submitter must not say that.
+    """
+    lower = name.lower()
+    if lower in _IDENTITY:
+        return _decide_identity(lower, text, actor, settings)
+    if lower == "clusterid" and text != str(cluster):
+        raise RefusedError(f"ClusterId of cluster {cluster} cannot be {text}", code=errno.EINVAL)
+    if lower == "procid" and proc >= 0 and text != str(proc):
+        raise RefusedError(f"ProcId of job {cluster}.{proc} cannot be {text}", code=errno.EINVAL)
+    if lower == "jobstatus" and text not in _NEW_STATUSES and not actor.super_user:
+        raise RefusedError(f"a new job cannot have JobStatus {text}", code=errno.EINVAL)
+    if lower in settings.secure:
+        return None
+    if is_private_attribute(name) and not actor.super_user:
+        raise RefusedError(f"{name} is private", code=errno.EACCES)
+    return text
+
+
+def decide_change(
+    name: str, text: str, actor: Actor, settings: QueueSettings, *, protected_allowed: bool
+) -> str | None:
+    """Return the text to store in a job that is already queued; None to pass the value over.
+
+    That the actor may change this job at all was decided before. Raises RefusedError.
+    """
+    how = standing(name, settings)
+    if how is Standing.IMMUTABLE:
+        raise RefusedError(f"{name} of a job cannot be changed", code=errno.EACCES)
+    if how is Standing.SECURE:
+        return None
+    if how is Standing.PROTECTED and not protected_allowed:
+        raise RefusedError(f"{name} is protected", code=errno.EACCES)
+    if how is Standing.PRIVATE and not actor.super_user:
+        raise RefusedError(f"{name} is private", code=errno.EACCES)
+    if how is Standing.STATE and not actor.super_user:
+        raise RefusedError(f"{name} is changed by actions, not by hand", code=errno.EACCES)
+    return text
+
+
+_IDENTITY = frozenset(("owner", "user", "osuser"))
+
+
+def _decide_identity(lower: str, text: str, actor: Actor, settings: QueueSettings) -> str | None:
+    if lower == "osuser" or text.lower() == _UNDEFINED:
+        wanted = actor.owner if lower == "owner" else ""
+    else:
+        wanted = text.strip('"')
+    allowed = {actor.owner, actor.user, ""}
+    if wanted not in allowed and not actor.super_user:
+        raise RefusedError(f"{actor.user} cannot submit jobs of {wanted}", code=errno.EACCES)
+    if lower != "owner":
+        # User and OsUser follow from Owner.
+        return None
+    owner = wanted.partition("@")[0]
+    if owner == "root" and not settings.root_may_own:
+        raise RefusedError("root cannot own jobs", code=errno.EACCES)
+    return f'"{owner}"'

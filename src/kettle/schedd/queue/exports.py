@@ -1,0 +1,199 @@
+"""EXPORT_JOBS, UNEXPORT_JOBS, IMPORT_EXPORTED_JOB_RESULTS: jobs that another manager runs.
+
+Exported jobs stay in the queue, marked as managed elsewhere, and are left alone; what the other
+manager works on is a queue log of its own with them in it. Its changes come back with an import.
+Text and transactions only: files are `services.exports`'. Source: wire reference, EXPORT_JOBS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, NotFoundError, RefusedError, RemoteProtocolError
+from kettle.records import queue_log
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.job_ids import CLUSTER_PROC, HEADER_KEY, key_of, parse_ids, parse_key
+from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
+from kettle.schedd.queue.selection import select_jobs
+from kettle.schedd.queue.transaction import Transaction
+
+LOG_NAME = "job_queue.log"
+EXTERNAL = "External"
+MANAGER = "Lumberjack"
+
+# What the other manager may not change of a job, in lower case.
+_OURS = frozenset(
+    (
+        "owner",
+        "user",
+        "osuser",
+        "clusterid",
+        "procid",
+        "mytype",
+        "targettype",
+        "globaljobid",
+        "managed",
+        "managedmanager",
+    )
+)
+
+
+@dataclass(slots=True)
+class Chosen:
+    """Whole clusters that a request means, and how many jobs they have."""
+
+    clusters: list[Cluster] = field(default_factory=list)
+    jobs: int = 0
+    user: str = ""
+
+
+def is_external(ad: ClassAd) -> bool:
+    """Tell whether another manager runs a job."""
+    return "Managed" in ad and ad.string("Managed") == EXTERNAL
+
+
+def choose(queue: JobQueue, request: ClassAd, actor: Actor) -> Chosen:
+    """Return the clusters of the jobs that a request means, by ids or by a constraint.
+
+    Raises RefusedError for jobs of several users or of somebody else, NotFoundError for no jobs,
+    RemoteProtocolError for a request that names none.
+    """
+    chosen = Chosen()
+    for number in dict.fromkeys(job.id.cluster for job in _meant(queue, request)):
+        cluster = queue.clusters[number]
+        for job in cluster.procs.values():
+            if not actor.may_change(job.user):
+                raise RefusedError(f"{actor.user} may not change job {job.id} of {job.user}")
+            if chosen.user and job.user != chosen.user:
+                raise RefusedError(
+                    "the jobs belong to several users", hint="export them one by one"
+                )
+            chosen.user = job.user
+            chosen.jobs += 1
+        chosen.clusters.append(cluster)
+    if not chosen.clusters:
+        raise NotFoundError("no job matches")
+    return chosen
+
+
+def _meant(queue: JobQueue, request: ClassAd) -> Iterator[Job]:
+    ids, constraint = request.string("ActionIds"), request.text("ActionConstraint")
+    if constraint is not None:
+        try:
+            yield from list(select_jobs(queue, parse_expression(constraint, old=True)))
+        except ClassAdSyntaxError as error:
+            raise RemoteProtocolError(f"the constraint does not parse: {error}") from error
+    elif ids is not None:
+        for number, proc in parse_ids(ids):
+            cluster = queue.clusters.get(number)
+            for job in list(cluster.procs.values()) if cluster else ():
+                if proc is None or job.id.proc == proc:
+                    yield job
+    else:
+        raise RemoteProtocolError("the request names no jobs")
+
+
+def check_exportable(chosen: Chosen) -> None:
+    """Raise RefusedError unless every job waits here: none runs, none is exported already."""
+    for cluster in chosen.clusters:
+        for job in cluster.procs.values():
+            if is_external(job.ad):
+                raise RefusedError(f"job {job.id} is exported already")
+            if job.status not in {JobStatus.IDLE, JobStatus.HELD}:
+                raise RefusedError(f"job {job.id} is neither idle nor held")
+
+
+def render_log(chosen: Chosen, next_cluster: int, now: int) -> str:
+    """Return the queue log that the other manager starts from."""
+
+    def ads() -> Iterator[tuple[str, str, str, Iterable[tuple[str, str]]]]:
+        yield HEADER_KEY, "Job", "Machine", [("NextClusterNum", str(next_cluster))]
+        for cluster in chosen.clusters:
+            yield key_of(cluster.id, CLUSTER_PROC), "Job", "Machine", _texts(cluster.ad)
+            for job in cluster.procs.values():
+                yield key_of(*job.id), "Job", "Machine", _texts(job.ad)
+
+    return "".join(queue_log.encode_snapshot(1, now, ads()))
+
+
+def _texts(ad: ClassAd) -> list[tuple[str, str]]:
+    return [(name, ad.text(name) or "undefined") for name in ad.own_names()]
+
+
+def plan_export(queue: JobQueue, chosen: Chosen) -> Transaction:
+    """Mark the jobs as managed elsewhere."""
+    transaction = queue.transaction()
+    for cluster in chosen.clusters:
+        for job in cluster.procs.values():
+            transaction.set_attribute(key_of(*job.id), "Managed", f'"{EXTERNAL}"')
+            transaction.set_attribute(key_of(*job.id), "ManagedManager", f'"{MANAGER}"')
+    return transaction
+
+
+def plan_unexport(queue: JobQueue, chosen: Chosen) -> Transaction:
+    """Take the marks away; jobs without one are left as they are."""
+    transaction = queue.transaction()
+    for cluster in chosen.clusters:
+        for job in cluster.procs.values():
+            _take_back(transaction, job)
+    return transaction
+
+
+def _take_back(transaction: Transaction, job: Job) -> None:
+    for name in ("Managed", "ManagedManager"):
+        if name in job.ad:
+            transaction.delete_attribute(key_of(*job.id), name)
+
+
+class ExportedLog:
+    """A queue log of the other manager, read: attributes of each ad by key."""
+
+    def __init__(self, data: bytes) -> None:
+        self.ads: dict[str, dict[str, tuple[str, str]]] = {}
+        queue_log.replay(data, self)
+
+    def new_ad(self, key: str, my_type: str, target_type: str) -> None:
+        """Take an ad in."""
+        del my_type, target_type
+        self.ads[key] = {}
+
+    def destroy_ad(self, key: str) -> None:
+        """Forget an ad."""
+        self.ads.pop(key, None)
+
+    def set_attribute(self, key: str, name: str, text: str) -> None:
+        """Give an attribute its text."""
+        self.ads.setdefault(key, {})[name.lower()] = (name, text)
+
+    def delete_attribute(self, key: str, name: str) -> None:
+        """Remove an attribute."""
+        self.ads.get(key, {}).pop(name.lower(), None)
+
+
+def plan_import(queue: JobQueue, log: ExportedLog, actor: Actor) -> tuple[Transaction, int]:
+    """Take over what the other manager changed; returns how many jobs came back.
+
+    A job that it did not touch stays exported. Raises RefusedError for jobs of somebody else.
+    """
+    transaction = queue.transaction()
+    count = 0
+    for key, attributes in log.ads.items():
+        number = parse_key(key)
+        job = queue.job(*number) if number is not None and number[1] >= 0 else None
+        if job is None or not is_external(job.ad):
+            continue
+        if not actor.may_change(job.user):
+            raise RefusedError(f"{actor.user} may not change job {job.id} of {job.user}")
+        changed = {
+            name: text
+            for lower, (name, text) in attributes.items()
+            if lower not in _OURS and job.ad.text(name) != text
+        }
+        if changed:
+            transaction.update(key, changed)
+            _take_back(transaction, job)
+            count += 1
+    return transaction, count

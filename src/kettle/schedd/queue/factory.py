@@ -1,0 +1,162 @@
+"""Clusters that make their jobs later: how many are made now, and what the queue is told.
+
+Pure: counts in, numbers and transactions out. How a job follows from the submit digest is
+`kettle.submit.materialize`; reading the digest and its items is the service's. Source: wire
+reference, Late materialization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
+from random import Random
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.errors import StorageError
+from kettle.schedd.queue import submission
+from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
+from kettle.schedd.queue.job_queue import Cluster
+from kettle.schedd.queue.transaction import Transaction
+from kettle.schedd.settings import QueueSettings
+from kettle.submit.build import JobPlan
+from kettle.submit.sources import FileFact
+
+
+class Paused(IntEnum):
+    """JobMaterializePaused: whether a cluster makes jobs."""
+
+    INVALID = -1
+    RUNNING = 0
+    HELD = 1
+    NO_MORE = 2
+    REMOVED = 3
+
+
+# Limit: jobs made in one go, so that others have their turn in between.
+MOST_AT_ONCE = 500
+
+
+def is_factory(cluster: Cluster) -> bool:
+    """Tell whether a cluster makes its jobs later."""
+    return "JobMaterializeDigestFile" in cluster.ad
+
+
+def count_wanted(cluster: Cluster) -> int:
+    """Return how many jobs a cluster should make now."""
+    ad = cluster.ad
+    if not is_factory(cluster) or (ad.integer("JobMaterializePaused") or 0) != Paused.RUNNING:
+        return 0
+    limit = ad.integer("JobMaterializeLimit")
+    wanted = MOST_AT_ONCE if limit is None else min(MOST_AT_ONCE, limit - len(cluster.procs))
+    most_idle = ad.integer("JobMaterializeMaxIdle")
+    if most_idle is not None:
+        idle = sum(1 for job in cluster.procs.values() if job.status == JobStatus.IDLE)
+        wanted = min(wanted, most_idle - idle)
+    return max(0, wanted)
+
+
+def plan_jobs(
+    transaction: Transaction,
+    cluster: Cluster,
+    plans: Iterable[JobPlan],
+    settings: QueueSettings,
+    now: int,
+) -> int:
+    """Put made jobs into a transaction; returns how many."""
+    made = 0
+    for plan in plans:
+        job = JobId(cluster.id, plan.proc)
+        key = key_of(*job)
+        submission.add_proc(transaction, job, settings, now)
+        transaction.set_attribute(key, "ProcId", str(plan.proc))
+        transaction.set_attribute(key, "JobStatus", str(plan.status))
+        if cluster.ad.integer("QDate") != now:
+            transaction.set_attribute(key, "QDate", str(now))
+            transaction.set_attribute(key, "EnteredCurrentStatus", str(now))
+        for name, text in plan.differences:
+            if name.lower() not in _NOT_THE_JOBS:
+                transaction.set_attribute(key, name, text)
+        transaction.update(
+            key_of(cluster.id, CLUSTER_PROC),
+            {
+                "JobMaterializeNextProcId": str(plan.proc + 1),
+                "JobMaterializeNextRow": str(plan.row.index + 1),
+            },
+        )
+        made += 1
+    return made
+
+
+# What a digest does not decide.
+_NOT_THE_JOBS = frozenset(("owner", "user", "clusterid", "procid", "jobstatus", "mytype"))
+
+
+def plan_end(transaction: Transaction, cluster: Cluster, paused: Paused) -> None:
+    """Note that a cluster makes no further job."""
+    key = key_of(cluster.id, CLUSTER_PROC)
+    transaction.set_attribute(key, "JobMaterializePaused", str(int(paused)))
+
+
+class DigestSources:
+    """What a digest may look at: its own items, and nothing else of the access point.
+
+    A digest is a user's text that the schedd reads with its own rights, so it runs no command and
+    reads no file; what it wants to know of files was looked at when it was submitted. Which
+    names are folders `is_folder` says.
+    """
+
+    def __init__(
+        self, items_file: str, items: str, is_folder: Callable[[str], bool] = bool
+    ) -> None:
+        self._items_file = items_file
+        self._items = items
+        self._is_folder = is_folder
+
+    def read_text(self, path: str) -> str:
+        """Return the items; StorageError for every other file."""
+        if path == self._items_file:
+            return self._items
+        raise StorageError(f"a digest cannot read {path}")
+
+    def write_text(self, path: str, text: str) -> None:
+        """Refuse."""
+        raise StorageError(f"a digest cannot write {path} ({len(text)} characters)")
+
+    def exists(self, path: str) -> bool:
+        """Tell whether it is the items."""
+        return path == self._items_file
+
+    def run_command(self, command: Sequence[str]) -> tuple[int, str]:
+        """Refuse."""
+        raise StorageError(f"a digest cannot run {command}")
+
+    def look_at(self, path: str) -> FileFact | None:
+        """Say that every file is there and empty: that was checked at the submission."""
+        return FileFact(0, self._is_folder(path)) if path else None
+
+    def head(self, path: str) -> bytes:
+        """Return nothing."""
+        del path
+        return b""
+
+    def glob(self, pattern: str) -> list[str]:
+        """Return nothing."""
+        del pattern
+        return []
+
+    def random(self) -> Random:
+        """Return the source of `$RANDOM_CHOICE()`: the same one for the same cluster."""
+        return Random(0)  # noqa: S311 - a job's choice is no secret
+
+
+def progress(ad: ClassAd) -> int:
+    """Return how many jobs a cluster has made so far."""
+    return ad.integer("JobMaterializeNextProcId") or 0
+
+
+def count_items_used(ad: ClassAd) -> int:
+    """Return how many items a cluster's jobs were made from; a plain `queue 5` has none."""
+    if "JobMaterializeItemsFile" not in ad:
+        return 0
+    return ad.integer("JobMaterializeNextRow") or 0

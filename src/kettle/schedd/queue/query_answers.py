@@ -1,0 +1,196 @@
+"""The messages that answer QUERY_JOB_ADS, composed one after the other from the queue.
+
+Pure: `parts` is run by the daemon in slices, or by a forked child over the queue of one moment (see
+`runtime.snapshot`). What a query means is `queries`'. A cluster's jobs share most of their
+attributes, so what is shared is encoded once; 100,000 jobs are 500 MB on the wire.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kettle.classad import ClassAd
+from kettle.schedd.queue import queries
+from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.queries import Query
+from kettle.wire.codec import Writer, expand_projection, is_private_attribute
+
+Signature = Callable[[Job], tuple[int, tuple[str, ...]]]
+
+_PLAIN = re.compile(r'-?\d+(?:\.\d+)?|"[^"\\]*"|true|false|undefined|TRUE|FALSE|True|False')
+# Limit: texts remembered as plain values, and blocks of shared attributes, within one answer.
+_MOST_PLAIN = 10_000
+_MOST_BLOCKS = 10_000
+
+_count = struct.Struct(">q").pack
+
+
+@dataclass(slots=True)
+class Answer:
+    """One answer: to which query, over which queue, at what time."""
+
+    queue: JobQueue
+    query: Query
+    now: int
+    # A job's autocluster and the attributes that make it up.
+    signature: Signature
+
+    def parts(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
+        """Yield the body of each message; an empty part means that none is found yet."""
+        query = self.query
+        if query.group_by or query.default_autoclusters:
+            for ad in queries.aggregate(self.queue, query, self.signature):
+                yield Writer(encrypted).ad(ad).getvalue(), True
+            end = ClassAd({"Owner": 0, "ErrorCode": 0, "ServerTime": self.now})
+            yield Writer(encrypted).ad(end).getvalue(), True
+        elif query.with_clusters and query.without_procs:
+            # The jobs of clusters that make theirs later are counted all the same.
+            jobs = queries.matching(self.queue, query)
+            end = queries.summary(self.queue, query, queries.count(jobs), self.now)
+            for ad in () if query.summary_only else queries.clusters(self.queue, query):
+                yield self._message(ad, encrypted), True
+            yield Writer(encrypted).ad(end).getvalue(), True
+        else:
+            yield from self._jobs(encrypted)
+
+    def _jobs(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
+        query, queue = self.query, self.queue
+        if query.summary_only:
+            found = queries.counted(queue, query)
+        else:
+            found = queries.Counts()
+            bodies = JobBodies(query.projection, self._server_time, encrypted=encrypted)
+            clusters: set[int] = set()
+            # A cluster that makes its jobs later is meant by itself, whether it has any or not.
+            for ad in queries.clusters(queue, query) if query.with_clusters else ():
+                clusters.add(ad.integer("ClusterId") or 0)
+                yield self._message(ad, encrypted), True
+            for job in queries.look(queue, query):
+                if job is None:
+                    yield b"", False
+                    continue
+                found.add(job.status, job.universe)
+                number = job.id.cluster
+                if query.with_clusters and number not in clusters and number in queue.clusters:
+                    clusters.add(number)
+                    yield self._message(queue.clusters[number].ad, encrypted), True
+                yield bodies.of(job), True
+        end = queries.summary(queue, query, found, self.now)
+        yield Writer(encrypted).ad(end).getvalue(), True
+
+    @property
+    def _server_time(self) -> int | None:
+        return self.now if self.query.server_time else None
+
+    def _message(self, ad: ClassAd, encrypted: bool) -> bytes:
+        writer = Writer(encrypted)
+        writer.ad(ad, server_time=self._server_time, projection=self.query.projection)
+        return writer.getvalue()
+
+
+class JobBodies:
+    """Job ads as message bodies for one answer; what a cluster's jobs share is encoded once.
+
+    `projection` None shows everything but secrets. A wanted attribute that is computed brings
+    along what it is computed from, as the reference's answers do.
+    """
+
+    def __init__(
+        self, projection: tuple[str, ...] | None, server_time: int | None, *, encrypted: bool
+    ) -> None:
+        self._projection = projection
+        self._wanted = None if projection is None else frozenset(map(str.lower, projection))
+        self._encrypted = encrypted
+        self._end_lines = 0 if server_time is None else 1
+        end = b"" if server_time is None else self._string(b"ServerTime = %d" % server_time)
+        # Two empty strings end an ad: its types, which nobody reads any more.
+        self._end = end + self._string(b"") * 2
+        # Cluster → (key, encoded attribute) of what its ad shows, None if some of it is computed.
+        self._shared: dict[int, list[tuple[str, bytes]] | None] = {}
+        # (cluster, the job's own keys) → how many attributes are shared, and all of them encoded.
+        self._blocks: dict[tuple[int, tuple[str, ...]], tuple[int, bytes]] = {}
+        self._plain: set[str] = set()
+
+    def _string(self, data: bytes) -> bytes:
+        return (_count(len(data) + 1) if self._encrypted else b"") + data + b"\0"
+
+    def of(self, job: Job) -> bytes:
+        """Return the body of one job's message."""
+        own = job.ad.table
+        key = (job.id.cluster, tuple(own))
+        block = self._blocks.get(key)
+        if block is None:
+            block = self._make_block(job, key)
+        shared, encoded = block
+        mine = self._own(job.ad) if shared >= 0 else None
+        if mine is None:
+            return self._expanded(job)
+        count = _count(len(mine) + shared + self._end_lines)
+        return b"".join((count, *mine, encoded, self._end))
+
+    def _make_block(self, job: Job, key: tuple[int, tuple[str, ...]]) -> tuple[int, bytes]:
+        """Encode what a cluster's ad adds to jobs with these own attributes; -1: look closer."""
+        own = job.ad.table
+        if key[0] not in self._shared:
+            self._shared[key[0]] = self._encode_shared(job.ad.parent)
+        shared = self._shared[key[0]]
+        block = (-1, b"")
+        if shared is not None:
+            lines = [line for name, line in shared if name not in own]
+            block = (len(lines), b"".join(lines))
+        if len(self._blocks) < _MOST_BLOCKS:
+            self._blocks[key] = block
+        return block
+
+    def _encode_shared(self, parent: ClassAd | None) -> list[tuple[str, bytes]] | None:
+        if parent is None:
+            return []
+        lines = []
+        for key, name in zip(parent.table, parent.own_names(), strict=True):
+            if self._is_shown(key, name):
+                text = parent.text(name) or "undefined"
+                if self._wanted is not None and not self._is_plain(text):
+                    return None
+                lines.append((key, self._line(name, text)))
+        return lines
+
+    def _own(self, ad: ClassAd) -> list[bytes] | None:
+        """Return the job's own attributes, encoded; None if a wanted one is computed."""
+        lines = []
+        for (key, raw), name in zip(ad.table.items(), ad.own_names(), strict=True):
+            if self._is_shown(key, name):
+                text = raw if isinstance(raw, str) else raw.text(old=True)
+                if self._wanted is not None and not self._is_plain(text):
+                    return None
+                lines.append(self._line(name, text))
+        return lines
+
+    def _line(self, name: str, text: str) -> bytes:
+        return self._string(f"{name} = {text}".encode("utf-8", "surrogateescape"))
+
+    def _is_shown(self, key: str, name: str) -> bool:
+        wanted = self._wanted
+        return (wanted is None or key in wanted) and not is_private_attribute(name)
+
+    def _is_plain(self, text: str) -> bool:
+        """Tell whether a text is a value, which needs no other attribute."""
+        if text in self._plain:
+            return True
+        if not _PLAIN.fullmatch(text):
+            return False
+        if len(self._plain) < _MOST_PLAIN:
+            self._plain.add(text)
+        return True
+
+    def _expanded(self, job: Job) -> bytes:
+        assert self._projection is not None
+        names = {name.lower() for name in expand_projection(job.ad, self._projection)}
+        lines = [
+            self._line(name, job.ad.text(name) or "undefined")
+            for name in job.ad
+            if name.lower() in names and not is_private_attribute(name)
+        ]
+        return b"".join((_count(len(lines) + self._end_lines), *lines, self._end))

@@ -1,0 +1,100 @@
+"""Which jobs a constraint means, without asking every job where that can be seen beforehand.
+
+`ClusterId == 7` and its like, also with `|| DAGManJobId =?= 7` as `condor_q 7` sends it, are by far
+the most frequent constraints, so they are looked up; all others are evaluated job by job. Source:
+wire reference, ACT_ON_JOBS and QUERY_JOB_ADS.
+"""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Collection, Iterator, Mapping
+
+from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.records.job_clauses import read_alternatives
+from kettle.schedd.queue.job_queue import Job, JobQueue
+
+# What jobs are looked up by: their ids, and the job that runs their graph.
+_LOOKED_UP = frozenset(("clusterid", "procid", "dagmanjobid"))
+
+
+def parse_constraint(text: str) -> Expr | None:
+    """Parse a constraint; an empty one selects everything. Raises RefusedError (EINVAL)."""
+    if not text.strip():
+        return None
+    try:
+        return parse_expression(text, old=True)
+    except ClassAdSyntaxError as error:
+        raise RefusedError(f"the constraint does not parse: {error}", code=errno.EINVAL) from error
+
+
+def select_jobs(queue: JobQueue, constraint: Expr | None) -> Iterator[Job]:
+    """Yield the jobs for which a constraint is true; None is all of them.
+
+    The queue may change while this is iterated: what is yielded was there at the beginning.
+    """
+    if constraint is None:
+        yield from list(queue.jobs.values())
+        return
+    for job in list(candidates(queue, constraint)):
+        if holds(job.ad, constraint):
+            yield job
+
+
+def candidates(queue: JobQueue, constraint: Expr) -> Collection[Job]:
+    """Return the jobs that can satisfy a constraint: never too few, often too many."""
+    alternatives = read_alternatives(constraint, _LOOKED_UP)
+    if alternatives is None:
+        return queue.jobs.values()
+    found: dict[Job, None] = {}
+    nodes: list[Job] | None = None
+    for alternative in alternatives:
+        equal = {clause.name: clause.value for clause in alternative if clause.operator == "=="}
+        if "clusterid" in equal:
+            found.update(dict.fromkeys(_named(queue, equal)))
+        elif "dagmanjobid" in equal:
+            if nodes is None:
+                nodes = _nodes(queue)
+            found.update(dict.fromkeys(nodes))
+        else:
+            return queue.jobs.values()
+    return found
+
+
+def _named(queue: JobQueue, equal: Mapping[str, object]) -> Collection[Job]:
+    """Return the jobs of a cluster, or the one whose proc is said too."""
+    cluster = _integer(equal["clusterid"])
+    if cluster is None:
+        return ()
+    if "procid" not in equal:
+        there = queue.clusters.get(cluster)
+        return there.procs.values() if there is not None else ()
+    proc = _integer(equal["procid"])
+    job = queue.job(cluster, proc) if proc is not None else None
+    return () if job is None else (job,)
+
+
+def _integer(value: object) -> int | None:
+    """Return a number as the id it equals, None if it equals none."""
+    return int(value) if isinstance(value, (int, float)) and value == value // 1 else None
+
+
+def _nodes(queue: JobQueue) -> list[Job]:
+    """Return the jobs that belong to any graph, by their cluster's ad or by their own."""
+    found: list[Job] = []
+    for cluster in queue.clusters.values():
+        if _DAG in cluster.ad.table:
+            found += cluster.procs.values()
+        else:
+            found += [job for job in cluster.procs.values() if _DAG in job.ad.table]
+    return found
+
+
+_DAG = "dagmanjobid"
+
+
+def holds(ad: ClassAd, constraint: Expr, target: ClassAd | None = None) -> bool:
+    """Tell whether an expression is true (or a number other than zero) for an ad."""
+    value = ad.evaluate_expression(constraint, target)
+    return value is True or (isinstance(value, (int, float)) and value != 0)

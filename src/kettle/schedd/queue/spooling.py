@@ -1,0 +1,145 @@
+"""Jobs whose files live at the access point: what changes in their ads, what is sent back.
+
+Pure. A spooled job's paths are rewritten to names inside its spool folder, the user's own are kept
+as `SUBMIT_…`; a client that fetches the output puts them back. Moving the files is
+`services.spooling`'s. Source: wire reference, SPOOL_JOB_FILES and TRANSFER_DATA.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
+from kettle.schedd import job_machine
+from kettle.schedd.job_machine import Attributes, quote
+from kettle.transfer.items import FileView, Item, SendDirectory, SendFile
+from kettle.transfer.plan import (
+    STDERR_NAME,
+    STDOUT_NAME,
+    check_name,
+    executable_name,
+    is_url,
+    split_list,
+)
+
+RELEASE_REASON = "Data files spooled"
+
+_ONE_FILE = ("In", "Out", "Err", "UserLog", "DAGManNodesLog", "X509UserProxy")
+
+
+def is_waiting_for_files(ad: ClassAd) -> bool:
+    """Tell whether a job is held until its input has been spooled."""
+    return (
+        ad.integer("JobStatus") == JobStatus.HELD
+        and ad.integer("HoldReasonCode") == HoldReasonCode.SpoolingInput
+    )
+
+
+def rewritten(ad: ClassAd, folder: str) -> Attributes:
+    """Return a spooled job's paths, inside its folder, with the user's own beside them."""
+    changes: Attributes = {"Iwd": quote(folder)}
+    _keep(changes, ad, "Iwd")
+    if ad.boolean("TransferExecutable") is not False and (command := ad.string("Cmd")):
+        changes["Cmd"] = quote(posixpath.basename(command))
+        _keep(changes, ad, "Cmd")
+    for name in _ONE_FILE:
+        value = ad.string(name)
+        if value and value != "/dev/null" and not is_url(value) and "/" in value:
+            changes[name] = quote(posixpath.basename(value))
+            _keep(changes, ad, name)
+    inputs = split_list(ad.string("TransferInput"))
+    inside = [each if is_url(each) else posixpath.basename(each.rstrip("/")) for each in inputs]
+    if inside != inputs:
+        changes["TransferInput"] = quote(",".join(inside))
+        _keep(changes, ad, "TransferInput")
+    if "TransferOutputRemaps" in ad:
+        changes["TransferOutputRemaps"] = "undefined"
+        _keep(changes, ad, "TransferOutputRemaps")
+    return changes
+
+
+def _keep(changes: Attributes, ad: ClassAd, name: str) -> None:
+    """Remember the user's own value, once: files may be spooled again."""
+    if f"SUBMIT_{name}" not in ad:
+        changes[f"SUBMIT_{name}"] = ad.text(name)
+
+
+def finished(ad: ClassAd, folder: str, started: int, now: int) -> Attributes:
+    """Return everything that changes when a job's files have arrived; it is released."""
+    changes = {"StageInStart": str(started), "StageInFinish": str(now), **rewritten(ad, folder)}
+    if is_waiting_for_files(ad):
+        changes |= job_machine.step(ad, job_machine.Released(RELEASE_REASON), now)
+    return changes
+
+
+def plan_output(ad: ClassAd, folder: str, view: FileView) -> tuple[list[Item], int]:
+    """Return what is sent back of a spooled job, and its bytes.
+
+    What TransferOutput names, or else every file that is newer than the end of the spooling; and
+    the standard streams and the event log under the names the user gave them.
+    """
+    items: dict[str, Item] = {}
+    size = 0
+    streams = _streams(ad)
+    listed = ad.string("TransferOutput")
+    since = ad.integer("StageInFinish") or 0
+    names = split_list(listed) if listed is not None else list(view.names(folder))
+    for name in names:
+        if is_url(name) or name in {STDOUT_NAME, STDERR_NAME}:
+            continue
+        path = posixpath.join(folder, _inside(name))
+        look = view.look(path)
+        if look is None:
+            continue
+        old = look.mtime_ns < since * 1_000_000_000
+        if listed is None and (old or name == executable_name(ad)):
+            continue
+        size += _add(items, view, path, _inside(name), 0)
+    for source, name in streams.items():
+        for candidate in (source, name):
+            look = view.look(posixpath.join(folder, candidate))
+            if look is not None and look.is_regular:
+                items[name] = SendFile(posixpath.join(folder, candidate), name)
+                size += look.size
+                break
+    return list(items.values()), size
+
+
+def _inside(name: str) -> str:
+    try:
+        return check_name(name.rstrip("/"), code=12)
+    except RefusedError:
+        return posixpath.basename(name.rstrip("/"))
+
+
+def _streams(ad: ClassAd) -> dict[str, str]:
+    """Return spool name → sent name of the streams and the event log."""
+    names = {}
+    for attribute, special in (("Out", STDOUT_NAME), ("Err", STDERR_NAME)):
+        value = ad.string(attribute)
+        if value and value != "/dev/null":
+            names[special] = posixpath.basename(value)
+    log = ad.string("UserLog")
+    if log:
+        names[posixpath.basename(log)] = posixpath.basename(log)
+    return names
+
+
+# Limit: how deep a folder of output may be nested.
+_DEEPEST = 100
+
+
+def _add(items: dict[str, Item], view: FileView, path: str, name: str, depth: int) -> int:
+    look = view.look(path)
+    if look is None or depth > _DEEPEST:
+        return 0
+    if not look.is_directory:
+        items[name] = SendFile(path, name)
+        return look.size
+    items[name] = SendDirectory(name, look.mode)
+    return sum(
+        _add(items, view, posixpath.join(path, child), f"{name}/{child}", depth + 1)
+        for child in view.names(path)
+    )

@@ -1,0 +1,104 @@
+"""What the schedd itself says in the ads of a submission.
+
+The submitter's attributes arrive one by one; this adds whose the job is, its global name, what
+makes sizes coarse, and at the commit what the whole submission has in common. Which attributes a
+submitter may set is `attribute_rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kettle.attributes.codes import JobStatus
+from kettle.policy.hold_reasons import hold_label
+from kettle.schedd import job_machine
+from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
+from kettle.schedd.queue.transaction import Transaction
+from kettle.schedd.settings import QueueSettings, round_up
+
+
+def add_cluster(transaction: Transaction, cluster: int) -> None:
+    """Make the ad that a cluster's jobs share."""
+    transaction.new_ad(key_of(cluster, CLUSTER_PROC), "Job", "Machine")
+
+
+def add_proc(transaction: Transaction, job: JobId, settings: QueueSettings, now: int) -> None:
+    """Make a job's ad and give it its global name."""
+    key = key_of(*job)
+    transaction.new_ad(key, "Job", "Machine")
+    name = f"{settings.schedd_name}#{job}"
+    if settings.global_id_with_time:
+        name += f"#{now}"
+    transaction.set_attribute(key, "GlobalJobId", f'"{name}"')
+
+
+def set_rounded(
+    transaction: Transaction, key: str, name: str, text: str, settings: QueueSettings
+) -> bool:
+    """Set an attribute that is kept coarse and exact; False if `name` is not such a one."""
+    percent = settings.rounded.get(name.lower())
+    if percent is None:
+        return False
+    try:
+        exact = int(text)
+    except ValueError:
+        return False
+    transaction.set_attribute(key, f"{name}_RAW", text)
+    transaction.set_attribute(key, name, str(round_up(exact, percent)))
+    return True
+
+
+def complete(
+    transaction: Transaction,
+    clusters: Iterable[tuple[int, int]],
+    settings: QueueSettings,
+    now: int,
+) -> None:
+    """Add to each new cluster (number, count of its jobs) what is known only at the commit."""
+    for cluster, count in clusters:
+        key = key_of(cluster, CLUSTER_PROC)
+        if not transaction.exists(key):
+            continue
+        if count:
+            transaction.set_attribute(key, "TotalSubmitProcs", str(count))
+        transaction.set_attribute(key, "CondorVersion", f'"{settings.version}"')
+        defaults = {"ClusterId": str(cluster), "QDate": str(now), **_DEFAULTS}
+        defaults["EnteredCurrentStatus"] = str(now)
+        for name, text in defaults.items():
+            if transaction.text(cluster, CLUSTER_PROC, name) is None:
+                transaction.set_attribute(key, name, text)
+        _note_beginning(transaction, cluster)
+    for job_key, names in transaction.own_names(_OWN).items():
+        proc = job_key.partition(".")[2]
+        if "procid" not in names:
+            transaction.set_attribute(job_key, "ProcId", proc)
+        if "jobstatus" not in names:
+            transaction.set_attribute(job_key, "JobStatus", "1")
+
+
+# What every job has in its own ad.
+_OWN = frozenset(("procid", "jobstatus"))
+
+
+def _note_beginning(transaction: Transaction, cluster: int) -> None:
+    """Say in what status the jobs begin, and count a hold that they begin with.
+
+    The first job speaks for all: a submission is held as a whole.
+    """
+    found = {"InitialJobStatus": transaction.text(cluster, 0, "JobStatus") or "1"}
+    if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
+        code = transaction.text(cluster, 0, "HoldReasonCode") or "0"
+        label = hold_label(int(code) if code.isdecimal() else 0)
+        found |= {"NumHolds": "1", "NumHoldsByReason": job_machine.render_counts({label: 1})}
+    for name, text in found.items():
+        transaction.set_attribute(key_of(cluster, CLUSTER_PROC), name, text)
+
+
+# What a job must have to be run at all; condor_submit sends all of it, other clients may not.
+_DEFAULTS = {
+    "MyType": '"Job"',
+    "TargetType": '"Machine"',
+    "JobUniverse": "5",
+    "JobPrio": "0",
+    "Requirements": "true",
+}

@@ -1,0 +1,167 @@
+"""User records: what the queue keeps about each user who ever submitted.
+
+A record is an ad of the queue log (`0.<n>`, type Owner). Pure: look-ups, and the transactions that
+make, change and forget records. Source: wire reference, User records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd, to_expression, unparse
+from kettle.errors import NotFoundError, RefusedError
+from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.queue.selection import holds
+from kettle.schedd.queue.transaction import Transaction
+from kettle.wire.commands import Command
+
+RECORD_TYPE = "Owner"
+# The reference numbers records from 2: 0.0 is the header and 0.1 was something once.
+_FIRST = 2
+
+_COUNTS = (
+    ("NumIdle", JobStatus.IDLE),
+    ("NumRunning", JobStatus.RUNNING),
+    ("NumHeld", JobStatus.HELD),
+    ("NumCompleted", JobStatus.COMPLETED),
+    ("NumRemoved", JobStatus.REMOVED),
+)
+
+# What options of a request are called; they are no attributes of the record.
+_OPTION = "_userrec_opt_"
+_NOT_SET = frozenset(("user", "requirements", "mytype", "owner", "osuser", "enabled"))
+
+
+def records(queue: JobQueue) -> Iterator[tuple[str, ClassAd]]:
+    """Yield key and ad of every user record."""
+    for key in list(queue.keys_of_type(RECORD_TYPE)):
+        ad = queue.ad(key)
+        if ad is not None:
+            yield key, ad
+
+
+def find(queue: JobQueue, user: str) -> tuple[str, ClassAd] | None:
+    """Return key and ad of a user's record."""
+    return next(((key, ad) for key, ad in records(queue) if ad.string("User") == user), None)
+
+
+def disabled_reason(queue: JobQueue, user: str) -> str | None:
+    """Return why a user may not submit, None if nothing stands against it."""
+    found = find(queue, user)
+    if found is None or found[1].boolean("Enabled") is not False:
+        return None
+    return found[1].string("DisableReason") or f"user {user} is disabled"
+
+
+def plan_record(transaction: Transaction, queue: JobQueue, user: str) -> str:
+    """Make a user's record unless there is one; returns its key."""
+    found = find(queue, user)
+    if found is not None:
+        return found[0]
+    used = {int(key.partition(".")[2]) for key, _ in records(queue)}
+    number = max(used, default=_FIRST - 1) + 1
+    while transaction.exists(f"0.{number}"):
+        number += 1
+    key = f"0.{number}"
+    owner = user.partition("@")[0]
+    transaction.new_ad(key, RECORD_TYPE)
+    for name, text in (("User", user), ("Owner", owner), ("OsUser", owner)):
+        transaction.set_attribute(key, name, f'"{text}"')
+    transaction.set_attribute(key, "Enabled", "1")
+    return key
+
+
+def show(queue: JobQueue, ad: ClassAd) -> ClassAd:
+    """Return a record with the counts of the user's jobs."""
+    user = ad.string("User") or ""
+    shown = ad.copy()
+    shown["MyType"] = RECORD_TYPE
+    jobs = queue.by_user.get(user, {}).values()
+    shown["NumJobs"] = len(jobs)
+    for name, status in _COUNTS:
+        shown[name] = sum(1 for job in jobs if job.status == status)
+    return shown
+
+
+def select(queue: JobQueue, query: ClassAd) -> list[ClassAd]:
+    """Return the records that a query means, with counts."""
+    constraint = query.lookup("Requirements")
+    limit = query.integer("LimitResults")
+    found: list[ClassAd] = []
+    kinds = (query.string("TargetType") or RECORD_TYPE).lower().replace(",", " ").split()
+    if RECORD_TYPE.lower() not in kinds:
+        return found
+    for _, ad in records(queue):
+        shown = show(queue, ad)
+        if constraint is None or holds(query, constraint, shown):
+            found.append(shown)
+        if limit is not None and 0 < limit <= len(found):
+            break
+    return found
+
+
+def plan_act(
+    transaction: Transaction, queue: JobQueue, command: int, request: ClassAd
+) -> tuple[int, int]:
+    """Carry out one part of a request; returns how many records and attributes changed.
+
+    Raises NotFoundError or RefusedError.
+    """
+    keys = _keys_of(transaction, queue, command, request)
+    attributes = 0
+    for key in keys:
+        attributes += _act(transaction, queue, command, request, key)
+    return len(keys), attributes
+
+
+def _keys_of(
+    transaction: Transaction, queue: JobQueue, command: int, request: ClassAd
+) -> list[str]:
+    user = request.string("User")
+    if user is None:
+        constraint = request.lookup("Requirements")
+        if constraint is None:
+            raise RefusedError("the request names no user", code=22)
+        return [key for key, ad in records(queue) if holds(ad, constraint)]
+    found = find(queue, user)
+    if found is not None:
+        return [found[0]]
+    if command == Command.ENABLE_USERREC and request.boolean("_userrec_opt_create"):
+        return [plan_record(transaction, queue, user)]
+    raise NotFoundError(f"there is no record of {user}")
+
+
+def _act(
+    transaction: Transaction, queue: JobQueue, command: int, request: ClassAd, key: str
+) -> int:
+    if command == Command.DELETE_USERREC:
+        ad = queue.ad(key)
+        user = (ad.string("User") if ad is not None else None) or ""
+        if queue.by_user.get(user):
+            raise RefusedError(f"{user} has jobs in the queue", code=16)
+        transaction.destroy_ad(key)
+        return 0
+    if command == Command.ENABLE_USERREC:
+        transaction.set_attribute(key, "Enabled", "1")
+        if queue.ad(key) is not None:
+            transaction.delete_attribute(key, "DisableReason")
+    elif command == Command.DISABLE_USERREC:
+        transaction.set_attribute(key, "Enabled", "0")
+        reason = request.string("DisableReason")
+        if reason:
+            text = unparse(to_expression(reason), old=True)
+            transaction.set_attribute(key, "DisableReason", text)
+    elif command == Command.EDIT_USERREC:
+        return _edit(transaction, request, key)
+    return 0
+
+
+def _edit(transaction: Transaction, request: ClassAd, key: str) -> int:
+    count = 0
+    for name in request:
+        if name.lower() in _NOT_SET or name.lower().startswith(_OPTION):
+            continue
+        transaction.set_attribute(key, name, request.text(name) or "undefined")
+        count += 1
+    return count

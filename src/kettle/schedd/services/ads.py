@@ -1,0 +1,177 @@
+"""When the pool hears of this schedd: its ads, and the word to the negotiator that jobs wait.
+
+Changes are gathered for a few milliseconds, so that a thousand commits are one update. The ads
+themselves are `ads`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.runtime import tasks
+from kettle.runtime.sockets.collectors import Advertiser, find_collectors, read_address_file
+from kettle.schedd import ads
+from kettle.schedd.services.capabilities import Capabilities
+from kettle.schedd.services.flocking import Flock, count_running, find_negotiator
+from kettle.wire.commands import Command
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.service import ScheddService
+
+# How long changes are gathered before they are told.
+GATHER_SECONDS = 0.005
+# The shortest pause between two updates while work goes on.
+PAUSE_SECONDS = 0.1
+# How soon after a change of the counts the schedd's own ad, which is large, tells of it.
+OWN_AD_SECONDS = 1.0
+
+
+class ScheddAds:
+    """Tells collector and negotiator."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+        self._advertiser = Advertiser(service.runtime)
+        self._wake = asyncio.Event()
+        self._matches_wanted = False
+        self._told: dict[str, ads.SubmitterCounts] = {}
+        self._negotiator: Stream | None = None
+        self._stopping = False
+        self._capabilities = Capabilities(service.runtime)
+        self.flock = Flock(service.runtime, service.name, self._capabilities)
+        self._own_ad_soon: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin to tell."""
+        tasks.spawn(self._serve(), "ads of the schedd")
+        tasks.spawn(self._serve_interval(), "regular ads of the schedd")
+
+    def on_change(self) -> None:
+        """Note that counts may have changed."""
+        self._wake.set()
+
+    def want_matches(self) -> None:
+        """Note that jobs wait and a negotiation would help."""
+        self._matches_wanted = True
+        self._wake.set()
+
+    async def stop(self) -> None:
+        """Withdraw the ads."""
+        self._stopping = True
+        if self._own_ad_soon is not None:
+            self._own_ad_soon.cancel()
+        name = self._service.name
+        self._advertiser.invalidate(Command.INVALIDATE_SCHEDD_ADS, "Scheduler", name)
+        for submitter in self._told:
+            self._advertiser.invalidate(
+                Command.INVALIDATE_SUBMITTOR_ADS, "Submitter", submitter, ScheddName=name
+            )
+        await self._advertiser.flush(2.0)
+        await self._advertiser.close()
+        await self.flock.close()
+
+    def own_ad(self) -> ClassAd:
+        """Return the schedd's ad with its statistics."""
+        service = self._service
+        address = str(service.runtime.network.address)
+        ad = ads.schedd_ad(service.queue, service.name, address, service.settings.most_running)
+        service.statistics.publish(ad, service.now())
+        ad["Autoclusters"] = len(service.idle.autoclusters)
+        # The collectors are sent these anyway; who asks the schedd itself wants them too.
+        for name, value in service.runtime.identity.attributes(address, service.now()).items():
+            if name not in ad:
+                ad[name] = value
+        return ad
+
+    def submitter_ads(self) -> list[ClassAd]:
+        """Return the ads of everybody who has jobs."""
+        service = self._service
+        address = str(service.runtime.network.address)
+        counts = ads.count_submitters(service.queue)
+        return [
+            ads.submitter_ad(name, each, service.name, address)
+            for name, each in counts.items()
+            if each.all
+        ]
+
+    async def _serve_interval(self) -> None:
+        while not self._stopping:
+            self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
+            self._told.clear()
+            self.flock.forget_told()
+            self._wake.set()
+            await asyncio.sleep(self._service.settings.update_seconds)
+
+    async def _serve(self) -> None:
+        while not self._stopping:
+            await self._wake.wait()
+            await asyncio.sleep(GATHER_SECONDS)
+            self._wake.clear()
+            self._tell_submitters()
+            wanted, self._matches_wanted = self._matches_wanted, False
+            if wanted and len(self._service.idle):
+                await self._advertiser.flush(5.0)
+                await self._reschedule()
+                await self.flock.ask_for_matches(self._service.idle.submitters())
+            await asyncio.sleep(PAUSE_SECONDS - GATHER_SECONDS if not wanted else 0.02)
+
+    def _tell_submitters(self) -> None:
+        service = self._service
+        address = str(service.runtime.network.address)
+        known = ads.count_submitters(service.queue)
+        flocked = count_running(service.scheduler.claims.by_id.values())
+        self.flock.tell(known, flocked)
+        for submitter, counts in known.items():
+            counts.flocked = flocked[submitter].total() if submitter in flocked else 0
+            counts.running -= counts.flocked
+            if self._told.get(submitter) == counts:
+                continue
+            if counts.all == 0 and submitter not in self._told:
+                continue
+            self._told[submitter] = counts
+            ad = ads.submitter_ad(submitter, counts, service.name, address)
+            self._capabilities.put_into(ad, "", service.settings.update_seconds)
+            self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
+            if self._own_ad_soon is None and not self._stopping:
+                loop = asyncio.get_running_loop()
+                self._own_ad_soon = loop.call_later(OWN_AD_SECONDS, self._tell_own_ad)
+
+    def _tell_own_ad(self) -> None:
+        self._own_ad_soon = None
+        self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
+
+    async def _reschedule(self) -> None:
+        """Send RESCHEDULE to the negotiator, over a connection that is kept."""
+        runtime = self._service.runtime
+        try:
+            if self._negotiator is not None and not self._negotiator.at_end():
+                writer = self._negotiator.writer().integer(Command.RESCHEDULE)
+                await self._negotiator.send(writer)
+                return
+        except KettleError:
+            pass
+        try:
+            address = await self._find_negotiator()
+            if address is None:
+                return
+            stream = await runtime.network.connect(address, Command.RESCHEDULE)
+            await stream.send(stream.writer())
+            stream.close()
+        except (KettleError, OSError) as error:
+            runtime.log.full(f"Cannot tell the negotiator that jobs wait: {error}")
+
+    async def _find_negotiator(self) -> str | None:
+        """Return the negotiator's address: from its file, else from the collector."""
+        runtime = self._service.runtime
+        sinful = read_address_file(runtime.config.get("NEGOTIATOR_ADDRESS_FILE"), runtime.files)
+        if sinful is not None:
+            return str(sinful)
+        for collector in find_collectors(runtime.config, runtime.files):
+            address = await find_negotiator(runtime, collector)
+            if address is not None:
+                return address
+        return None

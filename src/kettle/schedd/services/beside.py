@@ -1,0 +1,291 @@
+"""Running jobs beside the schedd: scheduler universe here, local universe through a starter.
+
+A scheduler-universe job is the schedd's own child (S008); a local one has a starter between
+(S007, `services.local`). What a start and an end mean for the job is `beside`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus, JobUniverse, ShadowExit
+from kettle.classad import ClassAd, Expr
+from kettle.errors import KettleError
+from kettle.policy.job_policy import Verdict, decide_periodic
+from kettle.records.event_kinds import (
+    ExecuteEvent,
+    JobEvictedEvent,
+    JobHeldEvent,
+    JobTerminatedEvent,
+)
+from kettle.records.event_usage import CpuTimes
+from kettle.runtime import tasks
+from kettle.runtime.process.processes import kill_tree
+from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.schedd import beside
+from kettle.schedd.beside import Run
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Changes, Job
+from kettle.schedd.services.local import LocalRun, birth_of
+
+if TYPE_CHECKING:
+    from kettle.runtime.process.processes import Child
+    from kettle.schedd.service import ScheddService
+
+# How long a job that was asked to leave may take before it is killed, unless its ad says so.
+_VACATE_SECONDS = 30.0
+
+
+class BesideJobs:
+    """Every job that runs beside the schedd."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+        self.runs: dict[JobId, Run] = {}
+        self._children: dict[JobId, Child] = {}
+        self._local: dict[JobId, LocalRun] = {}
+        self._empty = asyncio.Event()
+        self._stopping = False
+
+    def start(self) -> None:
+        """Look for jobs that may start, and after their policy."""
+        self._start_all()
+        tasks.spawn(self._serve_policy(), "policy of jobs beside the schedd")
+
+    def on_changes(self, changes: Changes) -> None:
+        """Follow a commit: a new or released job may start."""
+        if (changes.new or changes.status_before) and beside.has_idle(self._service.queue):
+            asyncio.get_running_loop().call_soon(self._start_all)
+
+    def _start_all(self) -> None:
+        service = self._service
+        if self._stopping or not beside.has_idle(service.queue):
+            return
+        config = service.runtime.config
+        allowed: dict[int, Expr | None] = {
+            int(JobUniverse.LOCAL): config.expression("START_LOCAL_UNIVERSE"),
+            int(JobUniverse.SCHEDULER): config.expression("START_SCHEDULER_UNIVERSE"),
+        }
+        schedd = ClassAd(beside.counts(service.queue))
+        for job in beside.startable(service.queue, schedd, allowed):
+            self._begin(job)
+            schedd.update(beside.counts(service.queue))
+
+    def _begin(self, job: Job) -> None:
+        service = self._service
+        now = service.now()
+        host = service.runtime.identity.machine
+        service.queue.update(job.id, beside.start_attributes(job.ad, host, now))
+        service.statistics.on_started(job, now)
+        run = self.runs[job.id] = Run(job, now)
+        tasks.spawn(self._live(run), f"job {job.id}")
+
+    async def _live(self, run: Run) -> None:
+        """Run one job from its start to its end."""
+        service = self._service
+        try:
+            await service.journal.flush()
+            if run.job.universe == JobUniverse.LOCAL:
+                local = self._local[run.job.id] = LocalRun(service, run, self._on_executing)
+                status = await local.serve()
+            else:
+                status = await self._run_program(run)
+        except (KettleError, OSError) as error:
+            self._fail(run, str(error))
+            return
+        finally:
+            self._children.pop(run.job.id, None)
+            self._local.pop(run.job.id, None)
+            self.runs.pop(run.job.id, None)
+            if not self.runs:
+                self._empty.set()
+        self._end(run, status)
+
+    # -- scheduler universe -----------------------------------------------------------------
+
+    async def _run_program(self, run: Run) -> int:
+        runtime, job = self._service.runtime, run.job
+        program = beside.plan_program(job.ad, _inherited())
+        files = OwnedFiles.of(runtime.privileges, job.owner)
+        account = runtime.privileges.job_account(job.owner)
+        opened: list[int] = []
+        try:
+            with files.as_owner():
+                # The user names these: a pipe without its other end must not stop the schedd.
+                careful = os.O_CLOEXEC | os.O_NONBLOCK
+                opened.append(os.open(program.stdin, os.O_RDONLY | careful))
+                for path in (program.stdout, program.stderr):
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | careful
+                    opened.append(os.open(path, flags, 0o644))
+            for fd in opened:
+                os.set_blocking(fd, True)
+            with runtime.privileges.as_job(account):
+                child = runtime.processes.spawn(
+                    program.argv,
+                    environment=program.environment,
+                    cwd=program.cwd,
+                    fds=dict(enumerate(opened)),
+                    new_session=True,
+                    name=f"job {job.id}",
+                )
+        finally:
+            for fd in opened:
+                os.close(fd)
+        self._children[job.id] = child
+        self._remember(job, child.pid)
+        self._on_executing(run)
+        status = await child.wait()
+        if child.usage is not None:
+            run.attributes["RemoteUserCpu"] = child.usage.ru_utime
+            run.attributes["RemoteSysCpu"] = child.usage.ru_stime
+        return status
+
+    def _remember(self, job: Job, pid: int) -> None:
+        """Note the process, so that a later schedd can end what this one leaves behind."""
+        self._service.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
+
+    def _on_executing(self, run: Run) -> None:
+        address = str(self._service.runtime.network.address)
+        self._service.events.write(run.job, ExecuteEvent(host=address))
+
+    # -- ends -------------------------------------------------------------------------------
+
+    def _end(self, run: Run, status: int) -> None:
+        service, job = self._service, run.job
+        now = service.now()
+        run.attributes |= beside.exit_attributes(status)
+        reason, more = beside.decide_end(run, service.scheduler.system_policy, float(now))
+        report = ClassAd({**run.attributes, **more})
+        report.insert_text(beside.PID, "undefined")
+        report.insert_text(beside.BIRTH, "undefined")
+        self._write_end(run, status, reason, more)
+        if job.id in service.queue.jobs:
+            service.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
+        self._start_all()
+
+    def _write_end(self, run: Run, status: int, reason: int, more: dict[str, object]) -> None:
+        events, user = self._service.events, run.attributes.get("RemoteUserCpu", 0.0)
+        system = run.attributes.get("RemoteSysCpu", 0.0)
+        times = CpuTimes(float(str(user)), float(str(system)))
+        if reason == ShadowExit.EXITED:
+            ended = JobTerminatedEvent(run_remote=times, total_remote=times)
+            _set_ending(ended, status)
+            events.write(run.job, ended)
+            return
+        evicted = JobEvictedEvent(
+            run_remote=times,
+            requeued=reason == ShadowExit.SHOULD_REQUEUE and not run.wish,
+            reason=run.reason or None,
+            reason_code=run.code or None,
+            reason_subcode=run.subcode if run.code else None,
+        )
+        _set_ending(evicted, status)
+        events.write(run.job, evicted)
+        if run.wish == "Hold":
+            events.write(
+                run.job, JobHeldEvent(reason=run.reason, code=run.code, subcode=run.subcode)
+            )
+        elif reason == ShadowExit.SHOULD_HOLD:
+            held = JobHeldEvent(
+                reason=str(more["HoldReason"]), code=int(str(more["HoldReasonCode"]))
+            )
+            events.write(run.job, held)
+
+    def _fail(self, run: Run, why: str) -> None:
+        """Put a job that could not be started on hold."""
+        service = self._service
+        service.runtime.log.problem(f"Job {run.job.id} was not started: {why}")
+        code = int(HoldReasonCode.FailedToCreateProcess)
+        report = ClassAd({"HoldReason": why, "HoldReasonCode": code})
+        if run.job.id in service.queue.jobs:
+            service.scheduler.on_shadow_exited(
+                run.job.id, int(ShadowExit.SHOULD_HOLD), report, reusable=False
+            )
+            if run.job.status == JobStatus.HELD and not run.wish:
+                service.events.held(run.job, why, code, 0)
+
+    # -- requests ---------------------------------------------------------------------------
+
+    def signal(self, job: Job, word: str, reason: str, code: int, subcode: int) -> bool:
+        """Pass a request on; False if the job does not run here."""
+        run = self.runs.get(job.id)
+        if run is None:
+            return False
+        if word in {"Suspend", "Continue"}:
+            self._suspend(job, word)
+            return True
+        run.wish, run.reason, run.code, run.subcode = word, reason, code, subcode
+        fast = word == "VacateFast"
+        local, child = self._local.get(job.id), self._children.get(job.id)
+        if local is not None:
+            local.leave(reason, code, graceful=not fast)
+        elif child is not None:
+            child.signal(signal.SIGKILL if fast else beside.kill_signal(job.ad, word))
+            seconds = job.ad.real("KillSigTimeout") or _VACATE_SECONDS
+            asyncio.get_running_loop().call_later(seconds, _kill_if_running, child)
+        return True
+
+    def _suspend(self, job: Job, word: str) -> None:
+        local, child = self._local.get(job.id), self._children.get(job.id)
+        stops = word == "Suspend"
+        if local is not None:
+            local.suspend(stops=stops)
+        elif child is not None:
+            kill_tree(child.pid, signal.SIGSTOP if stops else signal.SIGCONT, rounds=1)
+        status = JobStatus.SUSPENDED if stops else JobStatus.RUNNING
+        self._service.scheduler.on_job_update(job.id, ClassAd({"JobStatus": int(status)}))
+
+    async def stop(self, how: str) -> None:
+        """End every job; they go back into the queue."""
+        self._stopping = True
+        for run in list(self.runs.values()):
+            word = "VacateFast" if how == "fast" else "Vacate"
+            self.signal(run.job, word, "the schedd shuts down", 0, 0)
+        if self.runs:
+            self._empty.clear()
+            await self._empty.wait()
+
+    async def _serve_policy(self) -> None:
+        while True:
+            await asyncio.sleep(self._service.settings.policy_seconds)
+            for run in list(self.runs.values()):
+                self._apply_policy(run)
+
+    def _apply_policy(self, run: Run) -> None:
+        scheduler = self._service.scheduler
+        now = float(self._service.now())
+        decision = decide_periodic(run.job.ad, now, scheduler.system_policy)
+        if decision.verdict is Verdict.HOLD:
+            scheduler.hold_running(run.job, decision.reason, decision.code, decision.subcode)
+        elif decision.verdict is Verdict.REMOVE:
+            scheduler.remove_running(run.job, decision.reason)
+        elif decision.verdict is Verdict.VACATE:
+            self.signal(run.job, "Vacate", decision.reason, decision.code, 0)
+
+
+def _set_ending(event: JobTerminatedEvent | JobEvictedEvent, status: int) -> None:
+    event.normal = not os.WIFSIGNALED(status)
+    event.return_value = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
+    event.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+
+
+def _kill_if_running(child: Child) -> None:
+    if child.running:
+        kill_tree(child.pid)
+        child.signal(signal.SIGKILL)
+
+
+def _inherited() -> dict[str, str]:
+    """Return what a job beside the schedd has in its environment whatever its ad says."""
+    names = ("PATH", "HOME", "LANG", "TZ", "CONDOR_CONFIG")
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+def end_leftover(ad: ClassAd) -> None:
+    """End the process of a job that an earlier schedd left running."""
+    pid, birth = ad.integer(beside.PID), ad.integer(beside.BIRTH)
+    if pid and birth and birth_of(pid) == birth:
+        kill_tree(pid)

@@ -1,0 +1,201 @@
+"""The execute side as the schedd meets it: negotiation, claim requests, keep-alives, releases.
+
+Decisions are the scheduler's and `negotiation`'s; here are the connections. A claim's session is
+known to the network from the moment the claim is matched until it is gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost, KettleError, WireError
+from kettle.matchmaking.unreachable import Unreachable
+from kettle.runtime import tasks
+from kettle.schedd.claims import Claim
+from kettle.schedd.negotiation import serve_round
+from kettle.schedd.queue.job_queue import Job
+from kettle.wire.commands import Command
+from kettle.wire.levels import Level
+from kettle.wire.messages.claims import (
+    Alive,
+    AliveReply,
+    ReleaseClaim,
+    RequestClaim,
+    RequestClaimReply,
+)
+from kettle.wire.messages.negotiate import Negotiate
+from kettle.wire.security.claim_id import EXECUTE_SIDE, ClaimId
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.service import ScheddService
+
+# What a startd answers ALIVE with for a claim nobody knows here: the claim ends.
+_UNKNOWN_CLAIM = -1
+
+
+class ClaimCommands:
+    """Handlers and requests that concern claims."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+        self._contacts: asyncio.Semaphore | None = None
+        # Claims whose session our network has.
+        self._known: set[str] = set()
+        self._unreachable = Unreachable()
+
+    def register(self) -> None:
+        """Answer the commands."""
+        network = self._service.runtime.network
+        network.register(Command.NEGOTIATE, self.on_negotiate, again=True)
+        network.register(Command.ALIVE, self.on_alive)
+        network.register(Command.RELEASE_CLAIM, self.on_release)
+        network.register(Command.RESCHEDULE, self.on_reschedule, again=True)
+
+    async def on_negotiate(self, stream: Stream) -> None:
+        """Serve one round; the connection waits for the next one."""
+        service = self._service
+        header = Negotiate.read(await stream.receive()).header
+        avoided = self._unreachable.avoided(service.now())
+        sent = await stream.run(serve_round(header, service.idle, service, avoided))
+        if sent:
+            service.statistics.add("ResourceRequestsSent", service.now(), sent)
+
+    async def on_alive(self, stream: Stream) -> None:
+        """Tell a startd whether its claim is still wanted."""
+        claim_id = Alive.read(await stream.receive()).claim_id
+        service = self._service
+        known = service.scheduler.knows_claim(claim_id)
+        interval = service.settings.alive_seconds if known else _UNKNOWN_CLAIM
+        await stream.send(AliveReply(interval))
+
+    async def on_release(self, stream: Stream) -> None:
+        """Note that a startd gave a claim up."""
+        claim_id = ReleaseClaim.read(await stream.receive()).claim_id
+        self._service.scheduler.on_released_by_startd(claim_id)
+
+    async def on_reschedule(self, _stream: Stream) -> None:
+        """Look at the idle jobs soon: somebody says that something has changed."""
+        self._service.ads.want_matches()
+
+    # -- out --------------------------------------------------------------------------------
+
+    def request(self, claim: Claim, job: Job) -> None:
+        """Ask a startd for a claim, in the background."""
+        self.know(claim.id)
+        tasks.spawn(self._request(claim, job), f"claim for {job.id}")
+
+    async def _request(self, claim: Claim, job: Job) -> None:
+        service = self._service
+        try:
+            reply = await self._ask(claim, job)
+        except (KettleError, OSError, TimeoutError) as error:
+            service.runtime.log(f"No claim {claim.public_id} for job {job.id}: {error}")
+            if isinstance(error, ConnectionLost | OSError):
+                self._leave_alone(claim.startd_address)
+            service.scheduler.on_claim_failed(claim)
+            return
+        self._unreachable.on_answered(claim.startd_address)
+        if not reply.accepted:
+            service.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
+        for claim_id, _ in (*reply.claimed, *((reply.leftover,) if reply.leftover else ())):
+            self.know(claim_id)
+        service.scheduler.on_claim_reply(claim, reply)
+
+    def _leave_alone(self, address: str) -> None:
+        """Ask for no slot of a startd for a while; then look for matches again."""
+        service = self._service
+        seconds = self._unreachable.on_failed(address, service.now())
+        asyncio.get_running_loop().call_later(seconds, service.ads.want_matches)
+
+    async def _ask(self, claim: Claim, job: Job) -> RequestClaimReply:
+        service = self._service
+        if self._contacts is None:
+            most = service.settings.most_startd_contacts
+            self._contacts = asyncio.Semaphore(most if most > 0 else 10_000)
+        async with self._contacts:
+            stream = await service.runtime.network.connect(
+                claim.startd_address, Command.REQUEST_CLAIM, session=_session(claim.id)
+            )
+            try:
+                await stream.send(
+                    RequestClaim(
+                        claim_id=claim.id,
+                        request=claim_request(job.ad, claim, service.name),
+                        schedd_address=str(service.runtime.network.address),
+                        alive_seconds=service.settings.alive_seconds,
+                        preempted=[],
+                    )
+                )
+                reader = await stream.receive(float(service.settings.claim_request_seconds))
+                return RequestClaimReply.read(reader)
+            finally:
+                stream.close()
+
+    def release(self, claim_id: str, address: str) -> None:
+        """Tell a startd that a claim is not needed, in the background."""
+        tasks.spawn(self._release(claim_id, address), "release of a claim")
+
+    async def _release(self, claim_id: str, address: str) -> None:
+        network = self._service.runtime.network
+        try:
+            stream = await network.connect(
+                address, Command.RELEASE_CLAIM, session=_session(claim_id)
+            )
+            try:
+                await stream.send(ReleaseClaim(claim_id))
+            finally:
+                stream.close()
+        except (WireError, OSError) as error:
+            self._service.runtime.log.full(f"A claim was not released at {address}: {error}")
+        finally:
+            self.forget(claim_id)
+
+    def know(self, claim_id: str) -> None:
+        """Let the startd use the claim's session to talk to us."""
+        if claim_id in self._known:
+            return
+        self._known.add(claim_id)
+        session = _session(claim_id)
+        if session is not None:
+            self._service.runtime.network.add_session(
+                session, user=EXECUTE_SIDE, levels=(Level.READ, Level.DAEMON), lifetime=None
+            )
+
+    def forget(self, claim_id: str) -> None:
+        """Forget a claim's session."""
+        self._known.discard(claim_id)
+        session = _session(claim_id)
+        if session is not None:
+            self._service.runtime.network.remove_session(session)
+
+
+def _session(claim_id: str) -> ClaimId | None:
+    claim = ClaimId(claim_id)
+    return claim if claim.has_session else None
+
+
+def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:
+    """Return the ad that a claim is requested with: the job's, what we can do, and the match."""
+    request = ClassAd(
+        {
+            "ScheddName": schedd_name,
+            "_condor_SEND_LEFTOVERS": True,
+            "_condor_SECURE_CLAIM_ID": True,
+            "_condor_SEND_CLAIMED_AD": True,
+            "_condor_NUM_DYNAMIC_SLOTS": 1,
+            "_condor_CLAIM_PARTITIONABLE_SLOT": False,
+            "StartdSendsAlives": True,
+            "_condor_StartdHandlesAlives": True,
+            "RemoteNegotiatingGroup": claim.slot.string("RemoteNegotiatingGroup") or "<none>",
+            "RemoteAutoregroup": claim.slot.boolean("RemoteAutoregroup") is True,
+        },
+        parent=job,
+    )
+    for name in ("RemoteGroup", "MatchedConcurrencyLimits"):
+        text = claim.slot.text(name)
+        if text is not None:
+            request.insert_text(name, text)
+    return request

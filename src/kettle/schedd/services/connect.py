@@ -1,0 +1,133 @@
+"""GET_JOB_CONNECT_INFO: how a user reaches the starter of a running job.
+
+The starter is asked for (CA_LOCATE_STARTER at the startd) and then asked to make a session for the
+job's owner; the session's secret is what the client gets. Source: wire reference,
+GET_JOB_CONNECT_INFO (S001-S003).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, RefusedError
+from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.scheduler import ON_A_MACHINE
+from kettle.wire.commands import Command
+from kettle.wire.messages.claims import ClaimCommand, ClaimCommandReply
+from kettle.wire.messages.queue_queries import (
+    CreateJobOwnerSession,
+    CreateJobOwnerSessionReply,
+    GetJobConnectInfo,
+    GetJobConnectInfoReply,
+)
+from kettle.wire.security.claim_id import ClaimId
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.queue.actors import Actor
+    from kettle.schedd.service import ScheddService
+
+
+class ConnectCommands:
+    """The handler."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+
+    def register(self) -> None:
+        """Answer the command."""
+        network = self._service.runtime.network
+        network.register(Command.GET_JOB_CONNECT_INFO, self.on_connect_info)
+
+    async def on_connect_info(self, stream: Stream) -> None:
+        """Answer with the starter's address and a session, or why there is none (yet)."""
+        request = GetJobConnectInfo.read(await stream.receive()).request
+        actor = self._service.commands.actor(stream)
+        cluster, proc = request.integer("ClusterId"), request.integer("ProcId")
+        job = self._service.queue.job(cluster or 0, -1 if proc is None else proc)
+        try:
+            found = await self._find(job, actor, request)
+        except (KettleError, OSError) as error:
+            found = _refusal(job, str(error))
+        await stream.send(GetJobConnectInfoReply(found))
+
+    async def _find(self, job: Job | None, actor: Actor, request: ClassAd) -> ClassAd:
+        if job is None:
+            raise RefusedError("No such job")
+        if not actor.may_change(job.user):
+            raise RefusedError(f"{actor.user} is not the owner of job {job.id}")
+        claim_id = job.ad.string("ClaimId")
+        if job.status not in ON_A_MACHINE or not claim_id:
+            raise RefusedError("Job is not running")
+        address = await self._locate(job, claim_id)
+        reply = await self._make_session(address, claim_id, request)
+        return ClassAd(
+            {
+                "Result": True,
+                "ClaimId": reply.string("ClaimId") or "",
+                "StarterIpAddr": reply.string("StarterIpAddr") or address,
+                "RemoteHost": job.ad.string("RemoteHost") or "",
+                "CondorVersion": reply.string("CondorVersion") or "",
+            }
+        )
+
+    async def _locate(self, job: Job, claim_id: str) -> str:
+        """Return the starter's address, as its startd knows it."""
+        network = self._service.runtime.network
+        startd = job.ad.string("StartdIpAddr") or ""
+        stream = await network.connect(startd, Command.CA_CMD, session=_session(claim_id))
+        try:
+            question = ClassAd(
+                {
+                    "MyType": "Command",
+                    "TargetType": "Reply",
+                    "Command": "CA_LOCATE_STARTER",
+                    "ClaimId": claim_id,
+                    "GlobalJobId": job.ad.string("GlobalJobId") or "",
+                    "ScheddIpAddr": str(network.address),
+                }
+            )
+            await stream.send(ClaimCommand(question))
+            reply = ClaimCommandReply.read(await stream.receive()).response
+        finally:
+            stream.close()
+        address = reply.string("StarterIpAddr")
+        if not address:
+            raise RefusedError(reply.string("ErrorString") or "the startd knows no starter")
+        return address
+
+    async def _make_session(self, address: str, claim_id: str, request: ClassAd) -> ClassAd:
+        network = self._service.runtime.network
+        stream = await network.connect(
+            address, Command.CREATE_JOB_OWNER_SEC_SESSION, session=_session(claim_id)
+        )
+        try:
+            question = ClassAd(
+                {"ClaimId": claim_id, "SessionInfo": request.string("SessionInfo") or ""}
+            )
+            await stream.send(CreateJobOwnerSession(question))
+            reply = CreateJobOwnerSessionReply.read(await stream.receive()).response
+        finally:
+            stream.close()
+        if not reply.boolean("Result"):
+            raise RefusedError(reply.string("ErrorString") or "the starter made no session")
+        return reply
+
+
+def _session(claim_id: str) -> ClaimId | None:
+    claim = ClaimId(claim_id)
+    return claim if claim.has_session else None
+
+
+def _refusal(job: Job | None, why: str) -> ClassAd:
+    ad = ClassAd({"Result": False, "ErrorString": why, "Retry": False})
+    if job is not None:
+        ad["JobStatus"] = job.status
+        # A job that may still come to run is worth asking for again.
+        ad["Retry"] = job.status in {JobStatus.IDLE, JobStatus.RUNNING}
+        reason = job.ad.string("HoldReason")
+        if reason and job.status == JobStatus.HELD:
+            ad["HoldReason"] = reason
+    return ad

@@ -1,0 +1,145 @@
+"""The events that the schedd itself writes into job event logs.
+
+What runs has its events from the shadow; the schedd says that a job came into the queue, was held
+or released while it did not run, and was removed. A log that cannot be written holds its job.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kettle.errors import NotFoundError, StorageError
+from kettle.records.event_base import Event
+from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
+from kettle.records.event_kinds import (
+    JobAbortedEvent,
+    JobHeldEvent,
+    JobReleasedEvent,
+    JobTerminatedEvent,
+    SubmitEvent,
+)
+from kettle.runtime.storage.event_logs import EventLogs
+from kettle.runtime.storage.owned_files import account_of_owner
+from kettle.schedd.queue import factory
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.queue.job_queue import Cluster, Job
+
+
+class ScheddEvents:
+    """Writes events of jobs that do not run."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self.logs = EventLogs(
+            runtime.config,
+            privileged=runtime.privileges.as_root,
+            report=runtime.log.problem,
+        )
+
+    def submitted(self, job: Job) -> None:
+        """Write event 000."""
+        self.write(job, self._submit_event(job))
+
+    def all_submitted(self, jobs: Sequence[Job]) -> None:
+        """Write events 000."""
+        self._write_together(jobs, self._submit_event)
+
+    def _write_together(self, jobs: Sequence[Job], make: Callable[[Job], Event]) -> None:
+        """Write an event of each job; those of one owner's together, each log in one piece."""
+        for owner, group in itertools.groupby(jobs, key=lambda job: job.owner):
+            now = self._runtime.clock.now()
+            try:
+                with self._as_owner(owner), self.logs.together():
+                    for job in group:
+                        event = make(job)
+                        event.cluster, event.proc = job.id.cluster, job.id.proc
+                        event.time = now
+                        self.logs.write(job.ad, event)
+            except (StorageError, OSError) as error:
+                self._runtime.log.problem(f"Jobs of {owner}: {error}")
+
+    def _submit_event(self, job: Job) -> SubmitEvent:
+        ad = job.ad
+        return SubmitEvent(
+            host=str(self._runtime.network.address),
+            log_notes=ad.string("SubmitEventNotes"),
+            user_notes=ad.string("SubmitEventUserNotes"),
+        )
+
+    def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+        """Write event 012."""
+        self.write(job, JobHeldEvent(reason=reason, code=code, subcode=subcode))
+
+    def released(self, job: Job, reason: str) -> None:
+        """Write event 013."""
+        self.write(job, JobReleasedEvent(reason=reason))
+
+    def all_aborted(self, jobs: Sequence[Job]) -> None:
+        """Write events 009."""
+        self._write_together(jobs, _aborted_event)
+
+    def tell_of_end(self, job: Job) -> bool:
+        """Whether a job's log has its last event already."""
+        try:
+            with self._as_owner(job.owner):
+                event = self.logs.last_of(job.ad)
+        except (StorageError, OSError):
+            return False
+        return isinstance(event, JobAbortedEvent | JobTerminatedEvent)
+
+    def cluster_submitted(self, cluster: Cluster) -> None:
+        """Write event 035 of a cluster that makes its jobs later."""
+        event = ClusterSubmitEvent(
+            host=str(self._runtime.network.address),
+            log_notes=cluster.ad.string("SubmitEventNotes"),
+            user_notes=cluster.ad.string("SubmitEventUserNotes"),
+        )
+        self.write_cluster(cluster, event)
+
+    def cluster_removed(self, cluster: Cluster, completion: int) -> None:
+        """Write event 036; `completion` is 2 complete, 1 paused, 0 incomplete."""
+        event = ClusterRemoveEvent(
+            jobs=factory.progress(cluster.ad),
+            items=factory.count_items_used(cluster.ad),
+            completion=completion,
+        )
+        self.write_cluster(cluster, event)
+
+    def write(self, job: Job, event: Event) -> None:
+        """Write an event of a job; a log that cannot be written is a line in ours."""
+        event.cluster, event.proc = job.id.cluster, job.id.proc
+        event.time = self._runtime.clock.now()
+        try:
+            with self._as_owner(job.owner):
+                self.logs.write(job.ad, event)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"Job {job.id}: {error}")
+
+    def write_cluster(self, cluster: Cluster, event: Event) -> None:
+        """Write an event of a cluster."""
+        event.cluster, event.proc = cluster.id, -1
+        event.time = self._runtime.clock.now()
+        try:
+            with self._as_owner(cluster.ad.string("Owner") or ""):
+                self.logs.write(cluster.ad, event)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"Cluster {cluster.id}: {error}")
+
+    @contextlib.contextmanager
+    def _as_owner(self, owner: str) -> Iterator[None]:
+        """Touch files as the job's owner, where this daemon can."""
+        try:
+            account = account_of_owner(self._runtime.privileges, owner)
+        except NotFoundError as error:
+            raise StorageError(str(error)) from error
+        with self._runtime.privileges.as_account(account):
+            yield
+
+
+def _aborted_event(job: Job) -> JobAbortedEvent:
+    return JobAbortedEvent(reason=job.ad.string("RemoveReason") or "")

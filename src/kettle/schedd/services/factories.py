@@ -1,0 +1,157 @@
+"""Making the jobs of clusters that make them later, as the queue has room for them.
+
+Follows the queue: whenever a job of such a cluster leaves or starts, the cluster may make more.
+What is made is `factory`'s decision; the digest and the items are read here, once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kettle.errors import KettleError
+from kettle.records.event_cluster import FactoryPausedEvent, FactoryResumedEvent
+from kettle.runtime import tasks
+from kettle.schedd import departures
+from kettle.schedd.queue import factory
+from kettle.schedd.queue.factory import Paused
+from kettle.schedd.queue.job_queue import Changes, Cluster
+from kettle.submit.materialize import later_jobs
+from kettle.submit.sources import SubmitFacts
+
+if TYPE_CHECKING:
+    from kettle.schedd.service import ScheddService
+    from kettle.submit.build import JobPlan
+
+# Limit: the items of one cluster.
+_MOST_ITEM_BYTES = 512 * 1024 * 1024
+
+
+class Factories:
+    """Every cluster that makes jobs."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+        # Where each cluster's making stands; rebuilt from the ad after a restart.
+        self._plans: dict[int, Iterator[JobPlan]] = {}
+        self._wanted: set[int] = set()
+        self._running = False
+
+    def start(self) -> None:
+        """Look at every cluster once."""
+        for cluster in self._service.queue.clusters.values():
+            self._want(cluster)
+
+    def on_changes(self, changes: Changes) -> None:
+        """Follow a commit."""
+        clusters = self._service.queue.clusters
+        touched = {job.id.cluster for job in changes.gone}
+        touched.update(job.cluster for job in changes.status_before)
+        touched.update(cluster.id for cluster in changes.new_clusters)
+        for number in touched:
+            if number in clusters:
+                self._want(clusters[number])
+        for cluster in changes.gone_clusters:
+            if factory.is_factory(cluster):
+                self._on_gone(cluster)
+
+    def on_paused(self, cluster: Cluster, paused: int) -> None:
+        """Follow a hold, release or removal of a whole cluster."""
+        if paused == Paused.RUNNING:
+            event = FactoryResumedEvent(reason="via condor_release")
+            self._service.events.write_cluster(cluster, event)
+        elif paused == Paused.HELD:
+            self._service.events.write_cluster(
+                cluster, FactoryPausedEvent(reason="via condor_hold", pause_code=paused)
+            )
+        self._want(cluster)
+
+    def _want(self, cluster: Cluster) -> None:
+        if not factory.is_factory(cluster):
+            return
+        self._wanted.add(cluster.id)
+        if not self._running:
+            self._running = True
+            tasks.spawn(self._serve(), "late materialization")
+
+    async def _serve(self) -> None:
+        try:
+            while self._wanted:
+                cluster = self._service.queue.clusters.get(self._wanted.pop())
+                if cluster is not None and self._make(cluster):
+                    self._wanted.add(cluster.id)
+                    await self._service.journal.flush()
+        finally:
+            self._running = False
+
+    def _make(self, cluster: Cluster) -> bool:
+        """Make a cluster's next jobs; True if there may be more."""
+        service = self._service
+        wanted = factory.count_wanted(cluster)
+        transaction = service.queue.transaction()
+        made = 0
+        if wanted:
+            try:
+                plans = itertools.islice(self._plan_of(cluster), wanted)
+                made = factory.plan_jobs(
+                    transaction, cluster, plans, service.queue_settings, service.now()
+                )
+            except (KettleError, ValueError) as error:
+                service.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {error}")
+                self._plans.pop(cluster.id, None)
+                transaction = service.queue.transaction()
+                factory.plan_end(transaction, cluster, Paused.INVALID)
+            else:
+                if made < wanted:
+                    factory.plan_end(transaction, cluster, Paused.NO_MORE)
+            service.queue.commit(transaction)
+        if not cluster.procs and not departures.makes_more(cluster):
+            leaving = service.queue.transaction()
+            departures.plan_cluster_departure(leaving, service.queue, cluster)
+            service.queue.commit(leaving)
+            return False
+        return made > 0
+
+    def _plan_of(self, cluster: Cluster) -> Iterator[JobPlan]:
+        plan = self._plans.get(cluster.id)
+        if plan is None:
+            plan = self._plans[cluster.id] = self._open(cluster)
+        return plan
+
+    def _open(self, cluster: Cluster) -> Iterator[JobPlan]:
+        service, ad = self._service, cluster.ad
+        files = service.runtime.files
+        digest = files.read_text(service.spool.cluster_file(cluster.id, "digest"))
+        items_file = ad.string("JobMaterializeItemsFile") or ""
+        items = ""
+        if items_file:
+            own = service.spool.cluster_file(cluster.id, "items")
+            items = files.read(own, limit=_MOST_ITEM_BYTES).decode("utf-8", "surrogateescape")
+        facts = SubmitFacts(
+            now=service.now(),
+            user=ad.string("Owner") or "",
+            folder=ad.string("Iwd") or "/",
+            file_name="digest",
+            version=service.queue_settings.version,
+            platform=service.queue_settings.platform,
+            environment={},
+            cluster=cluster.id,
+        )
+        sources = factory.DigestSources(items_file, items, os.path.isdir)
+        return later_jobs(
+            digest,
+            ad,
+            sources,
+            service.runtime.config,
+            facts,
+            skip=factory.progress(ad),
+        )
+
+    def _on_gone(self, cluster: Cluster) -> None:
+        self._plans.pop(cluster.id, None)
+        paused = cluster.ad.integer("JobMaterializePaused") or 0
+        completion = {Paused.NO_MORE: 2, Paused.HELD: 1, Paused.INVALID: -1}.get(Paused(paused), 0)
+        self._service.events.cluster_removed(cluster, completion)
+        self._service.spool.remove_cluster(cluster.id)

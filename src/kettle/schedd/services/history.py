@@ -1,0 +1,120 @@
+"""The history files: written when a job leaves, read backwards for queries, rotated when full."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kettle.errors import KettleError, RefusedError, StorageError
+from kettle.records.history import ENVIRONMENT
+from kettle.runtime.storage.record_files import RecordFile, read_rotation
+from kettle.schedd.departures import HistoryRecords, epoch_record
+from kettle.wire.messages.queue_queries import HistoryErrorCode
+
+if TYPE_CHECKING:
+    from kettle.records.history_query import HistoryQuery
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.settings import ServiceSettings
+
+# Limit: records at the end of the file that a restart looks through for a job that may be there.
+_LOOKED_THROUGH = 1000
+
+# How often the size of what is not indexed is looked at, and from how many bytes on it is.
+_INDEXED_SECONDS = 10.0
+INDEXED_FROM_BYTES = 1024 * 1024
+
+
+class HistoryFiles:
+    """The schedd's history: of finished jobs, and of each of their runs."""
+
+    def __init__(self, runtime: Runtime, settings: ServiceSettings) -> None:
+        self._runtime = runtime
+        # Cluster and proc of the last records that an earlier life wrote, once they are asked for.
+        self._last_recorded: set[tuple[str | None, str | None]] | None = None
+        self.reconfigure(settings)
+
+    def reconfigure(self, settings: ServiceSettings) -> None:
+        """Take over where the files are and how large they get."""
+        self.settings = settings
+        files, rules = self._runtime.files, read_rotation(self._runtime.config)
+        self._jobs = RecordFile(files, settings.history, rules)
+        self._epochs = RecordFile(files, settings.epoch_history, rules)
+        self._left_out = frozenset(() if settings.history_has_environment else ENVIRONMENT)
+
+    def append(self, jobs: Sequence[Job], now: int) -> Sequence[Job]:
+        """Write finished jobs; return those that the disk has taken, the others have to stay."""
+        if not self.settings.history:
+            return jobs
+        records = HistoryRecords(self._left_out)
+        if self.settings.per_job_history:
+            jobs = [job for job in jobs if self._write_per_job(job, records)]
+        renders = [partial(records.render, job, now=now) for job in jobs]
+        written, trouble = self._jobs.append_all(renders, now)
+        if trouble is not None:
+            self._complain(jobs[written], trouble)
+        return jobs[:written]
+
+    def _complain(self, job: Job, trouble: Exception) -> None:
+        problem = f"Job {job.id} stays, the history does not take it: {trouble}"
+        self._runtime.log.problem(problem)
+
+    def append_epoch(self, kind: str, job: Job, now: int) -> None:
+        """Write that a run of a job began (SPAWN) or ended (EPOCH)."""
+        if not self.settings.epoch_history:
+            return
+        try:
+            self._epochs.append(lambda _: epoch_record(kind, job, now, self._left_out), now)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
+
+    async def serve_indices(self) -> None:
+        """Keep the indices of the histories up to date, in a child, forever."""
+        while True:
+            for name, file in (("history", self._jobs), ("epoch history", self._epochs)):
+                if file.path and file.unindexed_bytes >= INDEXED_FROM_BYTES:
+                    await self._index(name, file)
+            await asyncio.sleep(_INDEXED_SECONDS)
+
+    async def _index(self, name: str, file: RecordFile) -> None:
+        file.unindexed_bytes = 0
+        try:
+            await self._runtime.snapshots.run(lambda: file.refresh_index, f"index of the {name}")
+        except (KettleError, OSError) as error:
+            self._runtime.log.problem(f"The {name} has no index: {error}")
+
+    def _write_per_job(self, job: Job, records: HistoryRecords) -> bool:
+        path = f"{self.settings.per_job_history}/history.{job.id}"
+        try:
+            self._runtime.files.write_atomically(path, records.render_ad(job))
+        except (StorageError, OSError) as error:
+            self._complain(job, error)
+            return False
+        return True
+
+    def has(self, job: Job) -> bool:
+        """Tell whether a job that a crash left behind was recorded before it.
+
+        Meant for the start, before anything is recorded: the files are read once.
+        """
+        if self._last_recorded is None:
+            newest = itertools.islice(self._jobs.backwards(), _LOOKED_THROUGH)
+            self._last_recorded = {
+                (record.fields.get("ClusterId"), record.fields.get("ProcId")) for record in newest
+            }
+        return (str(job.id.cluster), str(job.id.proc)) in self._last_recorded
+
+    def file(self, query: HistoryQuery) -> RecordFile:
+        """Return the file a query looks through; RefusedError if there is no such history."""
+        file = {"": self._jobs, "SCHEDD": self._jobs, "JOB": self._jobs}.get(query.source)
+        if query.source == "JOB_EPOCH":
+            file = self._epochs
+        if file is None or not file.path:
+            raise RefusedError(
+                f"There is no {query.source or 'job'} history here",
+                code=HistoryErrorCode.NOT_CONFIGURED,
+            )
+        return file

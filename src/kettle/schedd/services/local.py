@@ -1,0 +1,219 @@
+"""One job of the local universe: a starter under the schedd, and the few calls it makes of us.
+
+The starter is the execute side's own; it believes to talk to a shadow. What it asks is answered
+here, without file transfer: the job runs in its own folder (S007).
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from secrets import token_bytes
+from typing import TYPE_CHECKING, Any
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost, KettleError
+from kettle.runtime import tasks
+from kettle.runtime.process.processes import kill_tree
+from kettle.runtime.sockets.stream import Stream
+from kettle.schedd import beside
+from kettle.schedd.beside import Run
+from kettle.wire.channel import Channel
+from kettle.wire.codec import Writer
+from kettle.wire.messages import starter_control as words
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import Call, Reply
+
+if TYPE_CHECKING:
+    from kettle.schedd.service import ScheddService
+
+STARTER_ENTRY = "kettle.starter.services.entry:run"
+
+# Attributes of a report that the queue keeps.
+_KEPT = (
+    "ImageSize",
+    "ResidentSetSize",
+    "ProportionalSetSizeKb",
+    "DiskUsage",
+    "RemoteUserCpu",
+    "RemoteSysCpu",
+    "MemoryUsage",
+    "NumPids",
+)
+
+
+class LocalRun:
+    """One local-universe job."""
+
+    def __init__(
+        self, service: ScheddService, run: Run, on_executing: Callable[[Run], None]
+    ) -> None:
+        self._service = service
+        self._run = run
+        self._on_executing = on_executing
+        self._control: Stream | None = None
+        self._exit_status: int | None = None
+        self._failure = ""
+
+    async def serve(self) -> int:
+        """Run the job; returns its wait status. KettleError if it could not be started."""
+        runtime, job = self._service.runtime, self._run.job
+        syscalls, theirs = Stream.pair()
+        control, control_theirs = Stream.pair()
+        self._control = control
+        writer = Writer()
+        self._activation().write(writer)
+        try:
+            child = await runtime.processes.zygote.fork(
+                STARTER_ENTRY,
+                writer.getvalue(),
+                fds=(theirs, control_theirs),
+                title=f"condor_starter: local job {job.id}",
+                environment=self._environment(),
+            )
+        finally:
+            os.close(theirs)
+            os.close(control_theirs)
+        pid = child.pid
+        self._service.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
+        listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
+        try:
+            await self._answer(syscalls)
+            # As a shadow would: with the connection closed the starter has nothing to wait for.
+            syscalls.close()
+            await child.wait()
+        finally:
+            listening.cancel()
+            syscalls.close()
+            control.close()
+            if child.running:
+                kill_tree(pid)
+        if self._exit_status is None:
+            if self._run.wish:
+                return 0
+            raise KettleError(self._failure or "the starter ended without saying how the job did")
+        return self._exit_status
+
+    def _activation(self) -> words.StarterActivation:
+        job = self._run.job
+        return words.StarterActivation(
+            number=job.id.cluster,
+            slot_name="local",
+            claim_id=f"local#{job.id}",
+            generation=0,
+            host=self._service.runtime.identity.machine,
+            startd_name=self._service.name,
+            peer_user=job.user,
+            channel=Channel(token_bytes).export(),
+            slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._service.name}),
+            job=self._job_ad(),
+            machine=None,
+        )
+
+    def _job_ad(self) -> ClassAd:
+        ad = self._run.job.ad.flattened()
+        ad["ShouldTransferFiles"] = "NO"
+        ad["TransferExecutable"] = False
+        ad["ShadowIpAddr"] = str(self._service.runtime.network.address)
+        ad["ShadowVersion"] = self._service.queue_settings.version
+        ad["UidDomain"] = self._service.queue_settings.uid_domain
+        return ad
+
+    def _environment(self) -> dict[str, str]:
+        folder = self._service.runtime.config.get("LOCAL_UNIV_EXECUTE") or (
+            f"{self._service.settings.spool}/local_univ_execute"
+        )
+        self._service.runtime.files.make_folder(folder)
+        return {**os.environ, "_CONDOR_EXECUTE": folder}
+
+    async def _listen(self, control: Stream) -> None:
+        """Read what the starter would tell a startd; only its end matters, and that is seen."""
+        try:
+            while True:
+                words.read_control_message(await control.receive_forever())
+        except ConnectionLost:
+            return
+
+    # -- the starter's calls ----------------------------------------------------------------
+
+    async def _answer(self, stream: Stream) -> None:
+        while True:
+            try:
+                call = calls.read_syscall(await stream.receive_forever())
+            except ConnectionLost:
+                return
+            reply = self._reply(call)
+            writer = stream.writer()
+            reply.write(writer)
+            if writer.getvalue():
+                stream.post(writer)
+            if isinstance(call, calls.JobExit) or self._failure:
+                return
+
+    def _reply(self, call: Call) -> Reply:
+        match call:
+            case calls.GetJobInfo():
+                return call.answer(0, result=self._job_ad())
+            case calls.BeginExecution():
+                self._on_executing(self._run)
+            case calls.RegisterJobInfo():
+                self._note(call.info)
+            case calls.JobExit():
+                self._note(call.info)
+                self._exit_status = call.status
+            case calls.RequestGuidance():
+                word = "StartJob" if _asked(call) == "JobEnvironment" else "CarryOn"
+                return call.answer(0, result=ClassAd({"Command": word}))
+            case calls.GetJobAttr():
+                text = self._run.job.ad.text(call.name)
+                return call.answer(0, result=text or "UNDEFINED")
+            case calls.SetJobAttr():
+                self._service.queue.update(self._run.job.id, {call.name: call.value})
+            case calls.UserLog():
+                self._failure = call.event.string("ErrorMsg") or self._failure
+            case calls.RegisterStarterInfo() | calls.EventNotification() | calls.JobTermination():
+                pass
+            case _:
+                return call.answer(-1, errno=errno.ENOSYS)
+        return call.answer(0)
+
+    def _note(self, info: ClassAd) -> None:
+        for name in _KEPT:
+            text = info.text(name)
+            if text is not None:
+                value: Any = info.lookup(name)
+                self._run.attributes[name] = value
+
+    def leave(self, reason: str, code: int, *, graceful: bool) -> None:
+        """Ask the starter to end the job."""
+        if self._control is None:
+            return
+        content = ClassAd({"Reason": reason, "ReasonCode": code, "Graceful": graceful})
+        message = words.VacateJob(content) if graceful else words.KillJob(content)
+        self._post(message)
+
+    def suspend(self, *, stops: bool) -> None:
+        """Stop the job's processes, or let them go on."""
+        self._post(words.SuspendJob(ClassAd()) if stops else words.ContinueJob(ClassAd()))
+
+    def _post(self, message: words.ControlMessage) -> None:
+        if self._control is not None:
+            try:
+                self._control.post(message)
+            except ConnectionLost:
+                self._control = None
+
+
+def _asked(call: calls.RequestGuidance) -> str:
+    request = getattr(call, "request", None)
+    return (request.string("RequestType") or "") if isinstance(request, ClassAd) else ""
+
+
+def birth_of(pid: int) -> int:
+    """Return when a process began, in the kernel's ticks; 0 if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0

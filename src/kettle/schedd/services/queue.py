@@ -1,0 +1,242 @@
+"""The commands about the queue: queue management, queries, history, actions.
+
+Each handler takes its requests from the stream, asks the pure rooms (`qmgmt`, `queries`,
+`history_query`, `actions`) and sends what they say. What was acknowledged is on disk: a reply that
+promises something waits for the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError, RemoteProtocolError, StorageError
+from kettle.records import history_query
+from kettle.runtime.process.snapshot import InlineSnapshots
+from kettle.runtime.storage.record_files import send_history
+from kettle.schedd.queue import actions, qmgmt_answers, queries
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.qmgmt import Connection
+from kettle.schedd.queue.query_answers import Answer
+from kettle.schedd.queue.selection import holds
+from kettle.wire.commands import Command
+from kettle.wire.dialog import Words
+from kettle.wire.messages.collector import Query, QueryReply
+from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.service import ScheddService
+
+# How long a client may think between two requests of one connection.
+IDLE_SECONDS = 1200.0
+# The same while a transaction is open, which takes memory.
+OPEN_SECONDS = 300.0
+
+# Limit: requests of one connection that are served before the others have their turn.
+_REQUESTS_AT_A_TIME = 256
+
+# An action on so many jobs is confirmed when those that it removed are out of the queue; one on
+# more, when it is on disk.
+_SEEN_TO_LEAVE = 1000
+
+# Jobs that are looked at before others have their turn.
+_JOBS_AT_A_TIME = 1000
+
+
+class QueueCommands:
+    """Handlers that need the queue and nothing of the execute side."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+
+    def register(self) -> None:
+        """Answer the commands."""
+        network = self._service.runtime.network
+        network.register(Command.QMGMT_WRITE_CMD, self.on_queue_management)
+        network.register(Command.QMGMT_READ_CMD, self.on_queue_management)
+        network.register(Command.QUERY_JOB_ADS, self.on_query, again=True)
+        network.register(Command.QUERY_JOB_ADS_WITH_AUTH, self.on_query, again=True)
+        network.register(Command.QUERY_SCHEDD_HISTORY, self.on_history, again=True)
+        network.register(Command.ACT_ON_JOBS, self.on_action)
+        network.register(Command.QUERY_SCHEDD_ADS, self.on_query_ads, again=True)
+        network.register(Command.QUERY_SUBMITTOR_ADS, self.on_query_ads, again=True)
+        network.register(Command.QUERY_STARTD_ADS, self.on_query_ads, again=True)
+        network.register(Command.CLEAR_DIRTY_JOB_ATTRS, self.on_clear_dirty, again=True)
+
+    def actor(self, stream: Stream) -> Actor:
+        """Return who is at the other end, as far as the queue is concerned."""
+        return self._service.queue_settings.actors.actor(stream.peer.user)
+
+    async def on_queue_management(self, stream: Stream) -> None:
+        """Serve one connection of queue management to its end."""
+        service = self._service
+        connection = Connection(
+            service.queue,
+            self.actor(stream),
+            service.queue_settings,
+            writable=stream.command == Command.QMGMT_WRITE_CMD,
+            now=service.now,
+            spool=service.spool,
+            edited=service.shadows.tell_edits,
+            slot_of=self._slot_of,
+        )
+        for number in itertools.count(1):
+            stream.timeout = OPEN_SECONDS if connection.has_uncommitted else IDLE_SECONDS
+            request = await stream.receive()
+            if number % _REQUESTS_AT_A_TIME == 0:
+                # Requests that came in one piece are received without a wait: a client that sends
+                # a million attributes would otherwise be the only one that is served.
+                await asyncio.sleep(0)
+            try:
+                answer = await self._finish(connection.handle(request))
+            except StorageError as error:
+                # Nothing was promised yet, and the disk may take it another time.
+                service.runtime.log.problem(str(error))
+                return
+            if answer.durable:
+                await service.journal.flush()
+            if answer.parts is not None:
+                await InlineSnapshots().answer(stream, answer.parts, ads=0)
+            if answer.reply is not None:
+                await stream.send(answer.reply)
+            if answer.close:
+                return
+
+    @staticmethod
+    async def _finish(answer: qmgmt_answers.Answer) -> qmgmt_answers.Answer:
+        """Let others have their turn while an answer is worked on."""
+        while answer.steps is not None:
+            try:
+                next(answer.steps)
+            except StopIteration as end:
+                answer = end.value
+            await asyncio.sleep(0)
+        return answer
+
+    def _slot_of(self, job: JobId) -> ClassAd | None:
+        claim = self._service.scheduler.claims.by_job.get(job)
+        return None if claim is None else claim.slot
+
+    # -- queries ----------------------------------------------------------------------------
+
+    async def on_query(self, stream: Stream) -> None:
+        """Answer QUERY_JOB_ADS: ads, each in its message, and the summary."""
+        service = self._service
+        request = (await stream.receive()).ad()
+        now = service.now()
+        try:
+            query = queries.parse(
+                request, self.actor(stream), only_my_jobs=service.settings.only_my_jobs
+            )
+        except RefusedError as refusal:
+            await stream.send(Words(queries.failure(refusal.code, refusal.message, now)))
+            return
+        answer = Answer(service.queue, query, now, service.signature)
+        if query.default_autoclusters:
+            # Autoclusters are given numbers as they are asked for, and a child's would be lost.
+            await self._number_autoclusters()
+        ads = queries.extent(service.queue, query)
+        await service.runtime.snapshots.answer(stream, answer.parts, ads=ads)
+
+    async def _number_autoclusters(self) -> None:
+        for number, job in enumerate(list(self._service.queue.jobs.values())):
+            self._service.signature(job)
+            if number % _JOBS_AT_A_TIME == 0:
+                await asyncio.sleep(0)
+
+    async def on_history(self, stream: Stream) -> None:
+        """Answer QUERY_SCHEDD_HISTORY: ads of finished jobs, one by one or all in one message."""
+        request = (await stream.receive()).ad()
+        try:
+            query = history_query.parse(request)
+            file = self._service.history.file(query)
+        except RefusedError as refusal:
+            await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
+            return
+        await send_history(self._service.runtime, stream, file, query)
+
+    async def on_query_ads(self, stream: Stream) -> None:
+        """Answer with ads of ours what a collector would be asked: schedd, submitters, slots.
+
+        The slots are those that we hold a claim on.
+        """
+        query = Query.read(await stream.receive()).query
+        match stream.command:
+            case Command.QUERY_SCHEDD_ADS:
+                found = [self._service.ads.own_ad()]
+            case Command.QUERY_SUBMITTOR_ADS:
+                found = self._service.ads.submitter_ads()
+            case _:
+                claims = self._service.scheduler.claims.by_id.values()
+                found = [claim.slot for claim in claims]
+        constraint = query.lookup("Requirements")
+        shown = [ad for ad in found if constraint is None or holds(query, constraint, ad)]
+        await stream.send(QueryReply(shown))
+
+    async def on_clear_dirty(self, stream: Stream) -> None:
+        """Take note that changed attributes were seen, by somebody who may change the job."""
+        message = ClearDirtyJobAttributes.read(await stream.receive())
+        job = self._service.queue.job(message.cluster, message.proc)
+        if job is not None and self.actor(stream).may_change(job.user):
+            self._service.queue.clear_dirty(job.id)
+
+    # -- actions ----------------------------------------------------------------------------
+
+    async def on_action(self, stream: Stream) -> None:
+        """Serve ACT_ON_JOBS: answer, wait for the client's word, commit, confirm.
+
+        Both the look and the commits go slice by slice: 100,000 jobs take seconds. A crash in
+        between leaves some of the jobs acted on, and the client without its confirmation.
+        """
+        service, actor = self._service, self.actor(stream)
+        try:
+            request = actions.parse((await stream.receive()).ad())
+            survey = actions.Survey(service.queue, request, actor)
+            for _ in survey.look():
+                await asyncio.sleep(0)
+        except RemoteProtocolError as error:
+            service.runtime.log(f"Refusing an action of {actor.user or 'nobody'}: {error}")
+            await stream.send(Words(0))
+            return
+        await stream.send(Words(survey.answer))
+        if not survey.succeeded or (await stream.receive()).integer() != 1:
+            return
+        plans: list[actions.Plan] = []
+        try:
+            await self._act(survey, request, actor, plans)
+            if sum(len(plan.done) for plan in plans) <= _SEEN_TO_LEAVE:
+                # Who asks for the queue right after a removal expects the jobs to be out of it.
+                await self._follow(plans)
+                await service.on_disk.settle()
+            await stream.send(Words(1))
+        finally:
+            # What is committed is done, whether or not there was room for the rest.
+            await self._follow(plans)
+
+    async def _follow(self, plans: list[actions.Plan]) -> None:
+        """Carry out what was committed, and take it off the list."""
+        while plans:
+            self._service.on_action(plans.pop(0))
+            await asyncio.sleep(0)
+
+    async def _act(
+        self,
+        survey: actions.Survey,
+        request: actions.Request,
+        actor: Actor,
+        plans: list[actions.Plan],
+    ) -> None:
+        """Commit an action and return when it is on disk; `plans` are what was committed."""
+        service, clusters = self._service, survey.clusters
+        for start in range(0, max(1, len(survey.jobs)), actions.SLICE):
+            jobs = survey.jobs[start : start + actions.SLICE]
+            plan = actions.plan(service.queue, request, actor, service.now(), jobs, clusters)
+            clusters = []
+            service.queue.commit(plan.transaction, refusable=True)
+            plans.append(plan)
+            await asyncio.sleep(0)
+        await service.journal.flush()

@@ -1,0 +1,420 @@
+"""Shadow hosts: one process per submitting user, in which all shadows of that user's jobs live.
+
+The schedd forks a host when a user's job starts and talks to it over a socket pair in the words of
+`wire.messages.shadow_host`. A host that has had nothing to do for a while ends, one that is old
+(SHADOW_WORKLIFE) gets no further jobs, and one that dies is replaced by one that takes the running
+jobs over. What a report means for a job is the scheduler's business.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import traceback
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.classad import ClassAd
+from kettle.config.knobs.shadow import ShadowKnobs
+from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
+from kettle.records import queue_log
+from kettle.runtime import tasks
+from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.queue.job_ids import JobId, parse_key
+from kettle.wire.messages.shadow_host import (
+    HostMessage,
+    HostReady,
+    SetAttributes,
+    ShadowExited,
+    SignalShadow,
+    StartShadow,
+    StopHost,
+    UpdateJob,
+    read_host_message,
+)
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.runtime.process.processes import Child
+    from kettle.schedd.claims import Claim
+    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.queue.transaction import Change
+
+_EDITS = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
+# What a forked host runs.
+HOST_ENTRY = "kettle.shadow.services.host:main"
+
+# A host that dies again and again is not replaced at once.
+_FIRST_PAUSE_SECONDS = 0.1
+_LONGEST_PAUSE_SECONDS = 60.0
+# A host that lived this long counts as healthy.
+_HEALTHY_SECONDS = 30.0
+# How long a host may take to stop before it is killed.
+_STOP_SECONDS = 20.0
+# How long a host without jobs waits for the next one; then its memory is worth more.
+IDLE_SECONDS = 300.0
+# A host that takes nothing off its socket for so long is stuck, and is replaced.
+STUCK_SECONDS = 120.0
+# Limit: words that wait for a host that does not read; beyond that it is replaced too.
+MAX_WAITING = 100_000
+
+
+class Reports(Protocol):
+    """What the scheduler does with the hosts' reports."""
+
+    def on_job_update(self, job_id: JobId, attributes: ClassAd) -> None:
+        """Commit what a shadow reports of a running job."""
+        ...
+
+    def on_shadow_exited(
+        self, job_id: JobId, reason: int, attributes: ClassAd, *, reusable: bool
+    ) -> None:
+        """Take the end of a run."""
+        ...
+
+    def on_host_lost(self, jobs: Iterable[JobId]) -> None:
+        """Have new shadows take over the jobs of a host that died."""
+        ...
+
+
+class Schedd(Protocol):
+    """What shadow hosts need of the schedd."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """Processes, clock, log and configuration."""
+        ...
+
+    @property
+    def scheduler(self) -> Reports:
+        """Who is told."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class _Host:
+    """One user's host; messages wait until it is ready and reads."""
+
+    user: str
+    owner: str
+    stream: Stream | None = None
+    child: Child | None = None
+    ready: bool = False
+    # Whether it gets no further jobs, and ends with its last one.
+    leaving: bool = False
+    waiting: deque[HostMessage] = field(default_factory=deque)
+    pump: asyncio.Task[None] | None = None
+    idle_timer: asyncio.TimerHandle | None = None
+    jobs: set[JobId] = field(default_factory=set)
+    made: float = 0.0
+    began: float = 0.0
+    deaths: int = 0
+
+    def stop_timer(self) -> None:
+        """There is something to do, or no host any more."""
+        if self.idle_timer is not None:
+            self.idle_timer.cancel()
+            self.idle_timer = None
+
+
+class ShadowHosts:
+    """Every shadow host of the schedd."""
+
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
+        # The host that gets a user's next job; those that leave are only in `_all`.
+        self._current: dict[str, _Host] = {}
+        self._all: set[_Host] = set()
+        self._by_job: dict[JobId, _Host] = {}
+        self._stopping = False
+
+    @property
+    def running(self) -> int:
+        """How many jobs have a shadow."""
+        return len(self._by_job)
+
+    @property
+    def count(self) -> int:
+        """How many hosts there are."""
+        return len(self._all)
+
+    def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
+        """Give a job to its user's host."""
+        host = self._by_job.get(job.id) or self._host_of(job)
+        host.jobs.add(job.id)
+        host.stop_timer()
+        self._by_job[job.id] = host
+        content = ClassAd(
+            {
+                "ClusterId": job.id.cluster,
+                "ProcId": job.id.proc,
+                "StartdAddress": claim.startd_address,
+                "Reconnect": reconnect,
+            }
+        )
+        self._send(host, StartShadow(content, job.ad, claim.slot))
+
+    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
+        """Pass a request on to a running job's shadow."""
+        host = self._by_job.get(job.id)
+        if host is None:
+            return
+        content = ClassAd(
+            {
+                "ClusterId": job.id.cluster,
+                "ProcId": job.id.proc,
+                "Signal": signal,
+                "Reason": reason,
+                "ReasonCode": code,
+                "ReasonSubCode": subcode,
+            }
+        )
+        self._send(host, SignalShadow(content))
+
+    def tell_edits(self, changes: Iterable[Change]) -> None:
+        """Tell the shadows of running jobs what a user changed in these: policy follows at once."""
+        edits: dict[JobId, ClassAd] = {}
+        for operation, key, name, text in changes:
+            where = parse_key(key)
+            if where is None or operation not in _EDITS:
+                continue
+            for job in self._with_shadow(*where):
+                edits.setdefault(job, ClassAd()).insert_text(name, text or "undefined")
+        for job, attributes in edits.items():
+            content = ClassAd({"ClusterId": job.cluster, "ProcId": job.proc})
+            self._send(self._by_job[job], SetAttributes(content, attributes))
+
+    def _with_shadow(self, cluster: int, proc: int) -> list[JobId]:
+        """Return the job if it has a shadow; for a cluster's ad, all of its jobs that have."""
+        if proc >= 0:
+            return [job for job in (JobId(cluster, proc),) if job in self._by_job]
+        return [job for job in self._by_job if job.cluster == cluster]
+
+    def renew(self) -> None:
+        """Let the next jobs have new hosts: the present ones have the old configuration."""
+        for host in list(self._current.values()):
+            self._retire(host)
+
+    async def stop(self, how: str) -> None:
+        """Have every host stop; those that do not are killed."""
+        self._stopping = True
+        hosts = list(self._all)
+        for host in hosts:
+            host.stop_timer()
+            self._send(host, StopHost(ClassAd({"How": how})))
+        waits = [host.child.wait() for host in hosts if host.child is not None]
+        try:
+            async with asyncio.timeout(_STOP_SECONDS if how != "peaceful" else None):
+                await asyncio.gather(*waits)
+        except TimeoutError:
+            for host in hosts:
+                if host.child is not None:
+                    host.child.signal(9)
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of every host without a word, as the schedd's own death does."""
+        self._stopping = True
+        for host in list(self._all):
+            host.stop_timer()
+            if host.stream is not None:
+                host.stream.close()
+
+    # -- which host -------------------------------------------------------------------------
+
+    def _host_of(self, job: Job) -> _Host:
+        host = self._current.get(job.user)
+        if host is not None and self._is_old(host):
+            self._retire(host)
+            host = None
+        if host is None:
+            host = self._current[job.user] = _Host(job.user, job.owner)
+            host.made = self._schedd.runtime.clock.monotonic()
+            self._all.add(host)
+            tasks.spawn(self._serve(host), f"shadow host of {host.user}")
+        return host
+
+    def _is_old(self, host: _Host) -> bool:
+        age = self._schedd.runtime.clock.monotonic() - host.made
+        return age > self._schedd.runtime.config[ShadowKnobs.SHADOW_WORKLIFE]
+
+    def _retire(self, host: _Host) -> None:
+        """Give a host no further jobs; without any it ends now, else with the last one."""
+        host.stop_timer()
+        host.leaving = True
+        if self._current.get(host.user) is host:
+            del self._current[host.user]
+        if not host.jobs:
+            self._send(host, StopHost(ClassAd({"How": "graceful"})))
+
+    def _note_idle(self, host: _Host) -> None:
+        if host.leaving:
+            self._retire(host)
+            return
+        loop = asyncio.get_running_loop()
+        host.idle_timer = loop.call_later(IDLE_SECONDS, self._retire, host)
+
+    # -- words to a host ----------------------------------------------------------------------
+
+    def _send(self, host: _Host, message: HostMessage) -> None:
+        """Send a word now, or when the host can take it."""
+        stream = host.stream
+        if stream is None or not host.ready or host.waiting or stream.congested:
+            host.waiting.append(message)
+            if len(host.waiting) > MAX_WAITING:
+                self._give_up(host)
+            self._pump(host)
+            return
+        # A host that has just died is noticed in a moment; then its jobs are asked for anew.
+        with contextlib.suppress(ConnectionLost):
+            stream.post(message)
+
+    def _give_up(self, host: _Host) -> None:
+        """End a host that takes no words; its listener notices, and has its jobs taken over."""
+        if host.child is not None:
+            self._problem(host, f"takes no words, {len(host.waiting)} wait")
+            host.child.signal(9)
+
+    def _pump(self, host: _Host) -> None:
+        """See to it that what waits is sent as the host reads."""
+        if host.stream is None or not host.ready or host.pump is not None:
+            return
+        host.pump = tasks.spawn(self._send_waiting(host, host.stream), f"words to {host.user}")
+
+    async def _send_waiting(self, host: _Host, stream: Stream) -> None:
+        try:
+            while host.waiting and host.stream is stream:
+                async with asyncio.timeout(STUCK_SECONDS):
+                    await stream.send(host.waiting[0])
+                if host.stream is stream:
+                    host.waiting.popleft()
+        except (ConnectionLost, TimeoutError):
+            if host.stream is stream:
+                self._give_up(host)
+        finally:
+            if host.stream is stream:
+                host.pump = None
+
+    # -- one host's life ------------------------------------------------------------------------
+
+    async def _serve(self, host: _Host) -> None:
+        """Keep one user's host alive for as long as there is work for it."""
+        clock = self._schedd.runtime.clock
+        try:
+            while not self._stopping:
+                host.began = clock.monotonic()
+                await self._live_once(host)
+                if self._is_over(host):
+                    return
+                await self._replace(host)
+                if not host.jobs:
+                    return
+        finally:
+            host.stop_timer()
+            self._all.discard(host)
+            if self._current.get(host.user) is host:
+                del self._current[host.user]
+
+    def _is_over(self, host: _Host) -> bool:
+        return self._stopping or (host.leaving and not host.jobs)
+
+    async def _live_once(self, host: _Host) -> None:
+        """Have a host process and listen to it until its end, which leaves nothing open."""
+        try:
+            await self._spawn(host)
+            await self._listen(host)
+        except (KettleError, OSError) as error:
+            if not host.leaving and not self._stopping:
+                self._problem(host, str(error))
+        except Exception as error:  # noqa: BLE001 - a bug met with one user's words is theirs alone
+            self._problem(host, "".join(traceback.format_exception(error)).rstrip())
+        if host.stream is not None:
+            host.stream.close()
+        if host.child is not None and not self._stopping:
+            await self._await_end(host.child, patient=host.leaving)
+        host.stream, host.child, host.ready, host.pump = None, None, False, None
+
+    async def _await_end(self, child: Child, *, patient: bool) -> None:
+        """Wait until a host that has hung up is gone: its shadows must not live beside others."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS if patient else _FIRST_PAUSE_SECONDS):
+                await child.wait()
+        child.signal(9)
+
+    async def _spawn(self, host: _Host) -> None:
+        stream, theirs = Stream.pair()
+        try:
+            host.child = await self._schedd.runtime.processes.zygote.fork(
+                HOST_ENTRY,
+                host.owner.encode(),
+                fds=(theirs,),
+                title=f"condor_shadow: host of {host.user}",
+            )
+        except BaseException:
+            stream.close()
+            raise
+        finally:
+            os.close(theirs)
+        host.stream = stream
+
+    async def _listen(self, host: _Host) -> None:
+        assert host.stream is not None
+        while True:
+            message = read_host_message(await host.stream.receive_forever())
+            if isinstance(message, HostReady):
+                host.ready = True
+                if host.waiting:
+                    self._pump(host)
+            elif isinstance(message, UpdateJob):
+                self._schedd.scheduler.on_job_update(_job_of(message.content), message.attributes)
+            elif isinstance(message, ShadowExited):
+                self._on_exit(host, message)
+            else:
+                raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
+
+    def _on_exit(self, host: _Host, message: ShadowExited) -> None:
+        job, content = _job_of(message.content), message.content
+        host.jobs.discard(job)
+        if self._by_job.get(job) is host:
+            del self._by_job[job]
+        self._schedd.scheduler.on_shadow_exited(
+            job,
+            content.integer("ExitReason") or 0,
+            message.attributes,
+            reusable=bool(content.boolean("ClaimReusable")),
+        )
+        # The scheduler may have started the claim's next job meanwhile.
+        if not host.jobs:
+            self._note_idle(host)
+
+    async def _replace(self, host: _Host) -> None:
+        """After a host's death: have its jobs taken over, at once unless it dies all the time."""
+        lived = self._schedd.runtime.clock.monotonic() - host.began
+        host.deaths = 0 if lived > _HEALTHY_SECONDS else host.deaths + 1
+        self._problem(host, f"died with {len(host.jobs)} jobs")
+        if host.deaths > 1:
+            pause = _FIRST_PAUSE_SECONDS * 2.0 ** min(host.deaths, 16)
+            await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
+        # A start that it never got is still a start; of the others the starters may be alive.
+        words = [word for word in host.waiting if not isinstance(word, StopHost)]
+        unsent = {_job_of(word.content) for word in words if isinstance(word, StartShadow)}
+        host.waiting = deque(word for word in words if _job_of(word.content) in unsent)
+        lost = [job for job in host.jobs if job not in unsent]
+        for job in lost:
+            # Those that left the queue meanwhile have no shadow again.
+            host.jobs.discard(job)
+            self._by_job.pop(job, None)
+        self._schedd.scheduler.on_host_lost(lost)
+
+    def _problem(self, host: _Host, text: str) -> None:
+        self._schedd.runtime.log.problem(f"The shadow host of {host.user}: {text}")
+
+
+def _job_of(content: ClassAd) -> JobId:
+    cluster, proc = content.integer("ClusterId"), content.integer("ProcId")
+    if cluster is None or proc is None:
+        raise RemoteProtocolError("a shadow host named no job")
+    return JobId(cluster, proc)

@@ -1,0 +1,85 @@
+"""The schedd's spool folder: files of late materialization and of spooled jobs.
+
+Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it. Source: wire reference, Late
+materialization and SPOOL_JOB_FILES.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from kettle.runtime.storage.free_space import read_free_kib
+from kettle.runtime.storage.removal import remove_tree
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.queue.job_ids import JobId
+
+_FAN = 10_000
+
+
+class SpoolFolder:
+    """Names and files below SPOOL."""
+
+    def __init__(self, runtime: Runtime, path: str) -> None:
+        self._runtime = runtime
+        self.path = path
+
+    def cluster_file(self, cluster: int, suffix: str) -> str:
+        """Return the name of a cluster's file (`items` or `digest`)."""
+        return f"{self.path}/{cluster % _FAN}/condor_submit.{cluster}.{suffix}"
+
+    def job_folder(self, job: JobId) -> str:
+        """Return a spooled job's folder."""
+        return (
+            f"{self.path}/{job.cluster % _FAN}/{job.proc % _FAN}/"
+            f"cluster{job.cluster}.proc{job.proc}.subproc0"
+        )
+
+    def write_items(self, cluster: int, data: bytes) -> str:
+        """Keep the rows of a late materialized cluster; returns the file's name."""
+        return self._write(self.cluster_file(cluster, "items"), data)
+
+    def write_digest(self, cluster: int, text: str) -> str:
+        """Keep the submit text that makes a cluster's jobs; returns the file's name."""
+        data = text.encode("utf-8", "surrogateescape")
+        return self._write(self.cluster_file(cluster, "digest"), data)
+
+    def _write(self, path: str, data: bytes) -> str:
+        self._runtime.files.make_folder(os.path.dirname(path))
+        self._runtime.files.write_atomically(path, data, durable=True)
+        return path
+
+    def remove_job(self, job: JobId) -> None:
+        """Remove a job's folder, if it has one, and the empty folders above it."""
+        folder = self.job_folder(job)
+        if not os.path.isdir(os.path.dirname(folder)):
+            return
+        self.remove_folder(folder)
+        _remove_if_empty(os.path.dirname(folder))
+        _remove_if_empty(os.path.dirname(os.path.dirname(folder)))
+
+    def remove_folder(self, folder: str) -> None:
+        """Remove a folder that is a job's owner's, with what is in it."""
+        with self._runtime.privileges.as_root():
+            remove_tree(folder)
+
+    def room_kib(self) -> int | None:
+        """Return what may be spooled without touching the reserve; None if it cannot be told."""
+        free = read_free_kib(self.path)
+        reserved = (self._runtime.config.integer("RESERVED_DISK") or 0) * 1024
+        return None if free is None else max(0, free - reserved)
+
+    def remove_cluster(self, cluster: int) -> None:
+        """Remove a cluster's files."""
+        for suffix in ("items", "digest"):
+            self._runtime.files.remove(self.cluster_file(cluster, suffix))
+        _remove_if_empty(os.path.dirname(self.cluster_file(cluster, "items")))
+
+
+def _remove_if_empty(path: str) -> None:
+    try:
+        os.rmdir(path)
+    except OSError:
+        return

@@ -1,0 +1,202 @@
+"""Spooled jobs' files, in and out: SPOOL_JOB_FILES and TRANSFER_DATA.
+
+What is sent and what changes in the ads is `spooling`'s and `transfer`'s; here are the
+connection, the folders and the owners. Files arrive in a folder beside the final one, which takes
+its place when all are there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kettle.errors import KettleError, NotFoundError, RefusedError
+from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.schedd.queue import spooling
+from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.selection import parse_constraint, select_jobs
+from kettle.transfer.go_ahead import Terms
+from kettle.transfer.plan import plan_landing
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
+from kettle.wire.commands import Command
+from kettle.wire.messages.queue_queries import (
+    SpoolJobFiles,
+    SpoolJobFilesPlain,
+    SpoolJobIds,
+    SpoolReply,
+    TransferData,
+    TransferDataCount,
+    TransferDataJob,
+    TransferDataPlain,
+)
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.service import ScheddService
+
+TRANSFER_SECONDS = 600.0
+
+
+class SpoolCommands:
+    """Handlers of the two commands and their plain forms."""
+
+    def __init__(self, service: ScheddService) -> None:
+        self._service = service
+
+    def register(self) -> None:
+        """Answer the commands."""
+        network = self._service.runtime.network
+        network.register(Command.SPOOL_JOB_FILES_WITH_PERMS, self.on_spool)
+        network.register(Command.SPOOL_JOB_FILES, self.on_spool)
+        network.register(Command.TRANSFER_DATA_WITH_PERMS, self.on_fetch)
+        network.register(Command.TRANSFER_DATA, self.on_fetch)
+
+    # -- in ---------------------------------------------------------------------------------
+
+    async def on_spool(self, stream: Stream) -> None:
+        """Take the input files of submitted jobs and release these."""
+        service = self._service
+        actor = service.commands.actor(stream)
+        first = await stream.receive()
+        if stream.command == Command.SPOOL_JOB_FILES:
+            count = SpoolJobFilesPlain.read(first).jobs
+        else:
+            count = SpoolJobFiles.read(first).jobs
+        ids = SpoolJobIds.read(await stream.receive()).ids
+        stream.timeout = TRANSFER_SECONDS
+        try:
+            jobs = self._jobs_of(ids, count, actor)
+            for job in jobs:
+                await self._take(stream, job)
+        except (KettleError, OSError) as error:
+            service.runtime.log(f"Spooling for {actor.user} failed: {error}")
+            await stream.send(SpoolReply(0))
+            return
+        await service.journal.flush()
+        await stream.send(SpoolReply(1))
+        service.ads.want_matches()
+
+    def _jobs_of(self, ids: Sequence[tuple[int, int]], count: int, actor: Actor) -> list[Job]:
+        if len(ids) != count:
+            raise RefusedError(f"{count} jobs were announced and {len(ids)} named")
+        jobs = []
+        for cluster, proc in ids:
+            job = self._service.queue.job(cluster, proc)
+            if job is None:
+                raise NotFoundError(f"there is no job {cluster}.{proc}")
+            if not actor.may_change(job.user):
+                raise RefusedError(f"{actor.user} may not change job {job.id}")
+            jobs.append(job)
+        return jobs
+
+    async def _take(self, stream: Stream, job: Job) -> None:
+        service = self._service
+        started = service.now()
+        files = OwnedFiles.of(service.runtime.privileges, job.owner)
+        folder = service.spool.job_folder(job.id)
+        arriving = f"{folder}.tmp"
+        service.runtime.files.make_folder(os.path.dirname(folder))
+        service.spool.remove_folder(arriving)
+        os.mkdir(arriving, 0o700)
+        files.give(arriving)
+        landing = plan_landing(job.ad, arriving, spooled=True)
+        terms = Terms(
+            "SCHEDD", peer=f"<{stream.remote_name}>", code=13, max_bytes=self._most_bytes(job)
+        )
+        outcome = await stream.run(download(landing.path_for, files, terms))
+        if outcome.failure is not None:
+            service.spool.remove_folder(arriving)
+            raise RefusedError(outcome.failure.reason)
+        finished = service.now()
+        # What the job leaves as it is must not look like its output, nor a quick job's output like
+        # input: the time to compare with has whole seconds.
+        files.date_back(arriving, finished)
+        self._put_in_place(arriving, folder)
+        if job.id not in service.queue.jobs:
+            service.spool.remove_folder(folder)
+            raise NotFoundError(f"job {job.id} left while its files arrived")
+        was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
+        changes = spooling.finished(job.ad, folder, started, finished)
+        service.queue.update(job.id, changes)
+        if was_new:
+            # Its log is in the spool, so only now there is a place for its first event.
+            service.events.submitted(job)
+
+    def _most_bytes(self, job: Job) -> int:
+        """Return how much may arrive, -1 for no bound; RefusedError if what is announced is more.
+
+        Compat: the reference takes what its disk takes; ours keeps RESERVED_DISK free for the
+        queue log (tests/pool/test_reserve.py).
+        """
+        room = self._service.spool.room_kib()
+        if room is None:
+            return -1
+        announced = (job.ad.integer("TransferInputSizeMB") or 0) * 1024
+        if room == 0 or announced > room:
+            raise RefusedError(f"the spool has room for {room} KiB only; try again later")
+        return room * 1024
+
+    def _put_in_place(self, arriving: str, folder: str) -> None:
+        spool = self._service.spool
+        if os.path.exists(folder):
+            old = f"{folder}.swap"
+            spool.remove_folder(old)
+            os.rename(folder, old)
+            os.rename(arriving, folder)
+            spool.remove_folder(old)
+        else:
+            os.rename(arriving, folder)
+
+    # -- out --------------------------------------------------------------------------------
+
+    async def on_fetch(self, stream: Stream) -> None:
+        """Send back the output files of the jobs that a constraint means."""
+        service = self._service
+        actor = service.commands.actor(stream)
+        first = await stream.receive()
+        if stream.command == Command.TRANSFER_DATA:
+            constraint = TransferDataPlain.read(first).constraint
+        else:
+            constraint = TransferData.read(first).constraint
+        try:
+            jobs = list(select_jobs(service.queue, parse_constraint(constraint)))
+        except RefusedError as error:
+            service.runtime.log(f"{actor.user} asked for files: {error}")
+            return
+        jobs = [
+            job
+            for job in jobs
+            if actor.may_change(job.user)
+            and "StageInStart" in job.ad
+            and job.id not in service.leaving
+        ]
+        stream.timeout = TRANSFER_SECONDS
+        await stream.send(TransferDataCount(len(jobs)))
+        for job in jobs:
+            await self._give(stream, job)
+        reader = await stream.receive()
+        if reader.remaining and reader.integer() == 1:
+            self._note_fetched([job.id for job in jobs])
+
+    async def _give(self, stream: Stream, job: Job) -> None:
+        service = self._service
+        service.queue.update(job.id, {"StageOutStart": str(service.now())})
+        files = OwnedFiles.of(service.runtime.privileges, job.owner)
+        folder = service.spool.job_folder(job.id)
+        await stream.send(TransferDataJob(job.ad))
+        items, size = spooling.plan_output(job.ad, folder, files)
+        terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=12)
+        await stream.run(upload(items, files, terms, final=True, sandbox_bytes=size))
+
+    def _note_fetched(self, jobs: list[JobId]) -> None:
+        service = self._service
+        for job_id in jobs:
+            if job_id in service.queue.jobs:
+                service.queue.update(job_id, {"StageOutFinish": str(service.now())})
+        present = [service.queue.jobs[job] for job in jobs if job in service.queue.jobs]
+        # A job that only waited for its output to be fetched leaves now.
+        service.scheduler.apply_policy(present)

@@ -1,0 +1,76 @@
+"""The commands about user records: query, enable, disable, edit, reset, delete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, RefusedError
+from kettle.schedd.queue import user_records
+from kettle.wire.commands import Command
+from kettle.wire.messages.queue_queries import (
+    ActOnUserRecords,
+    ActOnUserRecordsReply,
+    QueryUserRecords,
+    QueryUserRecordsReply,
+)
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.network import Network
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.queue.job_queue import JobQueue
+    from kettle.schedd.services.journal import QueueJournal
+
+_ACTIONS = (
+    Command.ENABLE_USERREC,
+    Command.DISABLE_USERREC,
+    Command.EDIT_USERREC,
+    Command.RESET_USERREC,
+    Command.DELETE_USERREC,
+)
+
+
+class UserCommands:
+    """Handlers of user records."""
+
+    def __init__(self, network: Network, queue: JobQueue, journal: QueueJournal) -> None:
+        self._network = network
+        self._queue = queue
+        self._journal = journal
+
+    def register(self) -> None:
+        """Answer the commands."""
+        network = self._network
+        network.register(Command.QUERY_USERREC_ADS, self.on_query)
+        for command in _ACTIONS:
+            network.register(command, self.on_act)
+
+    async def on_query(self, stream: Stream) -> None:
+        """Answer with all records that are meant, and a summary, in one message."""
+        query = QueryUserRecords.read(await stream.receive()).query
+        found = user_records.select(self._queue, query)
+        summary = ClassAd({"MyType": "Summary", "TotalUserAds": len(found), "TotalProjectAds": 0})
+        await stream.send(QueryUserRecordsReply([*found, summary]))
+
+    async def on_act(self, stream: Stream) -> None:
+        """Change records, all or none."""
+        requests = ActOnUserRecords.read(await stream.receive()).records
+        transaction = self._queue.transaction()
+        count, attributes = 0, 0
+        try:
+            for request in requests:
+                more, changed = user_records.plan_act(
+                    transaction, self._queue, stream.command, request
+                )
+                count, attributes = count + more, attributes + changed
+        except KettleError as error:
+            code = error.code if isinstance(error, RefusedError) else 2
+            refused = {"Result": code or 22, "NumAds": 0, "ErrorString": error.message}
+            await stream.send(ActOnUserRecordsReply(ClassAd(refused)))
+            return
+        self._queue.commit(transaction, refusable=True)
+        await self._journal.flush()
+        done = ClassAd({"Result": 0, "NumAds": count})
+        if stream.command == Command.EDIT_USERREC:
+            done["NumAttributesSet"] = attributes
+        await stream.send(ActOnUserRecordsReply(done))

@@ -1,0 +1,317 @@
+"""The starter's calls about its job, answered: one function per call, in a table.
+
+The numbers and fields are `wire.messages.syscalls`'; calls on files go to `services/files.py`.
+Source: wire reference §5.1.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import posixpath
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from kettle.attributes.codes import ULogEvent
+from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.errors import ClassAdSyntaxError
+from kettle.records.event_grid import RemoteErrorEvent
+from kettle.shadow import job_events
+from kettle.shadow.endings import ExitReport, Request, Wish
+from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts
+from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
+from kettle.shadow.services.transfers import note_nothing
+from kettle.shadow.shadow_machine import Event
+from kettle.wire.codec import is_private_attribute
+from kettle.wire.messages import short_way
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import Call, Reply
+
+if TYPE_CHECKING:
+    from kettle.shadow.services.run import Run
+
+Handler = Callable[["Run", Any], Awaitable[Reply]]
+# Limit: what a job may write into its own ad in one call.
+MAX_EXPRESSION = 64 * 1024
+# Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
+INPUT_SECONDS = 60.0
+
+
+async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
+    """Answer one call; `data` is what followed a putfile. A call nobody serves is ENOSYS."""
+    handler = CALLS.get(type(call))
+    if handler is not None:
+        return await handler(shadow, call)
+    file_call = FILE_CALLS.get(type(call))
+    if file_call is None:
+        return call.answer(-1, errno=errno.ENOSYS)
+    if not may_reach_files(shadow.job):
+        return call.answer(-1, errno=errno.EACCES)
+    if shadow.files is None:
+        shadow.files = RemoteFiles(shadow.job.string("Iwd") or "/")
+    # Whatever the file is, other jobs' shadows go on.
+    return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
+
+
+def may_reach_files(job: ClassAd) -> bool:
+    """Whether a job's starter may touch files here: for chirp, or for streams, that it asked for.
+
+    Otherwise a machine that only runs the job would read and write all that its owner can.
+    """
+    wishes = ("WantIOProxy", "StreamIn", "StreamOut", "StreamErr")
+    return any(job.boolean(name) is True for name in wishes)
+
+
+def may_reach_attributes(job: ClassAd) -> bool:
+    """Whether a running job may change its own ad through its starter."""
+    return any(job.boolean(name) is True for name in ("WantIOProxy", "WantRemoteUpdates"))
+
+
+async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
+    return call.answer(0, result=shadow.ad_for_the_starter())
+
+
+async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -> Reply:
+    shadow.info = call.info
+    # A thousand shadows do not keep a thousand slot ads; what events need is beside it.
+    shadow.info.discard("SlotAd")
+    shadow.starter_address = call.info.string("StarterIpAddr") or ""
+    if shadow.starter_address:
+        # Kept in the queue, so that a later shadow finds the starter too.
+        shadow.update(texts({"StarterIpAddr": shadow.starter_address}))
+    if call.info.boolean(short_way.BEGINS) is not True:
+        return call.answer(0)
+    if shadow.state.asked:
+        # Somebody wants the job gone: it does not begin.
+        return call.answer(-1, errno=errno.ECANCELED)
+    with shadow.host.logs.together():
+        if call.info.boolean(short_way.NO_INPUT) is True:
+            note_nothing(shadow, "Input")
+        shadow.note_report(call.info)
+        await shadow.happen(Event.EXECUTING)
+    return call.answer(0)
+
+
+async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa: ARG001
+    return call.answer(0, result=ClassAd({"Uid": os.geteuid(), "Gid": os.getegid()}))
+
+
+async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
+    await shadow.happen(Event.EXECUTING)
+    return call.answer(0)
+
+
+async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
+    shadow.note_report(call.info)
+    await shadow.note_job_state(call.info)
+    return call.answer(0)
+
+
+async def _job_exit(shadow: Run, call: calls.JobExit) -> Reply:
+    if call.info.boolean(short_way.LAST_REPORT) is True:
+        shadow.tells_end = call.info.boolean(short_way.TELLS_END) is True
+        with shadow.host.logs.together():
+            shadow.note_report(call.info)
+            if call.info.boolean(short_way.NO_OUTPUT) is True:
+                note_nothing(shadow, "Output")
+    changes = from_report(call.info) | delayed_chirp(call.info, shadow.host.chirp_prefix)
+    shadow.update(changes)
+    # What the machine says last must not lose what it said before about the exit.
+    info = call.info.copy()
+    for name in ("ExitBySignal", "ExitCode", "ExitSignal"):
+        if info.lookup(name) is None and name in changes:
+            info.insert_text(name, changes[name])
+    shadow.report = ExitReport(call.status, call.reason, info)
+    return call.answer(0)
+
+
+async def _job_termination(shadow: Run, call: calls.JobTermination) -> Reply:
+    shadow.note_report(call.info)
+    return call.answer(0)
+
+
+# What a starter may have written into the job's event log: nothing that says where the job is in
+# its life. That is known here and in the schedd, and each end is written once.
+_STARTERS_EVENTS = frozenset(
+    (
+        ULogEvent.CHECKPOINTED,
+        ULogEvent.IMAGE_SIZE,
+        ULogEvent.GENERIC,
+        ULogEvent.JOB_AD_INFORMATION,
+        ULogEvent.JOB_STAGE_IN,
+        ULogEvent.JOB_STAGE_OUT,
+        ULogEvent.RESERVE_SPACE,
+        ULogEvent.RELEASE_SPACE,
+        ULogEvent.FILE_COMPLETE,
+        ULogEvent.FILE_USED,
+        ULogEvent.FILE_REMOVED,
+        ULogEvent.COMMON_FILES,
+    )
+)
+
+
+async def _user_log(shadow: Run, call: calls.UserLog) -> Reply:
+    ad = call.event
+    if ad.string("MyType") == "RemoteErrorEvent":
+        event = job_events.remote_error_event(ad)
+        event.host = event.host or shadow.slot_name
+        shadow.write_event(event)
+        if event.critical:
+            await shadow.fail(_error_request(shadow, event))
+        return call.answer()
+    from kettle.records.event_forms import event_from_ad
+
+    other = event_from_ad(ad)
+    if other is None or getattr(other, "number", None) not in _STARTERS_EVENTS:
+        shadow.log(f"The starter's event {ad.string('MyType')!r} is not its to write")
+        return call.answer()
+    shadow.write_event(other)
+    return call.answer()
+
+
+def _error_request(shadow: Run, event: RemoteErrorEvent) -> Request:
+    """Return why the run ends; a transfer that failed here knows better than the starter."""
+    if shadow.transfer_failure is not None:
+        return shadow.transfer_failure
+    reason = f"Error from {event.host or shadow.slot_name}: {event.message}"
+    return Request(Wish.ERROR, reason, event.code or 0, event.subcode or 0)
+
+
+async def _get_job_attr(shadow: Run, call: calls.GetJobAttr) -> Reply:
+    expression = shadow.job.lookup(call.name)
+    if expression is None or is_private_attribute(call.name):
+        return call.answer(0, result="UNDEFINED")
+    text = unparse(expression, old=True)
+    return call.answer(0, result=text)
+
+
+async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
+    allowed = may_reach_attributes(shadow.job) and may_set(call.name, shadow.host.protected)
+    if not allowed or len(call.value) > MAX_EXPRESSION:
+        return call.answer(-1, errno=errno.EACCES)
+    try:
+        text = unparse(parse_expression(call.value, old=True), old=True)
+    except ClassAdSyntaxError:
+        return call.answer(-1, errno=errno.EINVAL)
+    shadow.update({call.name: text})
+    shadow.flush()
+    return call.answer(0)
+
+
+async def _constrain(shadow: Run, call: calls.Constrain) -> Reply:
+    if not may_reach_attributes(shadow.job):
+        return call.answer(-1, errno=errno.EACCES)
+    try:
+        added = unparse(parse_expression(call.expression, old=True), old=True)
+    except ClassAdSyntaxError:
+        return call.answer(-1, errno=errno.EINVAL)
+    before = shadow.job.text("Requirements") or "true"
+    text = f"({before}) && ({added})"
+    if len(text) > MAX_EXPRESSION:
+        return call.answer(-1, errno=errno.EFBIG)
+    shadow.update({"Requirements": text})
+    return call.answer(0)
+
+
+async def _get_sec_session_info(shadow: Run, call: calls.GetSecSessionInfo) -> Reply:
+    stream = shadow.stream
+    if stream is None or not stream.encrypted or not shadow.claim.has_session:
+        return call.answer(-1, errno=errno.EPERM)
+    claim, transfer = shadow.claim, shadow.offer_transfer_session()
+    words = [
+        claim.session_id, claim.info, claim.secret,
+        transfer.session_id, transfer.info, transfer.secret,
+    ]  # fmt: skip
+    return call.answer(0, result=words)
+
+
+async def _get_credentials(shadow: Run, call: calls.GetCredentials) -> Reply:  # noqa: ARG001
+    # No credential store is kept yet: a job that needs one is told that there is none.
+    return call.answer(0, result=[])
+
+
+async def _event_notification(shadow: Run, call: calls.EventNotification) -> Reply:
+    kind = call.event.string("EventType")
+    if kind is None:
+        return call.answer(-2)
+    if kind == "SuccessfulCheckpoint":
+        number = call.event.integer("CheckpointNumber")
+        changes = {"NumCkpts": str((shadow.job.integer("NumCkpts") or 0) + 1)}
+        if number is not None:
+            changes["CheckpointNumber"] = str(number)
+        shadow.update(changes)
+        return call.answer(0)
+    # Compat: the reference answers -3 to kinds it does act on; starters ignore the value
+    # (tests/conformance/test_shadow_calls.py).
+    return call.answer(-3)
+
+
+async def _request_guidance(shadow: Run, call: calls.RequestGuidance) -> Reply:
+    kind = call.request.string("RequestType")
+    if kind is None:
+        return call.answer(int(calls.Guidance.MALFORMED), result=ClassAd())
+    if shadow.state.asked:
+        return call.answer(0, result=ClassAd({"Command": "Abort"}))
+    if kind == "JobEnvironment":
+        return call.answer(0, result=ClassAd({"Command": await _environment(shadow)}))
+    if kind == "JobSetup":
+        shadow.accept_claim_session()
+        return call.answer(0, result=ClassAd({"Command": "CarryOn"}))
+    return call.answer(int(calls.Guidance.UNKNOWN_REQUEST), result=ClassAd())
+
+
+async def _environment(shadow: Run) -> str:
+    """Say whether the job's input is there, waiting for our side of its transfer to end.
+
+    Compat: the reference says "RetryReqest" while its side is still busy, which costs the job five
+    seconds (wire reference §5.2; tests/conformance/test_shadow_calls.py).
+    """
+    transfer = shadow.input_transfer
+    if transfer is None:
+        # No transfer came here: the job needs none, or the starter knows that it failed.
+        return "CarryOn"
+    async with asyncio.timeout(INPUT_SECONDS):
+        await transfer.wait()
+    return "StartJob" if shadow.transfer_failure is None else "Abort"
+
+
+async def _dprintf_stats(shadow: Run, call: calls.DprintfStats) -> Reply:
+    shadow.log(call.text[:1000].replace("\n", " "))
+    return call.answer(0)
+
+
+async def _get_docker_credentials(
+    shadow: Run,  # noqa: ARG001
+    call: calls.GetDockerCredentials,
+) -> Reply:
+    return call.answer(0, result=ClassAd())
+
+
+async def _get_file_info(shadow: Run, call: calls.GetFileInfo) -> Reply:
+    name = call.logical_name
+    path = name if name.startswith("/") else posixpath.join(shadow.job.string("Iwd") or "/", name)
+    return call.answer(0, result=f"remote:{posixpath.normpath(path)}")
+
+
+CALLS: dict[type[Call], Handler] = {
+    calls.GetJobInfo: _get_job_info,
+    calls.RegisterStarterInfo: _register_starter_info,
+    calls.GetUserInfo: _get_user_info,
+    calls.BeginExecution: _begin_execution,
+    calls.RegisterJobInfo: _register_job_info,
+    calls.JobTermination: _job_termination,
+    calls.JobExit: _job_exit,
+    calls.UserLog: _user_log,
+    calls.GetJobAttr: _get_job_attr,
+    calls.SetJobAttr: _set_job_attr,
+    calls.Constrain: _constrain,
+    calls.GetSecSessionInfo: _get_sec_session_info,
+    calls.GetCredentials: _get_credentials,
+    calls.EventNotification: _event_notification,
+    calls.RequestGuidance: _request_guidance,
+    calls.DprintfStats: _dprintf_stats,
+    calls.GetDockerCredentials: _get_docker_credentials,
+    calls.GetFileInfo: _get_file_info,
+}

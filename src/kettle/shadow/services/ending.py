@@ -1,0 +1,132 @@
+"""The end of a run: judged, written into the job's logs, told to the schedd.
+
+The judgement itself is `endings.py`'s; here it is carried out.
+"""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import ShadowExit, VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, WireError
+from kettle.records.event_kinds import JobTerminatedEvent, ShadowExceptionEvent
+from kettle.shadow import job_events
+from kettle.shadow.endings import (
+    Ending,
+    ExitReport,
+    Last,
+    completion_attributes,
+    decide_ending,
+    exit_attributes,
+)
+from kettle.shadow.job_updates import texts
+from kettle.shadow.services.run import Run
+from kettle.wire.messages.claims import DeactivateClaimForcibly
+from kettle.wire.messages.shadow_host import ShadowExited
+
+
+def recall_end(run: Run) -> bool:
+    """Take over a run whose end is in the job's log; False if the log does not tell of one.
+
+    The shadow that wrote it died before the schedd had its word, and must not be believed less
+    than its event: the program is not run again.
+    """
+    event = run.host.logs.last_of(run.job)
+    if not isinstance(event, JobTerminatedEvent):
+        return False
+    status = event.signal or 0 if not event.normal else (event.return_value or 0) << 8
+    run.report = ExitReport(status, int(ShadowExit.EXITED), ClassAd())
+    run.told = True
+    run.log("The job's log tells of its end already")
+    return True
+
+
+def finish(run: Run) -> None:
+    """Judge the run, write its last events, tell the schedd."""
+    if run.report is not None:
+        counts = completion_attributes(run.job, run.report)
+        if "NumJobStarts" in counts and not run.host.logs.tell_of_start(run.job):
+            # The shadow that heard of the start died before it could say so.
+            run.write_event(job_events.execute_event(run.startd_address, run.info))
+        ended = exit_attributes(run.report) | counts
+        run.update(texts(ended))
+    if run.transfer_failure is not None and run.request is None:
+        run.request = run.transfer_failure
+    now = run.host.now()
+    ending = decide_ending(run.job, run.report, run.request, now, run.host.system_policy)
+    if run.report is None and run.request is None:
+        ending = _unstarted(run)
+    if run.told:
+        ending = Ending(ShadowExit.EXITED, attributes={"TerminationPending": True})
+    _write_last_events(run, ending, now)
+    _report_exit(run, ending)
+
+
+def _unstarted(run: Run) -> Ending:
+    """Judge a run that was refused, or whose starter is lost."""
+    reconnecting = run.state.executed
+    code = VacateReasonCode.ReconnectFailed if reconnecting else (
+        VacateReasonCode.FailedToActivateClaim
+    )  # fmt: skip
+    return Ending(
+        ShadowExit.RECONNECT_FAILED if reconnecting else ShadowExit.NOT_STARTED,
+        reason=run.reason,
+        attributes={"VacateReason": run.reason, "VacateReasonCode": int(code)},
+    )
+
+
+def _write_last_events(run: Run, ending: Ending, now: float) -> None:
+    sent, received = run.received_bytes, run.sent_bytes
+    for last in ending.events:
+        match last:
+            case Last.TERMINATED:
+                run.write_event(job_events.terminated_event(run.job, sent, received, now))
+            case Last.REQUEUED | Last.EVICTED:
+                requeued = last is Last.REQUEUED
+                event = job_events.evicted_event(
+                    run.job, ending, sent, received, now, requeued=requeued
+                )
+                run.write_event(event)
+            case Last.HELD:
+                run.write_event(job_events.held_event(ending))
+            case Last.EXCEPTION:
+                message = ShadowExceptionEvent(
+                    message=ending.reason, sent_bytes=sent, received_bytes=received
+                )
+                run.write_event(message)
+
+
+def _report_exit(run: Run, ending: Ending) -> None:
+    sent = (run.job.real("BytesSent") or 0.0) + run.received_bytes
+    received = (run.job.real("BytesRecvd") or 0.0) + run.sent_bytes
+    attributes = run.take_pending()
+    attributes.update(ending.attributes)
+    attributes.update({"BytesSent": sent, "BytesRecvd": received})
+    attributes.insert_text("StarterIpAddr", "undefined")
+    word = run.ids()
+    word["ExitReason"] = int(ending.exit)
+    word["ClaimReusable"] = run.reusable
+    said = f": {ending.reason}" if ending.reason else ""
+    run.log(f"Reporting job exit reason {int(ending.exit)}{said}")
+    run.host.tell_schedd(ShadowExited(word, attributes))
+
+
+async def fail_run(run: Run, error: Exception) -> None:
+    """End a shadow that met a bug: the job must neither hang nor be lost."""
+    run.host.runtime.log.problem(f"({run.name}) {type(error).__name__}: {error}")
+    run.host.report_bug(error)
+    reason = str(error) if isinstance(error, KettleError) else f"{type(error).__name__}: {error}"
+    try:
+        await run.link.command(DeactivateClaimForcibly(run.claim.text))
+    except (WireError, OSError) as trouble:
+        run.log(f"The claim could not be deactivated: {trouble}")
+    ending = Ending(
+        ShadowExit.EXCEPTION,
+        (Last.EXCEPTION,),
+        reason,
+        attributes={
+            "VacateReason": reason,
+            "VacateReasonCode": int(VacateReasonCode.ShadowException),
+        },
+    )
+    _write_last_events(run, ending, run.host.now())
+    _report_exit(run, ending)

@@ -1,0 +1,150 @@
+"""What a shadow knows of its job: the ad, the changes for the queue, the events in its logs.
+
+Changes are collected and sent together; the schedd commits them in the order they come. What is
+changed, and when, is decided by the shadow (`services/shadow.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import StorageError
+from kettle.records.event_base import Event
+from kettle.shadow import job_events
+from kettle.shadow.job_updates import delayed_chirp, from_report
+from kettle.wire.messages.shadow_host import UpdateJob
+
+if TYPE_CHECKING:
+    from kettle.shadow.services.parts import Host
+    from kettle.wire.messages.shadow_host import StartShadow
+
+# How long updates may wait for others of the same job.
+UPDATE_DELAY_SECONDS = 2.0
+# The lease of a job that has none: the claim's, six missed alives of 300 s (S012).
+DEFAULT_LEASE_SECONDS = 1800
+
+
+class JobRecord:
+    """One job's ad in the shadow host."""
+
+    __slots__ = (
+        "_flush_timer",
+        "_lease_sent_at",
+        "_logged_sizes",
+        "_pending",
+        "cluster",
+        "host",
+        "info",
+        "job",
+        "last_contact",
+        "proc",
+        "slot",
+    )
+
+    def __init__(self, host: Host, start: StartShadow) -> None:
+        self.host = host
+        self.cluster = start.content.integer("ClusterId") or 0
+        self.proc = start.content.integer("ProcId") or 0
+        self.job = start.job
+        self.slot = start.slot
+        # What the starter said of itself; until then what the schedd knows.
+        self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
+        self.last_contact = host.now()
+        self._lease_sent_at = host.now()
+        self._logged_sizes: tuple[object, ...] = ()
+        self._pending: dict[str, str] = {}
+        self._flush_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def name(self) -> str:
+        """The job's id, as logs show it."""
+        return f"{self.cluster}.{self.proc}"
+
+    @property
+    def slot_name(self) -> str:
+        """The name of the slot the job runs in."""
+        return self.info.string("Name") or self.job.string("RemoteHost") or "unknown slot"
+
+    # The job's ad and the queue.
+
+    def set_attributes(self, **values: object) -> None:
+        """Set attributes of our copy of the job only."""
+        for name, value in values.items():
+            self.job[name] = value
+
+    def update(self, changes: dict[str, str]) -> None:
+        """Change the job here and, soon, in the queue; values are expression texts."""
+        for name, text in changes.items():
+            self.job.insert_text(name, text)
+        self._pending.update(changes)
+        if self._pending and self._flush_timer is None:
+            loop = asyncio.get_running_loop()
+            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Send the waiting updates to the schedd; while it reads nothing they go on waiting."""
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
+        if self._pending and self.host.control.congested:
+            loop = asyncio.get_running_loop()
+            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
+        elif self._pending:
+            self.host.tell_schedd(UpdateJob(self.ids(), self.take_pending()))
+
+    def take_pending(self) -> ClassAd:
+        """Return the waiting updates, which are then no longer waiting."""
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
+        changes = ClassAd()
+        for name, text in self._pending.items():
+            changes.insert_text(name, text)
+        self._pending = {}
+        return changes
+
+    def ids(self) -> ClassAd:
+        """Return the ad that says which job a word is about."""
+        return ClassAd({"ClusterId": self.cluster, "ProcId": self.proc})
+
+    def hear(self) -> None:
+        """Note that the starter was heard: the job's lease begins anew."""
+        now = self.host.now()
+        self.last_contact = now
+        if now - self._lease_sent_at > self.lease_seconds / 4:
+            self._lease_sent_at = now
+            self.update({"LastJobLeaseRenewal": str(int(now))})
+
+    @property
+    def lease_seconds(self) -> int:
+        """How long the job may run without being heard of."""
+        lease = self.job.integer("JobLeaseDuration")
+        return DEFAULT_LEASE_SECONDS if lease is None or lease <= 0 else lease
+
+    # Logging.
+
+    def log(self, text: str) -> None:
+        """Write a line to the shadow's log."""
+        self.host.log(f"({self.name}) {text}")
+
+    def write_event(self, event: Event) -> None:
+        """Write an event into the job's logs; one that cannot be written is a line in ours."""
+        job_events.stamp(event, self.cluster, self.proc, self.host.now())
+        try:
+            self.host.logs.write(self.job, event, self.host.nodes_mask(self.job))
+        except StorageError as error:
+            self.log(f"ERROR: {error}")
+
+    def note_report(self, ad: ClassAd) -> dict[str, str]:
+        """Take over what a starter measured; return what has changed for the queue."""
+        changes = from_report(ad) | delayed_chirp(ad, self.host.chirp_prefix)
+        self.update(changes)
+        if ad.lookup("ImageSize") is not None:
+            event = job_events.image_size_event(self.job)
+            sizes = (event.size_kb, event.memory_mb, event.resident_kb, event.proportional_kb)
+            if sizes != self._logged_sizes:
+                self._logged_sizes = sizes
+                self.write_event(event)
+        return changes

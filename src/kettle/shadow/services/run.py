@@ -1,0 +1,144 @@
+"""One run of a job as its shadow knows it: the claim, the connection, what was asked and reported.
+
+The facts, and the few answers that follow from them alone. What is done with them is the other
+modules': `services/shadow.py` lives the run, `services/calls.py` answers the starter,
+`services/transfers.py` moves files, `services/reconnect.py` looks for a lost starter,
+`services/ending.py` closes the run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.shadow.endings import ExitReport, Request
+from kettle.shadow.services.claim import ClaimLink
+from kettle.shadow.services.files import RemoteFiles
+from kettle.shadow.services.parts import Host
+from kettle.shadow.services.record import JobRecord
+from kettle.shadow.shadow_machine import Event, begin
+from kettle.wire.security.claim_id import ClaimId, mint_session_id
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.wire.messages.shadow_host import StartShadow
+
+
+class Run(JobRecord):
+    """The state of one run; the shadow that lives it says what happens."""
+
+    __slots__ = (
+        "claim",
+        "claim_accepted",
+        "files",
+        "input_transfer",
+        "link",
+        "max_input_bytes",
+        "max_output_bytes",
+        "reason",
+        "received_bytes",
+        "report",
+        "request",
+        "reusable",
+        "sent_bytes",
+        "startd_address",
+        "starter_address",
+        "state",
+        "stream",
+        "tells_end",
+        "told",
+        "transfer_failure",
+        "transfer_key",
+        "transfer_session",
+        "wake",
+    )
+
+    def __init__(self, host: Host, start: StartShadow) -> None:
+        super().__init__(host, start)
+        self.claim = ClaimId(self.job.string("ClaimId") or start.content.string("ClaimId") or "")
+        self.startd_address = (
+            start.content.string("StartdAddress")
+            or self.job.string("StartdIpAddr")
+            or self.claim.address
+        )
+        self.link = ClaimLink(host.runtime.network, self.claim, self.startd_address)
+        self.state, _ = begin(reconnect=start.content.boolean("Reconnect") is True)
+        if self.state.reconnecting:
+            self.last_contact = float(self.job.integer("LastJobLeaseRenewal") or host.now())
+        self.stream: Stream | None = None
+        self.starter_address = self.job.string("StarterIpAddr") or ""
+        self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
+        self.transfer_session: ClaimId | None = None
+        # Whether the claim's own session may be used for file transfer too.
+        self.claim_accepted = False
+        # Set when our side of the input transfer is over; None until one begins.
+        self.input_transfer: asyncio.Event | None = None
+        # Why the last file transfer failed; None if it worked.
+        self.transfer_failure: Request | None = None
+        self.request: Request | None = None
+        self.report: ExitReport | None = None
+        # Whether an earlier shadow of this run wrote its last events already.
+        self.told = False
+        self.files: RemoteFiles | None = None
+        self.max_input_bytes = -1
+        self.max_output_bytes = -1
+        self.sent_bytes = 0
+        self.received_bytes = 0
+        self.wake = asyncio.Event()
+        self.reason = ""
+        self.reusable = False
+        # Whether the starter itself says when the activation is over.
+        self.tells_end = False
+        self.set_attributes(
+            MyAddress=host.address_text,
+            TransferKey=self.transfer_key,
+            TransferSocket=host.address_text,
+        )
+
+    @abstractmethod
+    async def happen(self, event: Event) -> None:
+        """Apply an event to the machine and do what it says."""
+
+    @abstractmethod
+    async def fail(self, request: Request) -> None:
+        """End the run because of an error that the starter, or a transfer, reported."""
+
+    @abstractmethod
+    async def note_job_state(self, ad: ClassAd) -> None:
+        """See whether the starter says that the job was stopped or goes on."""
+
+    @abstractmethod
+    def watch_policy(self) -> None:
+        """Set the timer for the next look at the job's policy."""
+
+    def ad_for_the_starter(self) -> ClassAd:
+        """Return the job's ad with what a starter has to know beside."""
+        ad = self.job.copy()
+        host = self.host
+        ad["ClaimId"] = self.claim.text
+        ad["PublicClaimId"] = self.claim.public
+        ad["StartdIpAddr"] = self.startd_address
+        ad["ShadowIpAddr"] = host.address_text
+        ad["ShadowVersion"] = host.version
+        ad["UidDomain"] = host.uid_domain
+        return ad
+
+    def accept_claim_session(self) -> None:
+        """Let a starter that asked for no session of its own move files with its claim's."""
+        needed = self.job.string("ShouldTransferFiles") != "NO" and self.transfer_session is None
+        if needed and not self.claim_accepted and self.claim.has_session:
+            self.claim_accepted = True
+            self.host.add_transfer_session(self.claim)
+
+    def offer_transfer_session(self) -> ClaimId:
+        """Return the session for this job's file transfers, made on first use."""
+        if self.transfer_session is None:
+            session = mint_session_id(
+                f"filetransfer.{secrets.token_hex(8)}", secrets.token_bytes(32)
+            )
+            self.transfer_session = session
+            self.host.add_transfer_session(session)
+        return self.transfer_session

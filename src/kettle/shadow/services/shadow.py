@@ -1,0 +1,471 @@
+"""One running shadow: the machine's effects done, the starter's connection served.
+
+One coroutine per job. It asks the startd to start the job, answers the starter's calls, looks for
+the starter when the connection is lost, and tells claim and schedd how it ended. What happens when
+is `shadow_machine.py`'s, the judgement `endings.py`'s, calls are answered in `services/calls.py`,
+files travel in `services/transfers.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import StorageError, WireError
+from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
+from kettle.policy.match_expansion import expand_match
+from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
+from kettle.runtime import tasks
+from kettle.shadow import job_events
+from kettle.shadow.endings import (
+    Request,
+    Wish,
+)
+from kettle.shadow.job_updates import texts
+from kettle.shadow.services.calls import answer
+from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
+from kettle.shadow.services.ending import fail_run, finish, recall_end
+from kettle.shadow.services.reconnect import (
+    look_for_starter,
+    note_disconnection,
+    note_failure,
+    note_reconnection,
+)
+from kettle.shadow.services.run import Run
+from kettle.shadow.services.transfers import has_input
+from kettle.shadow.shadow_machine import Effect, Event, Phase, step
+from kettle.transfer.plan import size_limit
+from kettle.wire.codec import Writer
+from kettle.wire.messages import short_way
+from kettle.wire.messages.claims import (
+    ClaimMessage,
+    ContinueClaim,
+    DeactivateClaim,
+    DeactivateClaimForcibly,
+    DeactivateClaimJobDone,
+    SuspendClaim,
+)
+from kettle.wire.messages.rpc import Call, Shape
+from kettle.wire.messages.short_way import ActivationEnded, ActivationRefused, NextJob
+from kettle.wire.messages.syscalls import PutFile, read_syscall
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.shadow.services.parts import Host
+    from kettle.wire.messages.shadow_host import StartShadow
+
+# How long a starter may take to end a job that was asked to leave, beyond the job's own time.
+LEAVING_SECONDS = 600.0
+# A starter that was told to kill the job at once has no reason to take longer than this.
+LEAVING_FAST_SECONDS = 60.0
+# How often a startd that is still cleaning up is asked again, and how many times.
+ACTIVATION_RETRIES = 20
+ACTIVATION_RETRY_SECONDS = 0.5
+_SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAVING})
+
+
+class RunningShadow(Run):
+    """The shadow of one job; `run` is its life."""
+
+    __slots__ = ("_first_call", "_leave_timer", "_policy_timer")
+
+    def __init__(self, host: Host, start: StartShadow) -> None:
+        super().__init__(host, start)
+        self._leave_timer: asyncio.TimerHandle | None = None
+        self._policy_timer: asyncio.TimerHandle | None = None
+        # What a starter said first on a line that it had from the job before.
+        self._first_call: Call | None = None
+
+    # Its life.
+
+    async def run(self) -> None:
+        """Live until the job's end is known and told; never raises but when cancelled."""
+        try:
+            if self.state.reconnecting:
+                if recall_end(self):
+                    finish(self)
+                    return
+                await self._perform((Effect.LOG_DISCONNECTED,))
+            elif not await self._prepare():
+                self._stop_timers()
+                finish(self)
+                return
+            while self.state.phase is not Phase.DONE:
+                await self._live()
+            self._stop_timers()
+            finish(self)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one job's trouble must stay its own
+            await fail_run(self, error)
+        finally:
+            self._stop_timers()
+            if self.stream is not None:
+                self.stream.close()
+            if self.files is not None:
+                self.host.aside.run(self.files.close)
+
+    async def _prepare(self) -> bool:
+        """Fill in `$$()` and open the log; False if the job has to be held instead."""
+        try:
+            await self.host.logs.check(self.job)
+        except StorageError as error:
+            self._hold_at_once(error.message, HoldReasonCode.UnableToInitUserLog)
+            return False
+        slot, self.slot = self.slot, ClassAd()
+        host = self.host
+        self.max_input_bytes = size_limit(self.job, slot, "MaxTransferInputMB", host.max_input_mb)
+        self.max_output_bytes = size_limit(
+            self.job, slot, "MaxTransferOutputMB", host.max_output_mb
+        )
+        announced = self.job.integer("TransferInputSizeMB")
+        if announced is not None and 0 <= self.max_input_bytes < announced << 20:
+            text = (
+                f"TransferInputSizeMB ({announced}) is greater than MAX_TRANSFER_INPUT_MB "
+                f"({self.max_input_bytes >> 20}) at submit time"
+            )
+            self._hold_at_once(text, HoldReasonCode.MaxTransferInputSizeExceeded)
+            return False
+        expansion = expand_match(self.job, slot)
+        if expansion.unresolved is not None:
+            text = f"Cannot expand $$ expression ({expansion.unresolved})."
+            self._hold_at_once(text, HoldReasonCode.Unspecified)
+            return False
+        for name, text in expansion.changed.items():
+            self.job[name] = text
+        return True
+
+    def _hold_at_once(self, reason: str, code: HoldReasonCode) -> None:
+        self.reusable = True
+        self.request = Request(Wish.POLICY_HOLD, reason, int(code))
+
+    async def _live(self) -> None:
+        """Do what the phase is about until it changes."""
+        phase = self.state.phase
+        if phase is Phase.ACTIVATING:
+            await self._activate()
+        elif phase in _SERVING:
+            await self._serve()
+        elif phase is Phase.LOST:
+            await look_for_starter(self)
+        else:
+            await self._tell_claim()
+            await self.happen(Event.CLAIM_TOLD)
+
+    async def happen(self, event: Event) -> None:
+        """Apply an event to the machine and do what it says."""
+        before = self.state.phase
+        self.state, effects = step(self.state, event)
+        if self.state.phase is not before:
+            self.log(f"{before.value} -> {self.state.phase.value}: {event.value}")
+        await self._perform(effects)
+        self.wake.set()
+
+    async def _perform(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            match effect:
+                case Effect.LOG_EXECUTE:
+                    self._begin_execution()
+                case Effect.LOG_SUSPENDED:
+                    self._note_suspension()
+                case Effect.LOG_CONTINUED:
+                    self._note_continuation()
+                case Effect.ASK_TO_LEAVE:
+                    self._ask_to_leave()
+                case Effect.LOG_DISCONNECTED:
+                    note_disconnection(self)
+                case Effect.LOG_RECONNECTED:
+                    note_reconnection(self)
+                case Effect.LOG_RECONNECT_FAILED:
+                    note_failure(self)
+                case _:
+                    # The others are what `_live` does in the phase that follows.
+                    pass
+
+    # The startd.
+
+    async def _activate(self) -> None:
+        if await self._activate_on_line():
+            return
+        for _ in range(ACTIVATION_RETRIES):
+            try:
+                stream, code, failure = await self.link.activate(self._activation_ad())
+            except (WireError, OSError) as error:
+                self._refused(f"The startd could not be asked to start the job: {error}")
+                await self.happen(Event.CONNECTION_LOST)
+                return
+            if code == 1:
+                await self._accepted(stream)
+                return
+            stream.close()
+            if code != 2 or self.request is not None:
+                said = failure.string("VacateReason") if failure is not None else None
+                self._refused(said or "The startd refused to start the job")
+                await self.happen(Event.REFUSED)
+                return
+            await asyncio.sleep(ACTIVATION_RETRY_SECONDS)
+        self._refused("The startd did not finish cleaning up after its last job")
+        await self.happen(Event.REFUSED)
+
+    async def _accepted(self, stream: Stream) -> None:
+        self.stream = stream
+        self.hear()
+        self.watch_policy()
+        self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
+        await self.happen(Event.ACCEPTED)
+
+    async def _activate_on_line(self) -> bool:
+        """Let the starter of the claim's last job ask for this one; False if there is none.
+
+        A line that breaks says nothing about the claim: then the startd itself is asked.
+        """
+        line = self.host.lines.take(self.claim.text)
+        if line is None:
+            return False
+        ad = Writer()
+        ad.ad(self._activation_ad(), private=True)
+        try:
+            await line.send(NextJob(ad.getvalue()))
+            call = read_syscall(await line.receive(STARTER_SECONDS))
+        except (WireError, OSError) as error:
+            line.close()
+            self.log(f"The starter of the last job is gone: {error}")
+            return False
+        if isinstance(call, ActivationRefused):
+            line.close()
+            said = call.failure.string("VacateReason") if call.failure is not None else None
+            self._refused(said or "The startd refused to start the job")
+            await self.happen(Event.REFUSED)
+            return True
+        self._first_call = call
+        await self._accepted(line)
+        return True
+
+    def _activation_ad(self) -> ClassAd:
+        """Return the ad of ACTIVATE_CLAIM, with what a starter of ours may spare itself."""
+        ad = self.ad_for_the_starter()
+        ad[short_way.SHORT_WAY] = True
+        ad[short_way.NOTHING_TO_FETCH] = not has_input(self)
+        return ad
+
+    def _refused(self, reason: str) -> None:
+        self.reason = reason
+        self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
+
+    def _ask_to_leave(self) -> None:
+        fast = self.request is not None and self.request.fast
+        tasks.spawn(self._send_leave(fast=fast), f"deactivate {self.name}")
+        if self._leave_timer is not None:
+            self._leave_timer.cancel()
+        wait = LEAVING_FAST_SECONDS if fast else LEAVING_SECONDS
+        wait += 0.0 if fast else float(self.job.integer("JobMaxVacateTime") or 0)
+        loop = asyncio.get_running_loop()
+        self._leave_timer = loop.call_later(wait, self.on_overdue)
+
+    async def _send_leave(self, *, fast: bool) -> None:
+        message = (DeactivateClaimForcibly if fast else DeactivateClaim)(self.claim.text)
+        try:
+            reply = await self.link.command(message)
+        except (WireError, OSError) as error:
+            self.log(f"The claim could not be deactivated: {error}")
+            return
+        self.reusable = reply.boolean("Start") is True
+
+    def on_overdue(self) -> None:
+        """Give up on a starter that does not end the job."""
+        tasks.spawn(self._overdue(), f"overdue {self.name}")
+
+    async def _overdue(self) -> None:
+        await self.happen(Event.OVERDUE)
+        if self.stream is not None and self.state.phase is Phase.CLOSING:
+            self.stream.close()
+
+    async def _tell_claim(self) -> None:
+        """Tell the startd that the activation is over, unless it was asked to end it itself."""
+        if self.state.exit_known and self.request is not None and self.request.wish in (
+            Wish.HOLD, Wish.REMOVE, Wish.VACATE, Wish.POLICY_HOLD, Wish.POLICY_REMOVE,
+        ):  # fmt: skip
+            # It was deactivated; the reply says whether the claim lives on.
+            return
+        if self.tells_end and await self._hear_end():
+            return
+        message: ClaimMessage = DeactivateClaimForcibly(self.claim.text)
+        if self.state.exit_known:
+            message = DeactivateClaimJobDone(self.claim.text)
+        try:
+            reply = await self.link.command(message)
+        except (WireError, OSError) as error:
+            self.reusable = False
+            self.log(f"The startd could not be told that the job is done: {error}")
+            return
+        self.reusable = reply.boolean("Start") is True
+
+    async def _hear_end(self) -> bool:
+        """Wait until the starter says that the activation is over; False if it does not."""
+        stream = self.stream
+        if stream is None:
+            return False
+        try:
+            call = read_syscall(await stream.receive(STARTER_SECONDS))
+        except (WireError, OSError) as error:
+            self.log(f"The starter did not say that it was done: {error}")
+            return False
+        if not isinstance(call, ActivationEnded):
+            return False
+        self.reusable = bool(call.start)
+        if self.reusable:
+            self.stream = None
+            self.host.lines.keep(self.claim.text, stream)
+        return True
+
+    # The starter's connection.
+
+    async def _serve(self) -> None:
+        stream = self.stream
+        assert stream is not None
+        try:
+            while self.state.phase in _SERVING:
+                call, self._first_call = self._first_call, None
+                if call is None:
+                    call = read_syscall(await stream.receive_forever())
+                self.hear()
+                if isinstance(call, PutFile):
+                    data = await stream.receive(STARTD_SECONDS)
+                    reply = await answer(self, call, data.rest())
+                else:
+                    reply = await answer(self, call)
+                if reply.shape is not Shape.NOTHING:
+                    await stream.send(reply)
+                if self.report is not None and self.state.phase in _SERVING:
+                    await self.happen(Event.EXITED)
+        except WireError as error:
+            if self.state.phase in _SERVING:
+                self.log(f"The starter's connection is lost: {error}")
+            stream.close()
+            # An exit that was reported counts, though its answer did not get through.
+            told = self.report is not None
+            await self.happen(Event.EXITED if told else Event.CONNECTION_LOST)
+
+    async def note_job_state(self, ad: ClassAd) -> None:
+        """See whether the starter says that the job was stopped or goes on."""
+        state = ad.string("JobState")
+        if state == "Suspended" and self.state.phase is Phase.RUNNING:
+            self.set_attributes(NumPids=ad.integer("NumPids") or 0)
+            await self.happen(Event.SUSPENDED)
+        elif state == "Running" and self.state.phase is Phase.SUSPENDED:
+            await self.happen(Event.CONTINUED)
+
+    def _begin_execution(self) -> None:
+        now = int(self.host.now())
+        starts = (self.job.integer("NumJobStarts") or 0) + 1
+        self.update(texts({"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}))
+        self.write_event(job_events.execute_event(self.startd_address, self.info))
+        # That the job has started must not be forgotten, whatever happens next.
+        self.flush()
+        self.watch_policy()
+
+    def _note_suspension(self) -> None:
+        now = int(self.host.now())
+        total = (self.job.integer("TotalSuspensions") or 0) + 1
+        self.write_event(JobSuspendedEvent(processes=self.job.integer("NumPids") or 0))
+        self.update(
+            texts(
+                {
+                    "JobStatus": int(JobStatus.SUSPENDED),
+                    "LastSuspensionTime": now,
+                    "TotalSuspensions": total,
+                }
+            )
+        )
+        self.flush()
+
+    def _note_continuation(self) -> None:
+        since = self.job.integer("LastSuspensionTime") or 0
+        span = max(0, int(self.host.now()) - since) if since else 0
+        total = (self.job.integer("CumulativeSuspensionTime") or 0) + span
+        self.write_event(JobUnsuspendedEvent())
+        self.update(
+            texts(
+                {
+                    "JobStatus": int(JobStatus.RUNNING),
+                    "LastSuspensionTime": 0,
+                    "CumulativeSuspensionTime": total,
+                }
+            )
+        )
+        self.flush()
+
+    # Requests from the schedd and from policy.
+
+    async def ask(self, request: Request) -> None:
+        """Want the job to leave; the first wish stays, except that a removal beats all."""
+        if self.request is None or request.wish is Wish.REMOVE:
+            self.request = request
+        elif request.fast and not self.request.fast:
+            self.request = Request(
+                self.request.wish,
+                self.request.reason,
+                self.request.code,
+                self.request.subcode,
+                fast=True,
+            )
+        await self.happen(Event.ASKED)
+        if self.state.phase is Phase.LOST:
+            # Nobody can say when it is gone: let the lease of what is asked for be short.
+            self.last_contact = min(
+                self.last_contact, self.host.now() - self.lease_seconds + LEAVING_FAST_SECONDS
+            )
+
+    async def fail(self, request: Request) -> None:
+        """End the run because of an error that the starter, or a transfer, reported."""
+        if self.request is None:
+            self.request = request
+        await self.happen(Event.FAILED)
+
+    async def suspend(self, *, go_on: bool) -> None:
+        """Ask the startd to stop or continue the job's processes."""
+        message = (ContinueClaim if go_on else SuspendClaim)(self.claim.text)
+        try:
+            await self.link.command(message, answered=False)
+        except (WireError, OSError) as error:
+            self.log(f"The startd could not be asked to suspend or continue the job: {error}")
+
+    def watch_policy(self) -> None:
+        """Set the timer for the next look at the job's policy."""
+        if self._policy_timer is not None:
+            self._policy_timer.cancel()
+        delay = self.host.policy_seconds
+        deadline = duration_deadline(self.job)
+        if deadline is not None:
+            delay = max(0.0, min(delay, deadline[0] - self.host.now()))
+        loop = asyncio.get_running_loop()
+        self._policy_timer = loop.call_later(delay, self._on_policy)
+
+    def _on_policy(self) -> None:
+        self._policy_timer = None
+        tasks.spawn(self.check_policy(), f"policy {self.name}")
+
+    async def check_policy(self) -> None:
+        """Carry out what the job's periodic expressions ask for."""
+        if self.state.phase in (Phase.CLOSING, Phase.DONE, Phase.LEAVING):
+            return
+        decision = decide_periodic(self.job, self.host.now(), self.host.system_policy)
+        if decision.verdict is Verdict.HOLD:
+            await self.ask(
+                Request(Wish.POLICY_HOLD, decision.reason, decision.code, decision.subcode)
+            )
+        elif decision.verdict is Verdict.REMOVE:
+            await self.ask(Request(Wish.POLICY_REMOVE, decision.reason))
+        elif decision.verdict is Verdict.VACATE:
+            code = int(VacateReasonCode.JobPolicy)
+            await self.ask(Request(Wish.VACATE, decision.reason, code))
+        else:
+            self.watch_policy()
+
+    def _stop_timers(self) -> None:
+        for timer in (self._leave_timer, self._policy_timer):
+            if timer is not None:
+                timer.cancel()
+        self._leave_timer = self._policy_timer = None

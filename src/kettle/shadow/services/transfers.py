@@ -1,0 +1,303 @@
+"""The shadow's side of file transfers: the starter connects, this sends input or takes output.
+
+What travels is `kettle.transfer.plan`'s, how is in its two halves; here are the disk, the events
+040, the times and counts in the job's ad, and the hold reason of a transfer that failed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import HoldReasonCode, JobStatus
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError, WireError
+from kettle.records.event_cluster import FileTransferEvent
+from kettle.runtime.storage.aside_files import AsideFiles
+from kettle.runtime.storage.transfer_files import LocalFiles
+from kettle.shadow.endings import Request, Wish, transfer_reason
+from kettle.shadow.job_updates import texts, transfer_stats
+from kettle.shadow.services.checkpoints import IntermediateStore
+from kettle.shadow.services.turns import Turn
+from kettle.shadow.shadow_machine import Phase
+from kettle.transfer.go_ahead import Terms
+from kettle.transfer.outcome import Outcome
+from kettle.transfer.plan import (
+    Landing,
+    Plan,
+    count_by_protocol,
+    is_url,
+    plan_input,
+    plan_landing,
+    split_list,
+)
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
+
+if TYPE_CHECKING:
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.shadow.services.run import Run
+
+_KINDS = {"Input": (2, 3), "Output": (5, 6)}
+_CODES = {
+    "Input": int(HoldReasonCode.TransferInputError),
+    "Output": int(HoldReasonCode.TransferOutputError),
+}
+
+
+async def send_input(shadow: Run, stream: Stream) -> None:
+    """Send the job's input files over a connection that named its transfer key."""
+    files = AsideFiles(shadow.host.aside, shadow.host.mounts.is_far)
+    try:
+        plan = await _plan_aside(shadow)
+    except RefusedError as error:
+        _fail(shadow, "Input", error.message, here_failed=True)
+        return
+    limit = shadow.max_input_bytes
+    if 0 <= limit < plan.sandbox_bytes:
+        text = f"the files are larger than the limit of {limit} bytes"
+        code = int(HoldReasonCode.MaxTransferInputSizeExceeded)
+        _fail(shadow, "Input", text, here_failed=True, code=code)
+        return
+    size = -(-plan.sandbox_bytes // (1024 * 1024))
+    counts = count_by_protocol(plan.items)
+    shadow.update(texts({"TransferInputSizeMB": size, "TransferInputFileCounts": ClassAd(counts)}))
+    turn = Turn(shadow, "Input")
+    turn.size = plan.sandbox_bytes
+    terms = _terms(shadow, stream, turn, "Input", limit)
+    try:
+        outcome = await stream.run(
+            upload(plan.items, files, terms, sandbox_bytes=plan.sandbox_bytes)
+        )
+    finally:
+        await turn.give_back()
+    shadow.sent_bytes += outcome.bytes
+    _note_end(shadow, "Input", outcome)
+
+
+async def take_output(shadow: Run, stream: Stream) -> None:
+    """Receive files over a connection that named the job's transfer key.
+
+    The final output goes where the user wants it. What comes before (a checkpoint, or the files of
+    an evicted job) waits in the spool for the next run.
+    """
+    spooled = shadow.job.integer("StageInStart") is not None
+    directory = shadow.job.string("Iwd") or "/"
+    place = _Place(plan_landing(shadow.job, directory, spooled=spooled))
+    store = IntermediateStore(shadow)
+
+    turn = Turn(shadow, "Output")
+
+    def begun(final: bool, size: int) -> None:
+        turn.size = size
+        if not final and not spooled:
+            place.landing = Landing(store.begin(), {})
+        elif final and shadow.state.phase is Phase.RUNNING:
+            shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
+
+    dialog = download(
+        place.path_for,
+        AsideFiles(shadow.host.aside, shadow.host.mounts.is_far),
+        _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
+        begun=begun,
+    )
+    try:
+        outcome = await stream.run(dialog)
+    finally:
+        await turn.give_back()
+    store.end(keep=outcome.success)
+    shadow.received_bytes += outcome.bytes
+    if not _is_failure_report(shadow):
+        _note_end(shadow, "Output", outcome)
+
+
+class _Place:
+    """Where files land; decided when the transfer says what it is."""
+
+    def __init__(self, landing: Landing) -> None:
+        self.landing = landing
+
+    def path_for(self, name: str) -> str:
+        """Return the path of a received file."""
+        return self.landing.path_for(name)
+
+
+def _is_failure_report(shadow: Run) -> bool:
+    """Tell whether output comes from a job that could not start: its streams, to say why.
+
+    The starter sends what it has; that there is nothing is no further failure.
+    """
+    return shadow.transfer_failure is not None and not shadow.state.executed
+
+
+async def serve(shadow: Run, stream: Stream, direction: str) -> None:
+    """Carry a transfer; a connection that breaks is the starter's to try again."""
+    over = asyncio.Event()
+    if direction == "Input":
+        shadow.input_transfer = over
+    try:
+        if direction == "Input":
+            await send_input(shadow, stream)
+        else:
+            await take_output(shadow, stream)
+    except (WireError, OSError) as error:
+        detail = f"the transfer broke off: {error}"
+        shadow.log(f"Transfer of {direction.lower()} files: {detail}")
+        if direction == "Output" and _is_failure_report(shadow):
+            return
+        _fail(shadow, direction, detail, here_failed=True, try_again=True)
+    finally:
+        over.set()
+
+
+def has_input(shadow: Run) -> bool:
+    """Whether the job has input to be fetched; what cannot be sent or seen at once counts."""
+    if _is_far(shadow):
+        return True
+    try:
+        return bool(plan_for(shadow, shadow.job).items)
+    except RefusedError:
+        return True
+
+
+def plan_for(shadow: Run, job: ClassAd) -> Plan:
+    """Return what the job is sent: its input, and what an earlier run left, here or at a URL."""
+    store = IntermediateStore(shadow)
+    if job.string("CheckpointDestination"):
+        return plan_input(job, LocalFiles(), restored=store.restored())
+    return plan_input(job, LocalFiles(), store.existing())
+
+
+async def _plan_aside(shadow: Run) -> Plan:
+    """Plan the input; beside the loop where a look at a file may hang."""
+    if not _is_far(shadow):
+        return plan_for(shadow, shadow.job)
+    # A copy: the job's ad changes while the other thread reads.
+    return await shadow.host.aside.run(partial(plan_for, shadow, shadow.job.copy()))
+
+
+def _is_far(shadow: Run) -> bool:
+    """Whether some of the job's input lies where a look at it may hang, as far as names tell."""
+    mounts = shadow.host.mounts
+    if not mounts.any_far():
+        return False
+    job = shadow.job
+    base = job.string("Iwd") or "/"
+    names = [base, job.string("Cmd") or "", job.string("In") or ""]
+    names += split_list(job.string("TransferInput"))
+    return any(mounts.is_far(posixpath.join(base, name)) for name in names if not is_url(name))
+
+
+def note_nothing(shadow: Run, direction: str) -> None:
+    """Note a transfer for which no connection was needed, as there was no file."""
+    if direction == "Input":
+        shadow.update({"TransferInputSizeMB": "0"})
+    _note_start(shadow, direction)
+    _note_end(shadow, direction, Outcome())
+
+
+def _terms(shadow: Run, stream: Stream, turn: Turn, direction: str, limit: int) -> Terms:
+    host = stream.remote_name.rpartition(":")[0]
+    return Terms(
+        "SHADOW",
+        here=shadow.host.address.host,
+        peer=f"<{stream.remote_name}>" if host else stream.remote_name,
+        code=_CODES[direction],
+        max_bytes=limit,
+        await_turn=turn.take,
+        started=lambda: _note_start(shadow, direction, turn.queue_seconds),
+    )
+
+
+def _note_start(shadow: Run, direction: str, queue_seconds: int | None = None) -> None:
+    now = int(shadow.host.now())
+    shadow.hear()
+    if direction == "Output" and _is_failure_report(shadow):
+        return
+    event = FileTransferEvent(kind=_KINDS[direction][0], queue_seconds=queue_seconds)
+    if direction == "Input":
+        event.host = shadow.starter_address or None
+    shadow.write_event(event)
+    started = f"Num{direction}TransferStarts"
+    word = "In" if direction == "Input" else "Out"
+    shadow.update(
+        texts(
+            {
+                f"JobCurrentStartTransfer{direction}Date": now,
+                f"Transfer{word}Started": now,
+                f"Transferring{direction}": True,
+                started: (shadow.job.integer(started) or 0) + 1,
+            }
+        )
+    )
+
+
+def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
+    now = int(shadow.host.now())
+    shadow.hear()
+    shadow.write_event(FileTransferEvent(kind=_KINDS[direction][1]))
+    word = "In" if direction == "Input" else "Out"
+    before = shadow.job.evaluate(f"Transfer{direction}Stats")
+    stats = transfer_stats(
+        before if isinstance(before, ClassAd) else None,
+        outcome.bytes,
+        outcome.files,
+        outcome.peer_ack,
+    )
+    changes = texts(
+        {
+            f"JobCurrentFinishTransfer{direction}Date": now,
+            f"Transfer{word}Finished": now,
+            f"Transferring{direction}": False,
+        }
+    )
+    changes[f"Transfer{direction}Stats"] = stats
+    shadow.update(changes)
+    failure = outcome.failure
+    if failure is None:
+        shadow.transfer_failure = None
+        return
+    here_failed = outcome.sender_failed == (direction == "Input")
+    _fail(
+        shadow,
+        direction,
+        outcome.detail or failure.reason,
+        here_failed=here_failed,
+        code=failure.code,
+        subcode=failure.subcode,
+        try_again=failure.try_again,
+    )
+
+
+def _fail(
+    shadow: Run,
+    direction: str,
+    detail: str,
+    *,
+    here_failed: bool,
+    code: int = 0,
+    subcode: int = 0,
+    try_again: bool = False,
+) -> None:
+    """Remember why a transfer failed; the starter's error report ends the run with it."""
+    reason = transfer_reason(
+        direction.lower(),
+        shadow.host.host_name,
+        shadow.slot_name,
+        here_failed=here_failed,
+        detail=detail,
+    )
+    # Compat: whatever code the other side gives for its own trouble, the direction decides it,
+    # except for the codes of size limits (tests/unit/shadow/test_endings.py).
+    sizes = (
+        int(HoldReasonCode.MaxTransferInputSizeExceeded),
+        int(HoldReasonCode.MaxTransferOutputSizeExceeded),
+    )
+    if code not in sizes:
+        code = _CODES[direction]
+    shadow.log(reason)
+    shadow.transfer_failure = Request(
+        Wish.ERROR, reason, 0 if try_again else code, 0 if try_again else subcode
+    )

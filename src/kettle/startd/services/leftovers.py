@@ -1,0 +1,147 @@
+"""What jobs left behind when nobody was there to end it: processes, control groups, sandboxes.
+
+A starter ends its job, a startd what a dead starter left. When both are killed, the next startd
+does it here before it offers a slot, so that no job begins while an earlier execution of it may
+still live. As root a control group holds everything; without one a process is known by the
+sandbox it works in or was started for. Who throws its environment away, leaves its sandbox and
+sees its starter, startd and master die together cannot be told from any other process of the
+account (E008); while the master lives, it falls to the master (`master/services/orphans.py`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+from collections.abc import Callable, Collection
+
+from kettle.runtime.context import Runtime
+from kettle.runtime.process.cgroups import Group, find_hierarchy, group_name, leftovers
+from kettle.runtime.process.processes import is_zombie, kill_together, kill_tree
+from kettle.runtime.storage.removal import remove_tree
+
+# Limit: rounds over /proc to end what forks while it is being ended.
+_HUNT_ROUNDS = 20
+_ROUND_SECONDS = 0.02
+# A starter whose startd is gone ends its job and tells the shadow; this is long for that.
+_STARTER_SECONDS = 10.0
+_SANDBOX = re.compile(r"(?:dir|\.private)_(\d+)")
+
+
+class Leftovers:
+    """Ends what is left of this startd's jobs."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        base = (runtime.config.get("BASE_CGROUP") or "").strip("/")
+        self._base = base
+        self._hierarchy = find_hierarchy() if base else None
+
+    @property
+    def _execute(self) -> str:
+        return (self._runtime.config.get("EXECUTE") or "").rstrip("/")
+
+    async def end_all(self) -> None:
+        """End everything that earlier startds of this execute folder left behind."""
+        abandoned = self._abandoned_sandboxes()
+        for pid in abandoned:
+            await self._see_starter_off(pid)
+        for group in self._groups():
+            self._empty(group)
+        if abandoned:
+            await self.hunt(lambda: self._inhabitants(abandoned), "earlier jobs")
+        for pid in abandoned:
+            self.remove_sandbox(pid)
+
+    async def end_slot(self, slot_name: str) -> None:
+        """End everything in a slot's control group."""
+        if self._hierarchy is not None:
+            name = group_name(self._execute, slot_name)
+            self._empty(self._hierarchy.group(f"{self._base}/{name}"))
+
+    def remove_sandbox(self, starter_pid: int) -> None:
+        """Remove a dead starter's sandbox."""
+        with self._runtime.privileges.as_root():
+            remove_tree(f"{self._execute}/dir_{starter_pid}")
+            remove_tree(f"{self._execute}/.private_{starter_pid}")
+
+    async def hunt(self, find: Callable[[], Collection[int]], whose: str) -> None:
+        """Kill what `find` finds until it finds nothing."""
+        for _ in range(_HUNT_ROUNDS):
+            found = find()
+            if not found:
+                return
+            with self._runtime.privileges.as_root():
+                kill_together(found)
+            await asyncio.sleep(_ROUND_SECONDS)
+        self._runtime.log(f"processes of {whose} cannot be killed")
+
+    def _groups(self) -> list[Group]:
+        if self._hierarchy is None:
+            return []
+        return leftovers(self._hierarchy, self._base, self._execute)
+
+    def _empty(self, group: Group) -> None:
+        with self._runtime.privileges.as_root():
+            if not group.kill():
+                self._runtime.log(f"processes {group.pids()} cannot be killed")
+            group.remove()
+
+    def _abandoned_sandboxes(self) -> list[int]:
+        """Return the starters, alive or dead, of sandboxes that nobody is responsible for.
+
+        Those of local jobs are the schedd's.
+        """
+        try:
+            names = os.listdir(self._execute)
+        except OSError:
+            return []
+        pids = {int(found[1]) for found in map(_SANDBOX.fullmatch, names) if found}
+        return [pid for pid in pids if not _title(_parent(pid)).startswith("condor_schedd")]
+
+    async def _see_starter_off(self, pid: int) -> None:
+        """Let a starter end its job; it has noticed that its startd is gone."""
+        deadline = asyncio.get_running_loop().time() + _STARTER_SECONDS
+        while _title(pid).startswith("condor_starter"):
+            if asyncio.get_running_loop().time() > deadline:
+                self._runtime.log(f"starter {pid} of an earlier startd does not end; it is killed")
+                with self._runtime.privileges.as_root():
+                    kill_tree(pid)
+                return
+            await asyncio.sleep(_ROUND_SECONDS)
+
+    def _inhabitants(self, starters: Collection[int]) -> list[int]:
+        """Return who works in these starters' sandboxes, or was started for one."""
+        places = [f"{self._execute}/dir_{pid}/" for pid in starters]
+        marks = [f"_CONDOR_SCRATCH_DIR={place}".encode() for place in places]
+        found = []
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            if int(name) == os.getpid() or is_zombie(int(name)):
+                continue
+            with contextlib.suppress(OSError), self._runtime.privileges.as_root():
+                here = os.readlink(f"/proc/{name}/cwd") + "/"
+                if any(here.startswith(place) for place in places):
+                    found.append(int(name))
+                    continue
+                with open(f"/proc/{name}/environ", "rb") as file:
+                    environment = file.read()
+                if any(mark in environment for mark in marks):
+                    found.append(int(name))
+        return found
+
+
+def _title(pid: int) -> str:
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _parent(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0

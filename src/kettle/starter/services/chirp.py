@@ -1,0 +1,238 @@
+"""The chirp server: what a running job may ask of its access point, on the loopback interface.
+
+A cookie in a file that only the job's account can read opens a connection. The words are
+`chirp.py`; file requests become remote calls to the shadow.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import socket
+import string
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
+from kettle.runtime import tasks
+from kettle.runtime.sockets.loopback import uid_of_peer
+from kettle.starter import chirp, syscalls
+from kettle.starter.services.sandbox import SmallFile
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import Reply
+
+if TYPE_CHECKING:
+    from kettle.starter.service import Starter
+
+# 31 of 16 letters are 124 bits.
+_COOKIE_LETTERS = 31
+_LETTERS = string.ascii_lowercase[:16]
+# Limit: connections of one job at a time, how many of them may not have shown the cookie yet, and
+# how long they may take for it.
+_MOST_CONNECTIONS = 100
+_MOST_STRANGERS = 8
+_COOKIE_SECONDS = 10.0
+
+
+def _make_cookie() -> str:
+    """Return letters that nobody can guess."""
+    return "".join(_LETTERS[byte & 15] for byte in secrets.token_bytes(_COOKIE_LETTERS))
+
+
+class ChirpServer:
+    """Listens for the job, and for nobody else."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._socket: socket.socket | None = None
+        self._cookie = _make_cookie()
+        self._open = 0
+        self._strangers = 0
+        settings, job = starter.settings, starter.job
+        wanted = job.boolean("WantIOProxy") is True
+        self._rights = chirp.Rights(
+            files=settings.chirp_io and wanted,
+            updates=settings.chirp_updates and (wanted or job.boolean("WantRemoteUpdates") is True),
+            delayed=settings.chirp_delayed and job.boolean("WantDelayedUpdates") is not False,
+        )
+
+    def start(self) -> list[SmallFile]:
+        """Listen; return the file that tells the job where, if it is to know."""
+        if not self._starter.settings.enable_chirp:
+            return []
+        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        sock.bind(("127.0.0.1", 0))
+        sock.listen(16)
+        sock.setblocking(False)
+        self._socket = sock
+        asyncio.get_running_loop().add_reader(sock.fileno(), self._on_connection)
+        host, port = sock.getsockname()
+        text = f"{host} {port} {self._cookie}\n"
+        return [SmallFile(self._starter.sandbox.chirp_config, text, 0o700)]
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket.fileno())
+            self._socket.close()
+            self._socket = None
+
+    def _on_connection(self) -> None:
+        assert self._socket is not None
+        try:
+            connection, _ = self._socket.accept()
+        except OSError:
+            return
+        full = self._open >= _MOST_CONNECTIONS or self._strangers >= _MOST_STRANGERS
+        # Any account of the machine can connect; the job's own shall not have to wait for that.
+        if full or uid_of_peer(connection) not in {None, 0, self._starter.keeper.account.uid}:
+            connection.close()
+            return
+        tasks.spawn(self._serve(connection), "chirp")
+
+    async def _serve(self, connection: socket.socket) -> None:
+        self._open += 1
+        reader, writer = await asyncio.open_connection(sock=connection, limit=chirp.LONGEST_LINE)
+        try:
+            if await self._admit(reader, writer):
+                while line := await reader.readline():
+                    await self._answer(line.decode("utf-8", "surrogateescape"), reader, writer)
+                    await writer.drain()
+        except (OSError, ValueError, asyncio.IncompleteReadError, KettleError) as error:
+            self._starter.log(f"chirp: {error}")
+        finally:
+            self._open -= 1
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _admit(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """Wait for the cookie, but not for long."""
+        self._strangers += 1
+        try:
+            async with asyncio.timeout(_COOKIE_SECONDS):
+                return await self._authenticate(reader, writer)
+        finally:
+            self._strangers -= 1
+
+    async def _authenticate(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> bool:
+        words = chirp.split_line((await reader.readline()).decode("utf-8", "replace"))
+        good = (
+            len(words) == 2
+            and words[0] == "cookie"
+            and secrets.compare_digest(words[1].encode(), self._cookie.encode())
+        )
+        writer.write(b"0\n" if good else b"%d\n" % chirp.ChirpError.NOT_AUTHENTICATED)
+        await writer.drain()
+        return good
+
+    async def _answer(
+        self, line: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        words = chirp.split_line(line)
+        if not words:
+            return
+        command, arguments = words[0], words[1:]
+        data = b""
+        request = chirp.REQUESTS.get(command)
+        if request is not None and request.data >= 0 and len(arguments) > request.data:
+            data = await reader.readexactly(_size(arguments[request.data]))
+        if not self._rights.allow(command):
+            writer.write(b"%d\n" % chirp.ChirpError.NOT_AUTHORIZED)
+        elif command == "putfile":
+            await self._put_file(arguments, reader, writer)
+        elif command in {"set_job_attr_delayed", "get_job_attr_delayed", "ulog", "phase"}:
+            await self._own(command, arguments, writer)
+        elif request is None or len(arguments) < request.arguments:
+            writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
+        else:
+            # What a text holds may have blanks; the last argument takes all that is left.
+            arguments[request.arguments - 1 :] = [" ".join(arguments[request.arguments - 1 :])]
+            try:
+                call = request.make(arguments, data)
+            except RemoteProtocolError:
+                writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
+                return
+            reply = await self._starter.call(lambda: syscalls.invoke(call))
+            self._render(reply, request.answer, writer)
+
+    def _render(self, reply: Reply, answer: str, writer: asyncio.StreamWriter) -> None:
+        if reply.value < 0:
+            writer.write(b"%d\n" % chirp.error_for(reply.errno))
+        elif answer == chirp.Answer.NUMBER:
+            writer.write(b"%d\n" % reply.value)
+        elif answer == chirp.Answer.DATA:
+            writer.write(b"%d\n" % len(reply.result) + reply.result)
+        elif answer == chirp.Answer.TEXT:
+            text = str(reply.result).encode("utf-8", "surrogateescape")
+            writer.write(b"%d\n" % len(text) + text)
+        else:
+            text = str(reply.result).strip().encode()
+            writer.write(b"%d\n" % reply.value + text + b"\n")
+
+    async def _put_file(
+        self, words: list[str], reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        """Write a whole file: open, write, close."""
+        if len(words) < 3:
+            writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
+            return
+        size = _size(words[2])
+        flags = syscalls.wire_flags(chirp.open_flags("wct"))
+        mode = int(words[1])
+        opened = await self._starter.call(
+            lambda: syscalls.invoke(calls.Open(flags, mode, words[0]))
+        )
+        if opened.value < 0:
+            writer.write(b"%d\n" % chirp.error_for(opened.errno))
+            return
+        writer.write(b"0\n")
+        await writer.drain()
+        data = await reader.readexactly(size)
+        written = await self._starter.call(lambda: syscalls.invoke(calls.Write(opened.value, data)))
+        await self._starter.call(lambda: syscalls.invoke(calls.Close(opened.value)))
+        result = written.value if written.value >= 0 else chirp.error_for(written.errno)
+        writer.write(b"%d\n" % result)
+
+    async def _own(self, command: str, words: list[str], writer: asyncio.StreamWriter) -> None:
+        """Answer what needs no call, or a call without a reply."""
+        starter = self._starter
+        if command == "ulog":
+            event = ClassAd({"MyType": "GenericEvent", "EventTypeNumber": 8})
+            event["Info"] = " ".join(words)
+            with contextlib.suppress(ConnectionLost):
+                await starter.call(lambda: syscalls.invoke(calls.UserLog(event)))
+            writer.write(b"0\n")
+        elif command == "phase" and words:
+            starter.delayed["ChirpPhase"] = '"' + " ".join(words).replace('"', '\\"') + '"'
+            writer.write(b"0\n")
+        elif command == "get_job_attr_delayed" and words:
+            data = chirp.visible_text(words[0], starter.delayed, starter.job).encode()
+            writer.write(b"%d\n" % len(data) + data)
+        elif command == "set_job_attr_delayed" and len(words) >= 2:
+            writer.write(b"%d\n" % self._set_delayed(words[0], " ".join(words[1:])))
+        else:
+            writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
+
+    def _set_delayed(self, name: str, text: str) -> int:
+        starter = self._starter
+        if not chirp.may_set_delayed(name, starter.settings.chirp_prefix):
+            return chirp.ChirpError.NOT_AUTHORIZED
+        full = len(starter.delayed) >= starter.settings.chirp_max_attributes
+        if full and name not in starter.delayed:
+            return chirp.ChirpError.TOO_BIG
+        try:
+            parse_expression(text)
+        except ClassAdSyntaxError:
+            return chirp.ChirpError.INVALID_REQUEST
+        starter.delayed[name] = text
+        return 0
+
+
+def _size(text: str) -> int:
+    if not text.isdecimal() or len(text) > 18 or int(text) > chirp.LARGEST_DATA:
+        raise RemoteProtocolError(f"{text!r} bytes of data cannot be taken")
+    return int(text)

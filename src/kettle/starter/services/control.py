@@ -1,0 +1,177 @@
+"""The starter's end of the socket pair to its startd.
+
+Orders come in (vacate, suspend, continue, kill), reports go out (state, usage, done). The words
+are `wire.messages.starter_control`. A startd that is gone means that nobody answers for the slot
+any more: the job is ended at once.
+
+The same line brings the next activation when the startd lets a starter stay for another job of
+its claim, or grants the one that the starter asked for. Whatever came before it on the line was
+about the job before.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING
+
+from kettle.attributes.codes import VacateReasonCode
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
+from kettle.runtime.sockets.stream import Stream
+from kettle.starter.outcome import Vacate
+from kettle.wire.codec import Reader
+from kettle.wire.messages import starter_control as words
+from kettle.wire.messages.starter_control import StarterActivation
+
+if TYPE_CHECKING:
+    from kettle.starter.service import Starter
+
+
+class StartdControl:
+    """Talks with the startd."""
+
+    def __init__(self, stream: Stream, connections: socket.socket | None = None) -> None:
+        self._stream = stream
+        self._connections = connections
+        self._starter: Starter | None = None
+        self._done = False
+        self.startd_gone = False
+        self._next: words.NextActivation | None = None
+        self._refused: words.ActivationRefused | None = None
+        self._start: bool | None = None
+        self._heard = asyncio.Event()
+
+    def begin(self, starter: Starter) -> None:
+        """From here on orders are for this activation."""
+        self._starter, self._done = starter, False
+        if self.startd_gone:
+            self._leave_at_once(starter)
+
+    async def serve(self) -> None:
+        """Carry out orders until the startd is gone."""
+        while True:
+            try:
+                reader = await self._stream.receive_forever()
+                order = words.read_control_message(reader)
+            except ConnectionLost:
+                self.startd_gone = True
+                self._heard.set()
+                if self._starter is not None:
+                    self._leave_at_once(self._starter)
+                return
+            if isinstance(order, words.NextActivation):
+                self._next = order
+                self._starter = None
+                self.wake()
+            elif isinstance(order, words.ActivationRefused):
+                self._refused = order
+                self.wake()
+            elif isinstance(order, words.ClaimAnswer):
+                self._start = order.content.boolean("Start") is True
+                self.wake()
+            elif self._starter is not None:
+                self._carry_out(order, self._starter)
+
+    def wake(self) -> None:
+        """Let whoever waits here look again."""
+        self._heard.set()
+
+    async def hear(self) -> None:
+        """Wait until there is news, from the startd or from whoever woke us."""
+        await self._heard.wait()
+        self._heard.clear()
+
+    async def claim_answer(self) -> bool:
+        """Return whether the claim may run another job, which the startd says at the end of one."""
+        while self._start is None and not self.startd_gone:
+            await self.hear()
+        answer, self._start = self._start, None
+        return answer is True
+
+    def next_activation(self) -> tuple[StarterActivation, int] | None:
+        """Return another activation and its connection, if the startd has sent any."""
+        order, self._next = self._next, None
+        if order is None or self._connections is None:
+            return None
+        # It was sent before the words that announced it.
+        _, descriptors, _, _ = socket.recv_fds(self._connections, 1, 1)
+        if not descriptors:
+            return None
+        return StarterActivation.read(Reader(order.activation)), descriptors[0]
+
+    async def ask_activation(
+        self, job: bytes
+    ) -> StarterActivation | words.ActivationRefused | None:
+        """Ask the startd to let a job begin on the connection we have; None if it lets us go."""
+        self._ask(job)
+        while self._next is None and self._refused is None and not self.startd_gone:
+            await self.hear()
+        refused, self._refused = self._refused, None
+        if refused is not None or self._next is None:
+            return refused
+        order, self._next = self._next, None
+        if order.content.boolean("Asked") is not True:
+            # The same claim was activated with another connection meanwhile: that one counts.
+            self._next = order
+            return None
+        activation = StarterActivation.read(Reader(order.activation))
+        activation.job = Reader(job).ad()
+        return activation
+
+    def _ask(self, job: bytes) -> None:
+        # An earlier refusal may have crossed an activation that came without being asked for.
+        self._refused = None
+        self._post(words.AskActivation(ClassAd(), job))
+
+    def _leave_at_once(self, starter: Starter) -> None:
+        gone = Vacate("the startd is gone", VacateReasonCode.StartdException)
+        starter.leave(gone, graceful=False, seconds=0)
+
+    def _carry_out(self, order: words.ControlMessage, starter: Starter) -> None:
+        ad = order.content
+        if isinstance(order, words.VacateJob | words.KillJob):
+            vacate = Vacate(
+                ad.string("Reason") or "the startd said so",
+                ad.integer("ReasonCode") or VacateReasonCode.ClaimDeactivated,
+                ad.integer("ReasonSubCode") or 0,
+            )
+            graceful = isinstance(order, words.VacateJob) and ad.boolean("Graceful") is True
+            starter.leave(vacate, graceful=graceful, seconds=ad.real("VacateSeconds") or 0.0)
+        elif isinstance(order, words.SuspendJob):
+            starter.suspend()
+        elif isinstance(order, words.ContinueJob):
+            starter.resume()
+
+    def tell_state(self, state: str, pid: int, address: str) -> None:
+        """Report that the job runs, is suspended, or has ended."""
+        ad = ClassAd({"JobState": state, "JobPid": pid, "StarterIpAddr": address})
+        self._post(words.JobState(ad))
+
+    def tell_usage(self, usage: ClassAd, address: str) -> None:
+        """Report what the job uses now."""
+        ad = ClassAd(parent=usage)
+        ad["StarterIpAddr"] = address
+        self._post(words.JobUsage(ad))
+
+    def tell_done(self, final: ClassAd | None, *, stays: bool = False, asks: bool = False) -> None:
+        """Report, once, that no process and no file of the job is left.
+
+        `stays` offers to run another job of the claim; `asks` wants a `claim_answer`.
+        """
+        if not self._done:
+            self._done = True
+            ad = ClassAd(parent=final)
+            if stays:
+                ad["Stays"] = True
+            if asks:
+                ad["Asks"] = True
+            self._post(words.StarterDone(ad))
+
+    def _post(self, message: words.ControlMessage) -> None:
+        if self.startd_gone:
+            return
+        try:
+            self._stream.post(message)
+        except ConnectionLost:
+            self.startd_gone = True

@@ -1,0 +1,167 @@
+"""Where a forked starter begins: unpack the activation, make its surroundings, run the job.
+
+What follows the first job is decided in `services/tenure.py`.
+
+Imported by the startd's zygote, so everything below is loaded, and the configuration read, before
+any job comes. A starter forked after a reconfiguration reads the configuration again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from dataclasses import dataclass
+
+import uvloop
+
+from kettle.attributes.version import CONDOR_VERSION
+from kettle.classad import Context
+from kettle.classad.context import set_ambient
+from kettle.config import Config, load_config
+from kettle.runtime import pattern_limit, profiling, tasks
+from kettle.runtime.clock import SystemClock
+from kettle.runtime.identity import DaemonIdentity, this_platform
+from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
+from kettle.runtime.process import kernel
+from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, group_name
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.sockets.security_settings import read_security
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.runtime.storage.files import Files, SystemSources
+from kettle.starter.services.control import StartdControl
+from kettle.starter.services.tenure import UMASK, Surroundings, Tenure
+from kettle.starter.services.view import JobView
+from kettle.starter.services.watch import SlotGroup
+from kettle.starter.settings import StarterSettings, read_settings
+from kettle.wire.codec import Reader
+from kettle.wire.messages.starter_control import StarterActivation
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is the same for all starters of one generation of the configuration."""
+
+    generation: int
+    config: Config
+    settings: StarterSettings
+    privileges: Privileges
+    verbosity: Verbosity
+    log_limit: tuple[int, int]
+    groups: Hierarchy | None
+
+
+_prepared: Prepared | None = None
+
+
+def warm(generation: int) -> Prepared:
+    """Return what the configuration says, read once for each generation.
+
+    The zygote calls this before any fork, for the first one.
+    """
+    global _prepared
+    if _prepared is None or _prepared.generation != generation:
+        config = load_config(SystemSources(), dict(os.environ), subsystem="STARTER")
+        read_security(config)
+        settings = read_settings(config, version=CONDOR_VERSION, platform=this_platform())
+        _prepared = Prepared(
+            generation,
+            config,
+            settings,
+            Privileges.find(settings.condor_ids or None, settings.minimum_uid),
+            parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
+            parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
+            find_hierarchy() if settings.limits.base_group else None,
+        )
+    return _prepared
+
+
+def run(arguments: bytes, descriptors: list[int]) -> int:
+    """Be the starter of one activation; the zygote calls this in a new process."""
+    activation = StarterActivation.read(Reader(arguments))
+    kernel.become_subreaper()
+    os.umask(UMASK)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        return runner.run(_live(activation, descriptors))
+
+
+# A starter behind a wall tells its address when its brokers know it, or when it has waited so long.
+_BROKER_SECONDS = 5.0
+
+
+async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
+    prepared = warm(activation.generation)
+    clock = SystemClock()
+    pattern_limit.install()
+    set_ambient(
+        Context(
+            clock.now,
+            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
+            zone_name=lambda moment: time.localtime(moment).tm_zone,
+        )
+    )
+    log = _open_log(prepared, activation)
+    tasks.set_reporter(log)
+    profiling.start("STARTER")
+    processes = SystemProcesses()
+    processes.start()
+    # The starter of a local job belongs to the schedd, which has no second job for it.
+    connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None
+    control = StartdControl(Stream.over(descriptors[1]), connections)
+    tasks.spawn(control.serve(), "control")
+    group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
+    view = JobView(prepared.privileges, f"{prepared.settings.execute}/.private_{os.getpid()}")
+    network = _make_network(prepared, activation, clock, log)
+    await network.listen(None)
+    if prepared.config.get("CCB_ADDRESS"):
+        # Before the address is told: without its brokers nobody could reach it.
+        await network.register_with_brokers(Files(), _BROKER_SECONDS)
+    network.begin_accepting()
+    surroundings = Surroundings(
+        prepared.settings, clock, log, processes, prepared.privileges, network, control, group, view
+    )
+    tenure = Tenure(surroundings, stays=connections is not None)
+    try:
+        await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))
+    finally:
+        await network.close()
+        await tasks.cancel_all()
+        group.close()
+        view.close()
+        processes.stop()
+        profiling.stop()
+    return 0
+
+
+def _make_network(
+    prepared: Prepared, activation: StarterActivation, clock: SystemClock, log: Log
+) -> SystemNetwork:
+    settings = prepared.settings
+    identity = DaemonIdentity(
+        "STARTER",
+        activation.slot_name,
+        activation.host,
+        clock.now(),
+        version=settings.version,
+        platform=settings.platform,
+    )
+    return SystemNetwork(prepared.config, identity, clock, log)
+
+
+def _group_of(prepared: Prepared, activation: StarterActivation) -> Group | None:
+    if prepared.groups is None:
+        return None
+    settings = prepared.settings
+    name = group_name(settings.execute, activation.slot_name)
+    return prepared.groups.group(f"{settings.limits.base_group}/{name}")
+
+
+def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:
+    path = prepared.config.get("STARTER_LOG")
+    slot = activation.slot_name.partition("@")[0]
+    log = Log(f"{path}.{slot}" if path else None, verbosity=prepared.verbosity)
+    log.configure(verbosity=prepared.verbosity, limit=prepared.log_limit, keep=1)
+    return log

@@ -1,0 +1,383 @@
+"""The job's processes: opening their files, spawning, signalling, measuring, ending them all.
+
+What is started is `launch.py`'s plan. A starter is a subreaper, so whatever the job leaves
+behind becomes its child and is found by walking down from the starter itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import os
+import resource
+import signal
+from collections.abc import Iterator, Mapping
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.runtime.process.cgroups import Group
+from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.process.processes import (
+    Child,
+    SystemProcesses,
+    descendants,
+    is_childless,
+    is_zombie,
+    processes_of,
+)
+from kettle.runtime.storage.small_files import read_small
+from kettle.starter.argument_syntax import show_words
+from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
+from kettle.starter.services.view import JobView, has_shell
+from kettle.starter.usage import Sample
+
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
+# Limit: rounds of killing what forks while it is being killed.
+_KILL_ROUNDS = 20
+# Limit: bytes of a script's first line that the kernel reads.
+_LONGEST_FIRST_LINE = 256
+# Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
+_STOP_ROUNDS = 30
+
+
+class JobProcesses:
+    """Everything the starter runs for its job."""
+
+    def __init__(
+        self,
+        processes: SystemProcesses,
+        privileges: Privileges,
+        account: Account,
+        *,
+        dedicated: bool = False,
+        files_of: Account | None = None,
+    ) -> None:
+        """`files_of` is with whose rights the standard files are opened, if not the job's own."""
+        self._processes = processes
+        self._privileges = privileges
+        self.account = account
+        self._files_of = files_of or account
+        # Whatever runs as a dedicated account is the job's, wherever it comes from (E009).
+        self._dedicated = dedicated and privileges.can_switch
+        # Holds everything the job starts, where the machine has control groups for us.
+        self.group: Group | None = None
+        # What the job sees of the machine's folders, where that is not what everybody sees.
+        self.view: JobView | None = None
+        self.child: Child | None = None
+        self.suspended = False
+        # After a checkpoint the job goes on in its files; before, it begins them.
+        self.continues = False
+        self._own_peak_kib = 0
+
+    def launch(
+        self,
+        plan: LaunchPlan,
+        streams: Mapping[int, int] | None = None,
+        *,
+        beside: bool = False,
+    ) -> Child:
+        """Open the standard files and start the job; CannotLaunch with the hold code if not.
+
+        `streams` gives descriptors for those of 0, 1, 2 that are streamed. What runs `beside` the
+        job is not the one that signals and measurements mean.
+        """
+        opened: dict[int, int] = {}
+        try:
+            if streams or not plan.reads_and_writes_nothing:
+                # One switch for all three files: it costs more than opening them.
+                with self._privileges.as_account(self._files_of):
+                    self._open_standard(plan, dict(streams or {}), opened)
+            child = self._spawn(plan, opened)
+        finally:
+            for descriptor in set(opened.values()):
+                os.close(descriptor)
+        if not beside:
+            self.child = child
+        return child
+
+    def _open_standard(
+        self, plan: LaunchPlan, streams: dict[int, int], opened: dict[int, int]
+    ) -> None:
+        files = {0: plan.stdin, 1: plan.stdout, 2: plan.stderr}
+        for number, file in files.items():
+            if number in streams:
+                opened[number] = os.dup(streams[number])
+            elif number == 2 and file.path == plan.stdout.path and 1 in opened:
+                # One file for both, or the later writer would overwrite the earlier.
+                opened[number] = os.dup(opened[1])
+            else:
+                opened[number] = self._open(number, file)
+
+    def _open(self, number: int, file: StandardFile) -> int:
+        begin = os.O_APPEND if self.continues else os.O_TRUNC
+        flags = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | begin
+        # A pipe that nobody else opens must not hold us up, and after a checkpoint a link may lie
+        # where the job's output was.
+        flags |= os.O_CLOEXEC | os.O_NONBLOCK | (os.O_NOFOLLOW if self.continues else 0)
+        try:
+            with self._privileges.as_account(self._files_of):
+                descriptor = os.open(file.path, flags, 0o644)
+            os.set_blocking(descriptor, True)
+            return descriptor
+        except OSError as error:
+            name = ("standard input", "standard output", "standard error")[number]
+            code = (
+                HoldReasonCode.UnableToOpenInput
+                if number == 0
+                else HoldReasonCode.UnableToOpenOutput
+            )
+            raise CannotLaunch(
+                f"Failed to open '{file.path}' as {name}: {error.strerror} (errno {error.errno})",
+                code,
+                error.errno or 0,
+            ) from error
+
+    def _spawn(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
+        # This process serves one job only, so what the job inherits is set here for good.
+        os.umask(plan.umask)
+        limit = resource.RLIM_INFINITY if plan.core_bytes is None else plan.core_bytes
+        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+        if hard != resource.RLIM_INFINITY and (limit == resource.RLIM_INFINITY or limit > hard):
+            limit = hard
+        resource.setrlimit(resource.RLIMIT_CORE, (limit, hard))
+        if plan.nice:
+            with contextlib.suppress(OSError):
+                os.nice(plan.nice)
+        self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        try:
+            with self.inside(), self._privileges.as_job(self.account):
+                return self._processes.spawn(
+                    plan.argv,
+                    environment=plan.environment,
+                    cwd=plan.cwd,
+                    fds=opened,
+                    new_session=True,
+                    name="job",
+                )
+        except OSError as error:
+            raise self._explain(plan, error) from error
+
+    @contextlib.contextmanager
+    def inside(self) -> Iterator[None]:
+        """Be where the job's processes are to begin: in their group, with their view of folders.
+
+        Nothing inside may await.
+        """
+        if self.group is None and self.view is None:
+            yield
+            return
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._privileges.as_root())
+            if self.group is not None:
+                stack.enter_context(self.group.entered())
+            if self.view is not None:
+                stack.enter_context(self.view.entered())
+            yield
+
+    @contextlib.contextmanager
+    def inside_with_shell(self, home: str) -> Iterator[None]:
+        """Be inside, where the job's account has a shell to log in with; OSError if it cannot."""
+        with self.inside():
+            if self.view is None or has_shell(self.account.name):
+                yield
+                return
+            with self.view.with_shell(self.account, "/bin/sh", home):
+                yield
+
+    def _explain(self, plan: LaunchPlan, error: OSError) -> CannotLaunch:
+        number = error.errno or errno.EIO
+        try:
+            with self._privileges.as_account(self.account):
+                os.stat(plan.cwd)
+        except OSError as wrong:
+            return CannotLaunch(
+                f"Cannot access initial working directory {plan.cwd}: {wrong.strerror}",
+                HoldReasonCode.IwdError,
+                wrong.errno or 0,
+            )
+        why = f"(errno={number}: '{os.strerror(number)}')"
+        if number == errno.ENOENT and (interpreter := self._interpreter_of(plan.argv[0])):
+            why = f"invalid interpreter ({interpreter}) specified on first line of script {why}"
+        given = f" with arguments {show_words(plan.argv[1:])}" if plan.argv[1:] else ""
+        return CannotLaunch(
+            f"Failed to execute '{plan.argv[0]}'{given}: {why}",
+            HoldReasonCode.FailedToCreateProcess,
+            number,
+        )
+
+    def _interpreter_of(self, program: str) -> str:
+        """Return what a script's first line says is to run it; empty if it is no script."""
+        try:
+            with self._privileges.as_account(self.account), open(program, "rb") as script:
+                line = script.readline(_LONGEST_FIRST_LINE)
+        except OSError:
+            return ""
+        words = line[2:].split(maxsplit=1) if line.startswith(b"#!") else []
+        return os.fsdecode(words[0]) if words else ""
+
+    def living(self) -> list[int]:
+        """Return the pids of everything of the job's that has not ended.
+
+        That is what is below the starter or in the job's group, and all of an account that is for
+        jobs only. A starter is a subreaper: without a child it has nothing below it.
+        """
+        if is_childless() and not self._dedicated:
+            return []
+        found = descendants(os.getpid())
+        if self.group is not None:
+            found += [pid for pid in self.group.pids() if pid not in found]
+        if self._dedicated:
+            found += processes_of(self.account.uid)
+        return [pid for pid in found if not is_zombie(pid)]
+
+    def signal_job(self, number: int) -> bool:
+        """Signal the job's first process only."""
+        if self.child is None or not self.child.running:
+            return False
+        if self.suspended:
+            self.resume()
+        return self._kill(self.child.pid, number)
+
+    def suspend(self) -> int:
+        """Stop every process; return how many were stopped."""
+        self.suspended = True
+        return sum(self._kill(pid, signal.SIGSTOP) for pid in self.living())
+
+    def resume(self) -> int:
+        """Let every process go on; return how many."""
+        self.suspended = False
+        return sum(self._kill(pid, signal.SIGCONT) for pid in self.living())
+
+    def kill_all(self) -> bool:
+        """Kill everything of the job's; whether nothing was left to be killed.
+
+        What forks meanwhile is not missed: the kernel empties a group, and without one everything
+        is stopped first, until nothing new appears.
+        """
+        if is_childless() and not self._dedicated:
+            return True
+        if self.group is not None:
+            with self._privileges.as_root():
+                self.group.kill()
+        stopped: list[int] = []
+        for _ in range(_STOP_ROUNDS):
+            found = [pid for pid in self.living() if pid not in stopped]
+            if not found:
+                break
+            stopped += [pid for pid in found if self._kill(pid, signal.SIGSTOP)]
+            if len(found) == 1:
+                # The usual case by far: one process, that can have started nothing since.
+                break
+        for pid in stopped:
+            self._kill(pid, signal.SIGKILL)
+        return not stopped
+
+    async def end_all(self) -> bool:
+        """Kill until nothing is left, as processes may fork while they are being killed.
+
+        False if something stays: a process in the kernel's hands cannot be killed.
+        """
+        delay = 0.001
+        for _ in range(_KILL_ROUNDS):
+            if self.kill_all():
+                return True
+            await asyncio.sleep(delay)
+            delay = min(0.5, delay * 2)
+        return not self.living()
+
+    def _kill(self, pid: int, number: int) -> bool:
+        try:
+            with self._privileges.as_root():
+                os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True
+
+    def sample(self) -> Sample:
+        """Measure the living processes; those that ended count through `Child.usage`."""
+        pids = image = resident = reads = writes = 0
+        user = system = 0.0
+        for pid in descendants(os.getpid()):
+            facts = _read_stat(pid)
+            if facts is None:
+                continue
+            pids += 1
+            user += facts[0]
+            system += facts[1]
+            image += facts[2]
+            resident += facts[3]
+            read_bytes, write_bytes = _read_io(pid)
+            reads += read_bytes // 1024
+            writes += write_bytes // 1024
+        return Sample(pids, image, resident, user, system, reads, writes)
+
+    def resident_bytes(self, enough: int | None) -> int:
+        """Return the memory of all processes, each shared page once for each who has it.
+
+        Only where that could be more than `enough` are shared pages divided among their users.
+        """
+        resident = self.sample().resident_kib * 1024
+        if enough is None or resident <= enough:
+            return resident
+        with self._privileges.as_root():
+            return sum(map(_proportional_bytes, self.living()))
+
+    def first_sample(self) -> Sample:
+        """Measure the job's first process alone, just after its start."""
+        facts = _read_stat(self.child.pid) if self.child is not None else None
+        return Sample() if facts is None else Sample(1, facts[2], facts[3], facts[0], facts[1])
+
+    def final_sample(self) -> Sample:
+        """Return what the reaped job used, as the kernel counted."""
+        usage = self.child.usage if self.child is not None else None
+        if usage is None:
+            return Sample()
+        # The kernel counts what the process was before it became the job, a copy of ourselves; a
+        # smaller peak than our own says nothing about the job.
+        peak = usage.ru_maxrss if usage.ru_maxrss > 1.25 * self._own_peak_kib else 0
+        return Sample(
+            pids=0,
+            image_kib=peak,
+            resident_kib=peak,
+            user_seconds=usage.ru_utime,
+            system_seconds=usage.ru_stime,
+            read_kib=usage.ru_inblock // 2,
+            write_kib=usage.ru_oublock // 2,
+        )
+
+
+def _read_stat(pid: int) -> tuple[float, float, int, int] | None:
+    """Return user and system seconds, image and resident KiB of a process."""
+    try:
+        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    except OSError:
+        return None
+    if len(words) < 22:
+        return None
+    # Counted from the state, which is field 3 of proc(5).
+    user = (int(words[11]) + int(words[13])) / _TICKS
+    system = (int(words[12]) + int(words[14])) / _TICKS
+    return user, system, int(words[20]) // 1024, int(words[21]) * _PAGE_KIB
+
+
+def _proportional_bytes(pid: int) -> int:
+    """Return a process's memory with its part of what it shares, else all it has resident."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    facts = _read_stat(pid)
+    return facts[3] * 1024 if facts is not None else 0
+
+
+def _read_io(pid: int) -> tuple[int, int]:
+    try:
+        lines = read_small(f"/proc/{pid}/io").splitlines()
+        facts = dict(line.split(b": ") for line in lines)
+    except (OSError, ValueError):
+        return 0, 0
+    return int(facts.get(b"read_bytes", 0)), int(facts.get(b"write_bytes", 0))

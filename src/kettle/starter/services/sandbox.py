@@ -1,0 +1,257 @@
+"""Making, filling and removing a job's sandbox, as the user whose job it is.
+
+The layout is `sandbox.py`. Everything inside belongs to the job's account: a link that a job
+made must never lead the starter further than the job could go itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.removal import remove_tree
+from kettle.starter.sandbox import Sandbox
+from kettle.wire.codec import is_private_attribute
+
+
+@dataclass(frozen=True)
+class SmallFile:
+    """A file that the starter puts into the sandbox."""
+
+    path: str
+    text: str
+    mode: int = 0o644
+
+
+def ad_file(path: str, lines: Iterable[str]) -> SmallFile:
+    """Return an ad as a file for the job to read, without what is nobody's business."""
+    # Nearly every line is told by its first letter to be no secret.
+    kept = [
+        line
+        for line in lines
+        if line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])
+    ]
+    return SmallFile(path, "\n".join([*kept, ""]))
+
+
+@dataclass
+class KeptSandbox:
+    """What is left of a sandbox between two jobs of a claim: its folders, and the files of ours.
+
+    To make and remove those costs more than a short job. `account` is None while nothing is kept.
+    """
+
+    root: str = ""
+    account: Account | None = None
+
+    def remove(self, privileges: Privileges) -> None:
+        """Remove what is kept."""
+        if self.account is not None:
+            self.account = None
+            with privileges.as_root():
+                remove_tree(self.root)
+
+
+class SandboxKeeper:
+    """Owns the directories of one sandbox on disk; `kept` is what the job before left of its own.
+
+    Without `kept` nothing is kept for the next job either.
+    """
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        privileges: Privileges,
+        account: Account,
+        kept: KeptSandbox | None = None,
+    ) -> None:
+        self.sandbox = sandbox
+        self.privileges = privileges
+        self.account = account
+        self.files = OwnedFiles(privileges, account)
+        self._kept = kept
+        # Whether nothing of the job is left.
+        self._removed = False
+
+    def make(self, files: Iterable[SmallFile] = ()) -> None:
+        """Make the directories, and these files in them, with one switch to the job's account.
+
+        What an earlier process with our pid left behind goes first.
+        """
+        box, kept = self.sandbox, self._kept
+        if kept is not None and kept.account == self.account and kept.root == box.root:
+            kept.account = None
+            self._make_of_kept(files)
+            return
+        if kept is not None:
+            kept.remove(self.privileges)
+        with self.privileges.as_root():
+            try:
+                os.mkdir(box.root, 0o700)
+            except FileExistsError:
+                remove_tree(box.root)
+                os.mkdir(box.root, 0o700)
+            if self.privileges.can_switch:
+                os.chown(box.root, self.account.uid, self.account.gid)
+        with self.privileges.as_account(self.account):
+            os.mkdir(box.scratch, 0o700)
+            os.mkdir(box.user, 0o700)
+            os.mkdir(box.htcondor, 0o700)
+            for file in files:
+                _write(file)
+
+    def _make_of_kept(self, files: Iterable[SmallFile]) -> None:
+        """Put these files in the place of those of the job before."""
+        box = self.sandbox
+        old = {box.job_ad, box.machine_ad, box.chirp_config}
+        with self.privileges.as_account(self.account):
+            for file in files:
+                _overwrite(file)
+                old.discard(file.path)
+            for path in old:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path)
+
+    def leave_to_next(self) -> bool:
+        """Keep the sandbox for the next job if nothing is in it but what we put there.
+
+        False if it has to be removed. No process of the job may be left.
+        """
+        kept = self._kept
+        try:
+            with self.privileges.as_account(self.account):
+                self._removed = kept is not None and self._is_as_made()
+        except OSError:
+            return False
+        if kept is not None and self._removed:
+            kept.root, kept.account = self.sandbox.root, self.account
+        return self._removed
+
+    def _is_as_made(self) -> bool:
+        """Whether every folder is there, is the job's account's and as open as it was made."""
+        box = self.sandbox
+        layout: tuple[tuple[str, int, set[str]], ...] = (
+            (box.root, 0o700, {"scratch", "user", "htcondor"}),
+            (box.scratch, 0o700, {".job.ad", ".machine.ad"}),
+            (box.user, 0o700, {".chirp.config"}),
+            (box.htcondor, 0o700, set()),
+        )
+        for folder, mode, names in layout:
+            facts = os.lstat(folder)
+            if facts.st_mode != stat.S_IFDIR | mode or facts.st_uid != self.account.uid:
+                return False
+            if not names.issuperset(os.listdir(folder)):
+                return False
+        return True
+
+    def write(self, path: str, text: str, mode: int) -> None:
+        """Write a small file that belongs to the job."""
+        self.write_file(SmallFile(path, text, mode))
+
+    def write_file(self, file: SmallFile) -> None:
+        """Write a small file that belongs to the job."""
+        with self.privileges.as_account(self.account):
+            _write(file)
+
+    def make_executable(self, path: str) -> None:
+        """Give the job's program its execute bits."""
+        with self.privileges.as_account(self.account), contextlib.suppress(OSError):
+            mode = stat.S_IMODE(os.stat(path).st_mode)
+            if mode & 0o111 != 0o111:
+                os.chmod(path, mode | 0o755)  # noqa: S103 - a program has to be executable
+
+    def measure(self, *more: str) -> tuple[int, int]:
+        """Return the sandbox's size in KiB, with `more` folders, and the number of its files."""
+        kib = files = 0
+        with self.privileges.as_root():
+            for folder in (self.sandbox.scratch, *more):
+                for entry in _walk(folder):
+                    kib += (entry.st_blocks + 1) // 2
+                    files += folder == self.sandbox.scratch
+        return kib, files
+
+    def remove(self) -> None:
+        """Remove everything (R088); what cannot be removed is left for the startd."""
+        if self._removed:
+            return
+        self._removed = self._remove_what_we_made()
+        if not self._removed:
+            with self.privileges.as_root():
+                self._removed = remove_tree(self.sandbox.root)
+
+    def _remove_what_we_made(self) -> bool:
+        """Remove a sandbox in which there is nothing but what we put there; False if there is more.
+
+        As the job's account, which might have put links in the place of our own folders.
+        """
+        box = self.sandbox
+        try:
+            with self.privileges.as_account(self.account):
+                for path in (box.job_ad, box.machine_ad, box.chirp_config):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(path)
+                for path in (box.scratch, box.user, box.htcondor):
+                    os.rmdir(path)
+            with self.privileges.as_root():
+                os.rmdir(box.root)
+        except OSError:
+            return False
+        return True
+
+
+def _write(file: SmallFile) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(file.path, flags, file.mode)
+    try:
+        os.write(descriptor, file.text.encode())
+    finally:
+        os.close(descriptor)
+
+
+def _overwrite(file: SmallFile) -> None:
+    """Write a file over one of before; over anything else that was put in its place, anew.
+
+    It is not emptied first: the file system would then write it to the disk when it is closed.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(file.path, flags, file.mode)
+    except OSError:
+        _write_anew(file)
+        return
+    try:
+        facts = os.fstat(descriptor)
+        usual = facts.st_mode == stat.S_IFREG | file.mode and facts.st_nlink == 1
+        if usual:
+            data = file.text.encode()
+            os.write(descriptor, data)
+            os.ftruncate(descriptor, len(data))
+    finally:
+        os.close(descriptor)
+    if not usual:
+        _write_anew(file)
+
+
+def _write_anew(file: SmallFile) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(file.path)
+    _write(file)
+
+
+def _walk(root: str) -> Iterator[os.stat_result]:
+    waiting = [root]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                yield entry.stat(follow_symlinks=False)
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)

@@ -1,0 +1,168 @@
+"""The starter's line to its shadow: calls one at a time, loss, and what follows a loss.
+
+The calls are `syscalls.py`. When the connection breaks the job runs on for its lease; a shadow
+that comes back (CA_RECONNECT_JOB) brings a new connection, and the call that was lost is made
+again (wire reference, Disconnect and reconnect).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import TypeVar
+
+from kettle.errors import ConnectionLost
+from kettle.runtime.clock import Clock
+from kettle.runtime.sockets.stream import Stream
+from kettle.wire.dialog import Dialog
+from kettle.wire.messages.short_way import ActivationEnded
+
+T = TypeVar("T")
+
+
+class LeaseOver(ConnectionLost):
+    """The shadow did not come back within the job lease."""
+
+
+class ShadowLink:
+    """The syscall socket, replaced when the shadow reconnects.
+
+    `lease_seconds` None means that the job has no lease: a lost shadow is the end.
+    """
+
+    def __init__(self, stream: Stream, clock: Clock) -> None:
+        self._stream: Stream | None = stream
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._came_back = asyncio.Event()
+        self.lease_seconds: float | None = None
+        self.heard_at = clock.now()
+        # How often a shadow came back; what the one before gave us is then worth nothing.
+        self.returns = 0
+        self.on_loss: Callable[[], None] = _nothing
+        # When waiting for a shadow that is away ends, lease or no lease.
+        self._patience_ends_at = float("inf")
+        self._waiting: asyncio.Timeout | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection, as far as is known."""
+        return self._stream is not None
+
+    @property
+    def encrypted(self) -> bool:
+        """Whether calls are encrypted."""
+        return self._stream is not None and self._stream.encrypted
+
+    @property
+    def peer_host(self) -> str:
+        """The shadow's host, for messages."""
+        return self._stream.remote_name.rpartition(":")[0] if self._stream is not None else ""
+
+    async def call(self, make: Callable[[], Dialog[T]]) -> T:
+        """Run a dialog of calls; after a loss wait for the shadow and run it again.
+
+        Raises LeaseOver when the shadow stays away.
+        """
+        async with self._lock:
+            while True:
+                stream = self._stream
+                if stream is not None:
+                    try:
+                        result = await stream.run(make())
+                    except ConnectionLost:
+                        self.lose(stream)
+                        continue
+                    self.heard_at = self._clock.now()
+                    return result
+                await self._wait_for_return()
+
+    async def call_once(self, make: Callable[[], Dialog[T]]) -> T:
+        """Run a dialog if the shadow is there; ConnectionLost otherwise, without waiting."""
+        async with self._lock:
+            stream = self._stream
+            if stream is None:
+                raise ConnectionLost("the shadow is away")
+            try:
+                result = await stream.run(make())
+            except ConnectionLost:
+                self.lose(stream)
+                raise
+            self.heard_at = self._clock.now()
+            return result
+
+    def lose(self, stream: Stream) -> None:
+        """The connection is gone."""
+        if stream is self._stream:
+            self._stream = None
+            self._came_back.clear()
+            stream.close()
+            self.on_loss()
+
+    def reconnect(self, stream: Stream) -> None:
+        """The shadow came back on a new connection."""
+        old, self._stream = self._stream, stream
+        if old is not None:
+            old.close()
+        self.returns += 1
+        self.heard_at = self._clock.now()
+        self._came_back.set()
+
+    def lease_left(self) -> float:
+        """Return the seconds the shadow still has to come back."""
+        if self.lease_seconds is None:
+            return 0.0
+        ends_at = min(self.heard_at + self.lease_seconds, self._patience_ends_at)
+        return ends_at - self._clock.now()
+
+    def hurry(self, seconds: float) -> None:
+        """Give a shadow that is away, now or later, no more than so many seconds from now."""
+        self._patience_ends_at = self._clock.now() + seconds
+        if self._waiting is not None:
+            self._waiting.reschedule(asyncio.get_running_loop().time() + seconds)
+
+    async def _wait_for_return(self) -> None:
+        left = self.lease_left()
+        if left <= 0:
+            raise LeaseOver("the shadow is gone")
+        try:
+            async with asyncio.timeout(left) as self._waiting:
+                await self._came_back.wait()
+        except TimeoutError:
+            raise LeaseOver("the shadow did not come back in time") from None
+        finally:
+            self._waiting = None
+
+    async def closed(self) -> None:
+        """Wait until the shadow closes its side; nothing may be asked meanwhile."""
+        stream = self._stream
+        if stream is None:
+            return
+        try:
+            async with self._lock:
+                await stream.receive_forever()
+        except ConnectionLost:
+            self.lose(stream)
+
+    def end(self, *, start: bool) -> Stream | None:
+        """Say that the activation is over; return the connection if it waits for the next job."""
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return None
+        with contextlib.suppress(ConnectionLost):
+            stream.post(ActivationEnded(int(start)))
+            if start:
+                return stream
+        stream.close()
+        return None
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+def _nothing() -> None:
+    return None

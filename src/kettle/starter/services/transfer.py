@@ -1,0 +1,415 @@
+"""Fetching a job's input and sending its output, over connections to the shadow's file server.
+
+What travels is chosen by `transfer.plan`, how is in its two halves; here are the connection,
+its session and what a failure means for the job (hold 12 and 13, or another try elsewhere).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from kettle.attributes.codes import HoldReasonCode
+from kettle.errors import KettleError, RefusedError, WireError
+from kettle.starter import syscalls
+from kettle.starter.outcome import told_code
+from kettle.transfer.checkpoints import (
+    MAX_MANIFEST,
+    SANDBOX_MANIFEST,
+    Entry,
+    manifest_name,
+    parse_manifest,
+    place_of,
+    render_manifest,
+)
+from kettle.transfer.go_ahead import Terms
+from kettle.transfer.items import ReportUrl, SendFile
+from kettle.transfer.outcome import Outcome
+from kettle.transfer.plan import (
+    Catalogue,
+    Landing,
+    Plan,
+    make_catalogue,
+    parse_remaps,
+    plan_output,
+    size_limit,
+    split_url_outputs,
+)
+from kettle.transfer.plugins import plugin_environment
+from kettle.transfer.receiving import download
+from kettle.transfer.sending import upload
+from kettle.wire.commands import Command
+from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
+from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.runtime.process.privileges import Privileges
+    from kettle.runtime.process.processes import Child, SystemProcesses
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.runtime.storage.url_fetching import UrlFetcher
+    from kettle.starter.sandbox import Sandbox
+    from kettle.starter.services.sandbox import SandboxKeeper
+    from kettle.starter.services.shadow import ShadowLink
+    from kettle.starter.settings import StarterSettings
+    from kettle.wire.dialog import Dialog
+
+T = TypeVar("T")
+
+# Limit: silence during a transfer; a peer whose disk is slow still says something now and then.
+_TRANSFER_TIMEOUT = 300.0
+
+
+class TransferFailed(KettleError):  # noqa: N818 - the name says what happened
+    """Files did not get where they should; `code` holds the job, `try_again` requeues it."""
+
+    def __init__(self, message: str, code: int, subcode: int = 0, *, try_again: bool) -> None:
+        super().__init__(message)
+        self.code = 0 if try_again else code
+        self.subcode = subcode
+        self.try_again = try_again
+
+
+class World(Protocol):
+    """What transfers need of the starter's surroundings."""
+
+    @property
+    def privileges(self) -> Privileges:
+        """The accounts, and the switches between them."""
+        ...
+
+    @property
+    def processes(self) -> SystemProcesses:
+        """Where plug-ins are run."""
+        ...
+
+    @property
+    def settings(self) -> StarterSettings:
+        """What the configuration says."""
+        ...
+
+    async def connect(
+        self, address: Sinful, command: Command, *, session: ClaimId | None
+    ) -> Stream:
+        """Open a connection to the shadow's file server."""
+        ...
+
+    def accept_session(self, claim: ClaimId) -> None:
+        """Let who knows this session speak to the starter."""
+        ...
+
+
+class Starter(Protocol):
+    """What transfers need of the job's starter."""
+
+    job: ClassAd
+    slot: ClassAd
+    shadow: ShadowLink
+    sandbox: Sandbox
+    transfers: bool
+
+    @property
+    def world(self) -> World:
+        """Its surroundings."""
+        ...
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+    async def call(self, make: Callable[[], Dialog[T]]) -> T:
+        """Make a call to the shadow."""
+        ...
+
+
+class SandboxTransfer:
+    """The transfers of one job."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._session: ClaimId | None = None
+        # The shadow that gave the session, by how often one had come back before.
+        self._session_from = 0
+        self._before: Catalogue = {}
+        self.bytes_sent = 0
+        self.bytes_received = 0
+        self.spooled: list[str] = []
+
+    async def get_session(self) -> None:
+        """Ask the shadow for a session, where calls are encrypted: the files must be too."""
+        starter = self._starter
+        self._session_from = starter.shadow.returns
+        if not starter.transfers or not starter.shadow.encrypted:
+            return
+        try:
+            strings = await starter.call(lambda: syscalls.transfer_session(CLAIM_INFO, CLAIM_INFO))
+        except RefusedError:
+            return
+        self.adopt_sessions(strings)
+
+    def adopt_sessions(self, strings: list[str]) -> None:
+        """Use the sessions: one to be reconnected by, one for the files."""
+        reconnect, transfer = strings[:3], strings[3:]
+        if transfer[0] and transfer[2]:
+            self._session = _session_of(transfer)
+        if reconnect[0] and reconnect[2]:
+            self._starter.world.accept_session(_session_of(reconnect))
+
+    async def _connect(self, command: Command) -> Stream:
+        job = self._starter.job
+        if self._session_from != self._starter.shadow.returns:
+            await self.get_session()
+        address, key = job.string("TransferSocket"), job.string("TransferKey")
+        if not address or not key:
+            raise TransferFailed(
+                "the job ad has no TransferSocket",
+                HoldReasonCode.TransferInputError,
+                try_again=True,
+            )
+        stream = await self._starter.world.connect(
+            Sinful.parse(address), command, session=self._session
+        )
+        stream.timeout = _TRANSFER_TIMEOUT
+        word = FileTransferUpload if command is Command.FILETRANS_UPLOAD else FileTransferDownload
+        await stream.send(word(key))
+        return stream
+
+    def _terms(self, stream: Stream, code: int, max_bytes: int) -> Terms:
+        here = stream.local_name.rpartition(":")[0]
+        return Terms("STARTER", here, f"<{stream.remote_name}>", code=code, max_bytes=max_bytes)
+
+    async def fetch_input(self) -> None:
+        """Bring the job's input into scratch; TransferFailed says what to do with the job."""
+        starter = self._starter
+        code = HoldReasonCode.TransferInputError
+        scratch, files = starter.sandbox.scratch, starter.keeper.files
+        remaps = tuple(parse_remaps(starter.job.string("TransferInputRemaps")))
+        landing = Landing(scratch, {}, remaps, code)
+        try:
+            stream = await self._connect(Command.FILETRANS_UPLOAD)
+            try:
+                limit = size_limit(starter.job, starter.slot, "MaxTransferInputMB", -1)
+                outcome = await stream.run(
+                    download(
+                        landing.path_for,
+                        files,
+                        self._terms(stream, code, limit),
+                        fetch=lambda wanted: self._plugins().fetch(wanted),
+                    )
+                )
+            finally:
+                stream.close()
+        except WireError as error:
+            raise TransferFailed(f"input transfer broke: {error}", code, try_again=True) from error
+        self.bytes_received += outcome.bytes
+        self._check(outcome, code)
+        self.check_restored()
+        if starter.job.string("TransferOutput") is None:
+            with starter.world.privileges.as_account(starter.keeper.account):
+                self._before = make_catalogue(files, scratch)
+
+    def has_output(self) -> bool:
+        """Whether the job that has ended left anything to be sent, here or to a URL.
+
+        What cannot be sent is something: sending says why.
+        """
+        starter = self._starter
+        try:
+            plan = plan_output(
+                starter.job, starter.keeper.files, starter.sandbox.scratch, self._before
+            )
+        except RefusedError:
+            return True
+        return bool(plan.items)
+
+    async def send_output(self, *, final: bool, attribute: str = "TransferOutput") -> None:
+        """Send the job's output to the shadow; TransferFailed says what to do with the job.
+
+        Only what is final goes to the job's URLs; what is not waits in the access point's spool.
+        """
+        plan = self._plan(attribute)
+        reports: list[ReportUrl] = []
+        if final:
+            plan, to_urls = split_url_outputs(self._starter.job, plan)
+            reports = await self._put_to_urls(to_urls)
+        await self._send(plan, reports, final=final)
+
+    async def send_checkpoint(self, number: int) -> None:
+        """Send a checkpoint to the shadow's spool, or to its destination and only its list there.
+
+        TransferFailed if some of it did not arrive.
+        """
+        job = self._starter.job
+        plan = self._plan("TransferCheckpoint")
+        destination = job.string("CheckpointDestination")
+        if not destination:
+            await self._send(plan, [], final=False)
+            return
+        files = [item for item in plan.items if isinstance(item, SendFile)]
+        place = place_of(destination, job.string("GlobalJobId") or "", number)
+        try:
+            manifest = self._write_manifest(number, files)
+        except OSError as error:
+            raise TransferFailed(
+                f"the checkpoint cannot be read: {error}", 0, try_again=True
+            ) from error
+        to_urls = [(item.name, f"{place}/{item.name}", item.path) for item in files]
+        reports = await self._put_to_urls(to_urls)
+        failed = next((report for report in reports if not report.success), None)
+        if failed is not None:
+            text = f"uploading {failed.name} to {failed.destination}: {failed.error}"
+            raise TransferFailed(text, HoldReasonCode.FailedToCheckpoint, try_again=False)
+        await self._send(Plan((manifest,), 0), reports, final=False)
+
+    def _write_manifest(self, number: int, files: Sequence[SendFile]) -> SendFile:
+        """Write the list of a checkpoint's files beside the sandbox."""
+        starter = self._starter
+        with starter.world.privileges.as_account(starter.keeper.account):
+            entries = [Entry(_digest(item.path), item.name) for item in files]
+        path = os.path.join(starter.sandbox.htcondor, manifest_name(number))
+        starter.keeper.write(path, render_manifest(number, entries), 0o644)
+        return SendFile(path, manifest_name(number))
+
+    def check_restored(self) -> None:
+        """Compare a checkpoint that was fetched with its manifest; TransferFailed if it is another.
+
+        Nothing is done for a job that has none.
+        """
+        starter = self._starter
+        path = os.path.join(starter.sandbox.scratch, SANDBOX_MANIFEST)
+        if not starter.job.string("CheckpointDestination"):
+            return
+        with starter.world.privileges.as_account(starter.keeper.account):
+            if not os.path.lexists(path):
+                return
+            try:
+                with open(path, encoding="utf-8") as file:
+                    entries = parse_manifest(file.read(MAX_MANIFEST))
+                _compare(starter.sandbox.scratch, entries)
+                os.unlink(path)
+            except (RefusedError, OSError) as error:
+                text = f"the checkpoint could not be restored: {error}"
+                raise TransferFailed(
+                    text, HoldReasonCode.TransferInputError, try_again=True
+                ) from error
+
+    def _plan(self, attribute: str) -> Plan:
+        starter = self._starter
+        try:
+            return plan_output(
+                starter.job,
+                starter.keeper.files,
+                starter.sandbox.scratch,
+                self._before,
+                attribute=attribute,
+            )
+        except RefusedError as error:
+            code = HoldReasonCode.TransferOutputError
+            raise TransferFailed(error.message, code, 1, try_again=False) from error
+
+    async def _send(self, plan: Plan, reports: Sequence[ReportUrl], *, final: bool) -> None:
+        """Send files, and what became of others, over one connection."""
+        starter = self._starter
+        code = HoldReasonCode.TransferOutputError
+        try:
+            stream = await self._connect(Command.FILETRANS_DOWNLOAD)
+            try:
+                limit = size_limit(starter.job, starter.slot, "MaxTransferOutputMB", -1)
+                outcome = await stream.run(
+                    upload(
+                        (*plan.items, *reports),
+                        starter.keeper.files,
+                        self._terms(stream, code, limit),
+                        final=final,
+                        sandbox_bytes=plan.sandbox_bytes,
+                    )
+                )
+            finally:
+                stream.close()
+        except WireError as error:
+            raise TransferFailed(f"output transfer broke: {error}", code, try_again=True) from error
+        self.bytes_sent += outcome.bytes
+        self.spooled = [item.name for item in plan.items if not item.name.startswith("_condor_")]
+        self._check(outcome, code)
+
+    def _plugins(self) -> UrlFetcher:
+        """Return the plug-ins of this job; they run in scratch, as the job's user."""
+        from kettle.runtime.storage.url_fetching import UrlFetcher, fork_built_in
+
+        starter = self._starter
+        world, box = starter.world, starter.sandbox
+        account = starter.keeper.account
+
+        def spawn(
+            argv: Sequence[str],
+            environment: Mapping[str, str],
+            cwd: str,
+            descriptors: Mapping[int, int],
+        ) -> Child:
+            with world.privileges.as_job(account):
+                return world.processes.spawn(
+                    argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
+                )
+
+        def run_built_in(arguments: Sequence[str], cwd: str, output: int) -> Child:
+            def become() -> None:
+                world.privileges.become(account)
+
+            return fork_built_in(world.processes, become, arguments, cwd, output)
+
+        environment = plugin_environment(
+            {"PATH": os.defpath, "HOME": account.home}, box.job_ad, box.machine_ad
+        )
+        return UrlFetcher(
+            spawn,
+            environment,
+            box.scratch,
+            configured=world.settings.transfer_plugins,
+            of_the_job=starter.job.string("TransferPlugins"),
+            run_built_in=run_built_in,
+        )
+
+    async def _put_to_urls(self, to_urls: Sequence[tuple[str, str, str]]) -> list[ReportUrl]:
+        """Send files, (name, URL, path) each, to their URLs; return a report for each of them."""
+        if not to_urls:
+            return []
+        results = await self._plugins().put([(url, path) for _, url, path in to_urls])
+        errors = {(result.url, result.path): result.error for result in results}
+        reports = []
+        for name, url, path in to_urls:
+            error = errors.get((url, path), "the plug-in said nothing of it")
+            reports.append(ReportUrl(name, url, success=not error, error=error))
+        return reports
+
+    def _check(self, outcome: Outcome, code: int) -> None:
+        failure = outcome.failure
+        if failure is not None:
+            raise TransferFailed(
+                failure.reason,
+                told_code(outcome) or code,
+                failure.subcode,
+                try_again=failure.try_again,
+            )
+
+
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    with open(os.open(path, flags), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _compare(folder: str, entries: Sequence[Entry]) -> None:
+    """Raise RefusedError if a file is not what the manifest says."""
+    for entry in entries:
+        if _digest(os.path.join(folder, entry.name)) != entry.digest:
+            raise RefusedError(f"{entry.name} is not what the checkpoint had")
+
+
+def _session_of(parts: list[str]) -> ClaimId:
+    """Return id, info and key in the form of a claim id."""
+    return ClaimId(f"{parts[0]}#{parts[1]}{parts[2]}")

@@ -1,0 +1,180 @@
+"""A job's own view of the machine's folders: /tmp, /var/tmp and /dev/shm are nobody else's.
+
+Which folders is `private_view.py`; the namespace is made once for a starter, and filled anew for
+each of its jobs. Where the kernel does not allow it the job sees the machine's own folders, as in
+the reference.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+from collections.abc import Iterator, Mapping
+
+from kettle.runtime.process import kernel
+from kettle.runtime.process.namespaces import MountNamespace
+from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.storage.removal import remove_tree
+
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is made the job's own
+
+
+class JobView:
+    """The view of the jobs of one starter; `folder` is where what is theirs alone lies.
+
+    Compat: the reference makes these folders below the scratch directory, anew for each job. To
+    mount costs more than a short job, so here they are made once and emptied between jobs
+    (tests/pool/test_private_folders.py).
+    """
+
+    def __init__(self, privileges: Privileges, folder: str) -> None:
+        self._privileges = privileges
+        self.folder = folder
+        self._namespace: MountNamespace | None = None
+        self._refused = not privileges.can_switch
+        self._made_for: tuple[tuple[str, ...], int, bool] | None = None
+        self._private: list[str] = []
+
+    @property
+    def possible(self) -> bool:
+        """Whether views other than the machine's own can be made here, as far as is known."""
+        return not self._refused
+
+    def prepare(self, folders: tuple[str, ...], account: Account, *, shared_memory: bool) -> None:
+        """Let these folders, and shared memory, be the job's own, and empty."""
+        wanted = (folders, account.uid, shared_memory)
+        try:
+            with self._privileges.as_root():
+                if wanted == self._made_for:
+                    self._empty()
+                else:
+                    self._close()
+                    self._make(folders, account, shared_memory)
+                    self._made_for = wanted
+        except OSError:
+            self._refused = True
+            self.close()
+
+    def _make(self, folders: tuple[str, ...], account: Account, shared_memory: bool) -> None:
+        os.mkdir(self.folder, 0o700)
+        self._namespace = MountNamespace.make()
+        with self._namespace.entered():
+            for number, target in enumerate(folders):
+                if not os.path.isdir(target):
+                    continue
+                source = f"{self.folder}/{number}"
+                os.mkdir(source, 0o700)
+                os.chown(source, account.uid, account.gid)
+                kernel.mount(source, target, flags=kernel.MS_BIND)
+                self._private.append(target)
+            if shared_memory and os.path.isdir(_SHARED_MEMORY):
+                flags = kernel.MS_NOSUID | kernel.MS_NODEV
+                kernel.mount("tmpfs", _SHARED_MEMORY, "tmpfs", flags, "mode=1777")
+                self._private.append(_SHARED_MEMORY)
+
+    def _empty(self) -> None:
+        """Remove what the job before left; all its processes are dead."""
+        assert self._namespace is not None
+        with self._namespace.entered():
+            for folder in self._private:
+                for name in os.listdir(folder):
+                    _remove(f"{folder}/{name}")
+
+    @contextlib.contextmanager
+    def entered(self) -> Iterator[None]:
+        """See what the job sees; the caller is root where there is a view. Nothing may await."""
+        if self._namespace is None:
+            yield
+            return
+        with self._namespace.entered():
+            yield
+
+    @contextlib.contextmanager
+    def with_shell(self, account: Account, shell: str, home: str) -> Iterator[None]:
+        """See what the job sees, and the account with this shell; OSError where that cannot be.
+
+        A login needs one, and accounts of slots often have none. The machine's list of accounts is
+        copied to where nobody can write and differs in that one line; who else makes up accounts
+        (nss-systemd knows nobody as locked) is not asked.
+        """
+        texts = {
+            "/etc/passwd": accounts_with_shell(_read("/etc/passwd"), account, shell, home),
+            "/etc/nsswitch.conf": only_local_accounts(_read("/etc/nsswitch.conf")),
+        }
+        with self.entered():
+            inner = MountNamespace.make()
+            try:
+                with inner.entered():
+                    _replace_files(texts)
+                    yield
+            finally:
+                inner.close()
+
+    def close(self) -> None:
+        """Let go of the view and of what lies in it."""
+        with self._privileges.as_root():
+            self._close()
+
+    def _close(self) -> None:
+        self._made_for, self._private = None, []
+        if self._namespace is not None:
+            self._namespace.close()
+            self._namespace = None
+            remove_tree(self.folder)
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path) and not os.path.islink(path):
+        remove_tree(path)
+    else:
+        os.unlink(path)
+
+
+def accounts_with_shell(text: str, account: Account, shell: str, home: str) -> str:
+    """Return the list of accounts with this shell and home for one of them."""
+    own = f"{account.name}:x:{account.uid}:{account.gid}::{home}:{shell}"
+    lines = [line for line in text.splitlines() if line.partition(":")[0] != account.name]
+    return "\n".join([*lines, own, ""])
+
+
+def only_local_accounts(text: str) -> str:
+    """Return the name service configuration with nobody but the files asked for accounts."""
+    lines = [
+        line
+        for line in text.splitlines()
+        if line.partition(":")[0].strip() not in {"passwd", "shadow"}
+    ]
+    return "\n".join([*lines, "passwd: files", "shadow: files", ""])
+
+
+def _replace_files(texts: Mapping[str, str]) -> None:
+    """Put these texts where files of the machine are, in a view that only we see so far."""
+    desk = "/tmp"  # noqa: S108 - a file system of its own comes over it, for a moment
+    kernel.mount("tmpfs", desk, "tmpfs", data="mode=0755")
+    for number, (target, text) in enumerate(texts.items()):
+        if os.path.exists(target):
+            source = f"{desk}/{number}"
+            descriptor = os.open(source, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+            with open(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
+                os.fchmod(descriptor, 0o644)
+                file.write(text)
+            kernel.mount(source, target, flags=kernel.MS_BIND)
+    kernel.unmount(desk)
+
+
+def has_shell(name: str) -> bool:
+    """Whether an account can be logged in to."""
+    try:
+        shell = pwd.getpwnam(name).pw_shell or "/bin/sh"
+    except KeyError:
+        return False
+    return os.path.basename(shell) not in {"nologin", "false"} and os.access(shell, os.X_OK)
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,173 @@
+"""Looks at what a running job uses, and reports when that is more than its slot has.
+
+Judging is `limits.py`. The first look comes late enough that a short job never pays for one; after
+that the pace follows the job's growth, and a walk over a large sandbox is not made more often than
+it can be afforded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Protocol
+
+from kettle.runtime.process.cgroups import Group
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.storage.free_space import read_free_kib
+from kettle.runtime.storage.small_files import read_small
+from kettle.starter import limits
+from kettle.starter.limits import Excess
+
+_FIRST_LOOK_SECONDS = 0.5
+# Limit: walks over the sandbox may take one part in so many of a core.
+_WALK_SHARE = 20
+
+
+class Measured(Protocol):
+    """The job's processes, as far as they are measured here."""
+
+    def resident_bytes(self, enough: int | None) -> int:
+        """Return the memory of all processes; exact where it could be more than `enough`."""
+        ...
+
+
+class ResourceWatch:
+    """One job's use of memory and disk against its limits."""
+
+    def __init__(
+        self,
+        rules: limits.LimitRules,
+        group: Group | None,
+        memory_limit: int | None,
+        disk_limit_kib: int | None,
+        execute: str = "",
+    ) -> None:
+        """`execute` is on the disk of which a reserve is kept free."""
+        self._rules = rules
+        self._execute = execute
+        self._reserve = limits.ReserveWatch()
+        self._group = group
+        self._memory_limit = memory_limit
+        self._disk_limit = disk_limit_kib
+        self._oom_kills = group.oom_kills() if group is not None else 0
+        self._peak = 0
+        self._memory = self._disk = 0
+        self.disk_kib = 0
+
+    def killed_by_kernel(self) -> Excess | None:
+        """Return what to say if the kernel has killed for want of memory since the start."""
+        if self._group is None or self._group.oom_kills() <= self._oom_kills:
+            return None
+        known = self._group.memory_bytes()
+        peak = max(self._peak, known[1] if known else 0)
+        return limits.judge_oom_kill(peak, self._memory_limit, always_hold=self._rules.always_hold)
+
+    async def watch(
+        self,
+        jobs: Measured,
+        measure_disk: Callable[[], tuple[int, int]],
+        on_excess: Callable[[Excess], None],
+    ) -> None:
+        """Look until the job uses too much; being cancelled is the usual end."""
+        loop = asyncio.get_running_loop()
+        delay, walked_until = _FIRST_LOOK_SECONDS, 0.0
+        looked_at = loop.time()
+        while True:
+            await asyncio.sleep(delay)
+            now = loop.time()
+            passed, looked_at = now - looked_at, now
+            excess, delay = self._look_at_memory(jobs, passed)
+            if excess is None and self._disk_matters and now >= walked_until:
+                excess, soon = self._look_at_disk(measure_disk, passed, now)
+                delay = min(delay, soon)
+                walked_until = loop.time() + (loop.time() - now) * _WALK_SHARE
+            if excess is not None:
+                on_excess(excess)
+                return
+
+    def _look_at_memory(self, jobs: Measured, passed: float) -> tuple[Excess | None, float]:
+        most = self._rules.polling_seconds
+        known = self._group.memory_bytes() if self._group is not None else None
+        if known is not None:
+            self._peak = max(self._peak, known[0])
+            # The kernel holds the limit; who it kills may be one process of many.
+            return self.killed_by_kernel(), min(most, 1.0)
+        used = jobs.resident_bytes(self._memory_limit)
+        before, self._memory = self._memory, used
+        soon = limits.seconds_to_next_look(used, before, passed, self._memory_limit, most)
+        return limits.judge_memory(used, self._memory_limit), soon
+
+    @property
+    def _disk_matters(self) -> bool:
+        return self._disk_limit is not None or self._rules.reserved_disk_kib > 0
+
+    def _look_at_disk(
+        self, measure: Callable[[], tuple[int, int]], passed: float, now: float
+    ) -> tuple[Excess | None, float]:
+        self.disk_kib, _ = measure()
+        before, self._disk = self._disk, self.disk_kib
+        excess = limits.judge_disk(self._disk, self._disk_limit)
+        limit, room = self._disk_limit, self._room_kib()
+        if room is not None:
+            excess = excess or self._reserve.judge(now, self._disk, limit, room)
+            end = self._disk + max(0, room)
+            limit = end if limit is None else min(limit, end)
+        most = self._rules.polling_seconds
+        return excess, limits.seconds_to_next_look(self._disk, before, passed, limit, most)
+
+    def _room_kib(self) -> int | None:
+        """Return what is free beyond the reserve; None without a reserve."""
+        if self._rules.reserved_disk_kib <= 0:
+            return None
+        free = read_free_kib(self._execute)
+        return None if free is None else free - self._rules.reserved_disk_kib
+
+
+class SlotGroup:
+    """The control group of a starter's slot: made for its first job, there until it ends."""
+
+    def __init__(self, privileges: Privileges, group: Group | None) -> None:
+        self._privileges = privileges
+        self._group = group
+        self._made = False
+        self._limits: object = None
+
+    def ready(self, wanted: limits.Limits) -> Group | None:
+        """Return the group with these limits, empty counts and nothing inside; None without."""
+        if self._group is None:
+            return None
+        try:
+            with self._privileges.as_root():
+                self._prepare(self._group, wanted)
+        except OSError:
+            self._group = None
+        return self._group
+
+    def _prepare(self, group: Group, wanted: limits.Limits) -> None:
+        if self._made:
+            if group.forget_peaks():
+                self._limits = None
+        else:
+            group.make()
+            # Whoever was here before us is of a job that is over.
+            group.kill()
+            self._made = True
+        if wanted != self._limits:
+            group.limit(wanted)
+            self._limits = wanted
+
+    def close(self) -> None:
+        """Remove the group."""
+        if self._group is not None and self._made:
+            with self._privileges.as_root():
+                self._group.remove()
+
+
+@lru_cache(maxsize=1)
+def machine_pids() -> int:
+    """Return how many processes the machine can have, 0 if it does not say."""
+    try:
+        return int(read_small("/proc/sys/kernel/threads-max"))
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,197 @@
+"""What a starter has around it: clock, processes, privileges, network, log.
+
+The startd's runtime is not ours: a starter is forked bare and makes for itself only what one job
+needs, and the network only once something asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.runtime.clock import Clock
+from kettle.runtime.process.privileges import Account, Privileges
+from kettle.runtime.process.processes import SystemProcesses
+from kettle.runtime.sockets import host_names
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.sockets.system_network import SystemNetwork
+from kettle.starter.account import Claimed, is_dedicated
+from kettle.starter.argument_syntax import parse_arguments
+from kettle.starter.exit_pipeline import Role
+from kettle.starter.launch import LaunchPlan, StandardFile
+from kettle.starter.limits import disk_limit_kib, plan_limits
+from kettle.starter.private_view import private_folders
+from kettle.starter.sandbox import Sandbox
+from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.sandbox import KeptSandbox
+from kettle.starter.services.view import JobView
+from kettle.starter.services.watch import ResourceWatch, SlotGroup, machine_pids
+from kettle.starter.settings import StarterSettings
+from kettle.wire.commands import Command
+from kettle.wire.levels import Level
+from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
+from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.starter.service import Starter
+
+Handler = Callable[[Stream], Awaitable[None]]
+
+
+@dataclass
+class StarterWorld:
+    """The surroundings of one starter."""
+
+    settings: StarterSettings
+    clock: Clock
+    processes: SystemProcesses
+    privileges: Privileges
+    network: SystemNetwork
+    log: Callable[[str], None]
+    shadow_stream: Stream
+    # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
+    pid: int = field(default_factory=os.getpid)
+    slot_group: SlotGroup | None = None
+    view: JobView | None = None
+    # The sessions of people who look at the job.
+    owners: list[ClaimId] = field(default_factory=list)
+    # As whom jobs of this claim run, by what was asked to decide it.
+    accounts: dict[tuple[Claimed, str, str], Account] = field(default_factory=dict)
+    # What the job before left of its sandbox; None where each job makes its own.
+    kept_sandbox: KeptSandbox | None = None
+    # Whose files a job reads and writes where it was submitted, when its schedd is our parent.
+    submitter: Account | None = None
+
+    def job_processes(self, account: Account) -> JobProcesses:
+        """Return what starts, measures and ends the processes of a job that runs as `account`."""
+        dedicated = is_dedicated(self.settings.accounts, account.name)
+        return JobProcesses(
+            self.processes,
+            self.privileges,
+            account,
+            dedicated=dedicated,
+            files_of=self.submitter,
+        )
+
+    def confine(
+        self, jobs: JobProcesses, sandbox: Sandbox, slot: ClassAd, job: ClassAd, *, transfers: bool
+    ) -> ResourceWatch:
+        """Shut the job's processes, before there are any, off from others, as far as we can.
+
+        They get a control group and a view of the machine's folders. Return what watches that they
+        stay within the slot's limits.
+        """
+        rules = self.settings.limits
+        wanted = plan_limits(rules, slot, job, machine_pids())
+        jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
+        if self.view is not None and self.view.possible:
+            needed = (sandbox.root, "" if transfers else job.string("Iwd") or "")
+            folders = private_folders(self.settings.private_folders, slot, job, needed)
+            shared = self.settings.private_shared_memory
+            self.view.prepare(folders, jobs.account, shared_memory=shared)
+            jobs.view = self.view
+        return ResourceWatch(
+            rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot), self.settings.execute
+        )
+
+    @property
+    def address(self) -> str:
+        """Where this starter listens."""
+        return str(self.network.address)
+
+    def register(self, command: Command, handler: Handler) -> None:
+        """Answer a command."""
+        self.network.register(command, handler)
+
+    def accept_session(self, claim: ClaimId) -> None:
+        """Let whoever knows this id in, as the submit side."""
+        if claim.has_session:
+            self.network.add_session(
+                claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT), lifetime=None
+            )
+
+    def accept_owner(self, session: ClaimId, owner: str) -> None:
+        """Let the job's owner in, who may look and log in but command nothing."""
+        self.network.add_session(session, user=owner, levels=(Level.READ,), lifetime=None)
+        self.owners.append(session)
+
+    def leave(self) -> None:
+        """The job is over: whoever was let in because of it is shown out."""
+        for session in self.owners:
+            self.network.remove_session(session)
+        self.network.hang_up()
+
+    async def connect(
+        self, address: Sinful, command: Command, *, session: ClaimId | None
+    ) -> Stream:
+        """Open a connection that begins with a command."""
+        return await self.network.connect(address, command, session=session)
+
+    def is_submit_host_ours(self) -> bool:
+        """Whether the shadow's host is this machine, or has a name in our UID domain."""
+        address, domain = self.shadow_stream.remote_host, self.settings.uid_domain
+        return (
+            not address
+            or host_names.is_own_address(address)
+            or host_names.is_in_domain(address, domain)
+        )
+
+    def home_of(self, account: Account) -> str:
+        """Return the home directory of the job's account, empty if there is none."""
+        return account.home if account.home and os.path.isdir(account.home) else ""
+
+    def ancestors(self) -> dict[str, str]:
+        """Return the markers by which processes of the job are found again, whoever adopts them.
+
+        One per level: startd, starter; the value names the process below it, its birth and a
+        number that nobody can guess.
+        """
+        born, me = int(self.clock.now()), self.pid
+        secret = int.from_bytes(os.urandom(4), "big")
+        return {
+            f"_CONDOR_ANCESTOR_{os.getppid()}": f"{me}:{born}:{secret}",
+            f"_CONDOR_ANCESTOR_{me}": f"{me}:{born}:{secret}",
+        }
+
+    def job_environment(self) -> dict[str, str]:
+        """Return the starter's own variables that jobs inherit, if they are to."""
+        wanted = self.settings.inherits_environment.strip()
+        if not wanted or wanted.lower() == "false":
+            return {}
+        if wanted.lower() == "true":
+            return dict(os.environ)
+        names = set(wanted.replace(",", " ").split())
+        return {name: value for name, value in os.environ.items() if name in names}
+
+    def plan_script(self, starter: Starter, plan: LaunchPlan, role: Role) -> LaunchPlan:
+        """Return what to start for a pre or post script: the job's plan with another program."""
+        job = starter.job
+        prefix = {Role.PRE: "Pre", Role.POST: "Post", Role.TOOL: "ToolDaemon"}[role]
+        command = job.string(f"{prefix}Cmd") or ""
+        program = os.path.join(starter.sandbox.scratch, os.path.basename(command))
+        if not starter.transfers or not os.path.exists(program):
+            program = os.path.join(plan.cwd, command)
+        else:
+            starter.keeper.make_executable(program)
+        arguments = parse_arguments(job.string(f"{prefix}Arguments"), job.string(f"{prefix}Args"))
+        nothing = StandardFile("/dev/null")
+        return replace(
+            plan,
+            argv=(program, *arguments),
+            program=program,
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+        )
+
+    async def exit_hook(self, starter: Starter) -> bool:  # noqa: ARG002 - hooks come later
+        """Run HOOK_JOB_EXIT where there is one."""
+        return True
+
+
+def log_prefix(job: ClassAd) -> str:
+    """Return how a job is called in log lines."""
+    return f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
