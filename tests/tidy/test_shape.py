@@ -34,12 +34,6 @@ TOO_COMPLEX = {
     "tools userprio_table.render_table",
     "transfer plan.split_url_outputs",
     "transfer plugins.read_results",
-    "wire authorization.Authorization._allows",
-    "wire client_side.client_handshake",
-    "wire datagrams.accept_datagram",
-    "wire negotiation.agree",
-    "wire server_side._negotiate",
-    "wire sinful.parse_address_v1",
 }
 TOO_DEEP = {
     "startd facts._terminal_idle",

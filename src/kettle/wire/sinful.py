@@ -250,13 +250,7 @@ def _distance(host: str) -> int:
 
 def parse_address_v1(text: str) -> Sinful:
     """Read the `{ [p="primary"; a="ip"; port=N; ...], ... }` form."""
-    try:
-        records = ClassAd().evaluate_expression(parse_expression(text))
-    except ClassAdSyntaxError as error:
-        raise RemoteProtocolError(f"address {text[:80]!r} does not parse") from error
-    if not isinstance(records, list):
-        raise RemoteProtocolError(f"address {text[:80]!r} is not a list")
-    ads = [record for record in records if isinstance(record, ClassAd)]
+    ads = _read_records(text)
     primary = next((ad for ad in ads if ad.string("p") == "primary"), None)
     if primary is None:
         raise RemoteProtocolError(f"address {text[:80]!r} has no primary record")
@@ -278,6 +272,17 @@ def parse_address_v1(text: str) -> Sinful:
         if ad.string("p") in ("IPv4", "IPv6")
     ]
     return sinful.with_addresses(others) if others else sinful
+
+
+def _read_records(text: str) -> list[ClassAd]:
+    """Return the ads in the list that an address is."""
+    try:
+        records = ClassAd().evaluate_expression(parse_expression(text))
+    except ClassAdSyntaxError as error:
+        raise RemoteProtocolError(f"address {text[:80]!r} does not parse") from error
+    if not isinstance(records, list):
+        raise RemoteProtocolError(f"address {text[:80]!r} is not a list")
+    return [record for record in records if isinstance(record, ClassAd)]
 
 
 def render_address_v1(sinful: Sinful) -> str:

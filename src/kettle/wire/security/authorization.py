@@ -178,28 +178,33 @@ class Authorization:
         holes = self._holes.get(level, ())
         if any(who in holes for who in _hole_names(user, address)):
             return True
-        rules = self._rules.get(level, LevelRules())
-        allow, deny = rules.allow, rules.deny
-        if deny is not None and any(entry.everyone for entry in deny):
+        answer = self._answer_of_lists(level, user, address, names)
+        if answer is not None:
+            return answer
+        return any(self._allows(holder, user, address, names) for holder in implying_levels(level))
+
+    def _answer_of_lists(
+        self, level: Level, user: str, address: str, names: tuple[str, ...]
+    ) -> bool | None:
+        """Return what the level's own lists say; None leaves it to the levels that imply it."""
+
+        def matches(entries: tuple[Entry, ...] | None) -> bool:
+            return any(
+                entry.matches(user, address, names, pool_equivalence=self._pool_equivalence)
+                for entry in entries or ()
+            )
+
+        allow, deny = self._rules.get(level, LevelRules())
+        if _has_everyone(deny):
             return False
         if allow is None and level not in _OPEN_BY_IMPLICATION:
             return False
-        everyone = allow is not None and any(entry.everyone for entry in allow)
-        if everyone and deny is None:
+        # Names cost look-ups: nobody is compared with a list that allows all and denies none.
+        if _has_everyone(allow) and deny is None:
             return True
-        if self._matches(deny, user, address, names):
+        if matches(deny):
             return False
-        if everyone or self._matches(allow, user, address, names):
-            return True
-        return any(self._allows(holder, user, address, names) for holder in implying_levels(level))
-
-    def _matches(
-        self, entries: tuple[Entry, ...] | None, user: str, address: str, names: tuple[str, ...]
-    ) -> bool:
-        return any(
-            entry.matches(user, address, names, pool_equivalence=self._pool_equivalence)
-            for entry in entries or ()
-        )
+        return True if _has_everyone(allow) or matches(allow) else None
 
     def levels_of(
         self,
@@ -217,6 +222,10 @@ class Authorization:
             if level not in (Level.DEFAULT, Level.CLIENT)
             and self.allows(level, user, address, names, limits=limits)
         )
+
+
+def _has_everyone(entries: tuple[Entry, ...] | None) -> bool:
+    return any(entry.everyone for entry in entries or ())
 
 
 def _hole_names(user: str, address: str) -> tuple[str, ...]:

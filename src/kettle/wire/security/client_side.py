@@ -93,35 +93,10 @@ def client_handshake(
     reply = yield Receive()
     theirs = PolicyAd.read(reply)
     reply.finish()
-    version = theirs.text("RemoteVersion")
     key = _agreed_key(keys, theirs)
     method = ""
     if theirs.flag("Authentication"):
-        context = ClientContext(
-            setup.credentials,
-            address,
-            setup.random_bytes,
-            server_trust_domain=theirs.text("TrustDomain"),
-            server_issuer_keys=theirs.words("IssuerKeys"),
-            server_version=parse_version(version) or (0, 0, 0),
-            uid_domain=setup.uid_domain,
-        )
-        offered = theirs.words("AuthMethodsList") or theirs.words("AuthMethods")
-        usable = [name for name in policy.methods if name in {one.upper() for one in offered}]
-        if not offered and theirs.flag("AuthRequired", default=True):
-            raise AuthenticationFailed(f"{address} has no method in common with us")
-        reasons: list[str] = []
-        proven = yield from authenticate_client(usable, context, reasons=reasons)
-        if proven is None:
-            if theirs.flag("AuthRequired", default=True) or policy.authentication is Wish.REQUIRED:
-                ordered = tuple(canonical_method(name) for name in offered)
-                tried = tuple(name for name in ordered if name in usable)
-                named = ", ".join(map(display_method, tried)) or "none that both sides have"
-                message = "; ".join([f"{address} accepted no method (tried: {named})", *reasons])
-                raise AuthenticationFailed(message, tried=tried)
-        else:
-            method, proof = proven
-            key = yield from receive_key(method, proof, key)
+        method, key = yield from _authenticate(setup, policy, address, theirs, key)
     elif policy.authentication is Wish.REQUIRED:
         raise AuthenticationFailed(f"{address} does not authenticate, which is required here")
     if key is not None:
@@ -173,6 +148,42 @@ def _first_ad(
             "ECDHPublicKey": keys.public if keys is not None else None,
         }
     )
+
+
+def _authenticate(
+    setup: ClientSetup, policy: Policy, address: Sinful, theirs: PolicyAd, key: bytes | None
+) -> Dialog[tuple[str, bytes | None]]:
+    """Say who we are, as the server's ad wants it; return the method that succeeded and the key.
+
+    Without one, where neither side requires it, the method is empty and the key what it was.
+    Raises AuthenticationFailed.
+    """
+    required = theirs.flag("AuthRequired", default=True)
+    context = ClientContext(
+        setup.credentials,
+        address,
+        setup.random_bytes,
+        server_trust_domain=theirs.text("TrustDomain"),
+        server_issuer_keys=theirs.words("IssuerKeys"),
+        server_version=parse_version(theirs.text("RemoteVersion")) or (0, 0, 0),
+        uid_domain=setup.uid_domain,
+    )
+    offered = theirs.words("AuthMethodsList") or theirs.words("AuthMethods")
+    if not offered and required:
+        raise AuthenticationFailed(f"{address} has no method in common with us")
+    usable = [name for name in policy.methods if name in {one.upper() for one in offered}]
+    reasons: list[str] = []
+    proven = yield from authenticate_client(usable, context, reasons=reasons)
+    if proven is not None:
+        method, proof = proven
+        return method, (yield from receive_key(method, proof, key))
+    if required or policy.authentication is Wish.REQUIRED:
+        ordered = tuple(canonical_method(name) for name in offered)
+        tried = tuple(name for name in ordered if name in usable)
+        named = ", ".join(map(display_method, tried)) or "none that both sides have"
+        message = "; ".join([f"{address} accepted no method (tried: {named})", *reasons])
+        raise AuthenticationFailed(message, tried=tried)
+    return "", key
 
 
 def _agreed_key(keys: KeyPair | None, theirs: PolicyAd) -> bytes | None:

@@ -120,25 +120,8 @@ def accept_datagram(
     encrypted or signed with a session's key counts as its user's. Shown in
     tests/unit/wire/test_datagrams.py.
     """
-    protected = decode_payload(payload)
-    session = _prove(setup, protected, peer_address, now)
-    data = protected.data
-    if protected.encrypted:
-        assert session is not None
-        assert session.key is not None
-        data = decrypt(session.key, data)
-    reader = Reader(data, protected.encrypted)
-    command = reader.integer()
-    if command == Command.DC_AUTHENTICATE:
-        ad = PolicyAd.read(reader)
-        command = ad.number("Command", -1)
-        if session is not None:
-            if ad.text("Sid") != session.id:
-                raise AuthenticationFailed(f"{peer_address} sealed one session into another's")
-            if not replays.note(session.id, ad.text("Nonce")):
-                raise AuthenticationFailed(f"{peer_address} sent a datagram that was here before")
-    elif session is not None:
-        raise RemoteProtocolError(f"{peer_address} sealed a command without its session's ad")
+    session, reader = _open(setup, decode_payload(payload), peer_address, now)
+    command = _read_command(reader, session, peer_address, replays)
     registered = setup.registered.get(command)
     if registered is None or command not in ANSWERED_BY_NOTHING:
         raise RemoteProtocolError(f"{peer_address} sent command {command}, not served over UDP")
@@ -155,19 +138,38 @@ def accept_datagram(
     return Accepted(command, peer, session, message=reader)
 
 
-def _prove(
+def _open(
     setup: ServerSetup, protected: Protected, peer_address: str, now: float
-) -> Session | None:
-    """Return the session whose key a message shows; None for one that shows no key."""
+) -> tuple[Session | None, Reader]:
+    """Return the session whose key a message shows, None without a key, and what it says."""
     named = {text.partition(",")[0] for text in (protected.mac_id, protected.encryption_id) if text}
     if not named:
-        return None
+        return None, Reader(protected.data, encrypted=False)
     session = setup.sessions.find(named.pop(), now)
     if named or session is None or session.key is None:
         raise AuthenticationFailed(f"{peer_address} sealed a datagram for a session unknown here")
     if protected.mac_id and not protected.verify(session.key):
         raise AuthenticationFailed(f"{peer_address} sent a datagram with a wrong checksum")
-    return session
+    data = decrypt(session.key, protected.data) if protected.encrypted else protected.data
+    return session, Reader(data, protected.encrypted)
+
+
+def _read_command(
+    reader: Reader, session: Session | None, peer_address: str, replays: Replays
+) -> int:
+    """Return the command of a message, and refuse one that was moved or repeated."""
+    command = reader.integer()
+    if command != Command.DC_AUTHENTICATE:
+        if session is not None:
+            raise RemoteProtocolError(f"{peer_address} sealed a command without its session's ad")
+        return command
+    ad = PolicyAd.read(reader)
+    if session is not None:
+        if ad.text("Sid") != session.id:
+            raise AuthenticationFailed(f"{peer_address} sealed one session into another's")
+        if not replays.note(session.id, ad.text("Nonce")):
+            raise AuthenticationFailed(f"{peer_address} sent a datagram that was here before")
+    return ad.number("Command", -1)
 
 
 def _check_policy(

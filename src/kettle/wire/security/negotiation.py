@@ -217,34 +217,44 @@ def agree(client: PolicyAd, server: Policy) -> Agreement:
         "Encryption": (Wish.parse(client.text("Encryption")), server.encryption),
         "Integrity": (Wish.parse(client.text("Integrity")), server.integrity),
     }
-    verdicts = {name: VERDICTS[pair] for name, pair in wishes.items()}
-    failed = next((name for name, verdict in verdicts.items() if verdict is Verdict.FAIL), "")
-    offered = {canonical_method(name): name for name in client.words("AuthMethods")}
-    methods = tuple(offered[name] for name in server.methods if name in offered)
-    offered_crypto = [name.upper() for name in client.words("CryptoMethods")]
-    crypto = tuple(name for name in server.crypto if name in offered_crypto)
-    authenticate = verdicts["Authentication"] is Verdict.YES
-    required = Wish.REQUIRED in wishes["Authentication"]
-    if authenticate and not methods:
-        if required:
-            failed = failed or NO_METHOD
-        authenticate = False
-    secure = Verdict.YES in (verdicts["Encryption"], verdicts["Integrity"])
+    yes = {name for name, pair in wishes.items() if VERDICTS[pair] is Verdict.YES}
+    methods, crypto = _common_methods(client, server), _common_crypto(client, server)
+    authenticate = "Authentication" in yes and bool(methods)
     keyed = bool(crypto) and (authenticate or bool(client.text("ECDHPublicKey")))
-    if secure and not keyed:
-        demanded = [name for name in ("Encryption", "Integrity") if Wish.REQUIRED in wishes[name]]
-        failed = failed or next(iter(demanded), "")
-    lease = client.number("SessionLease")
-    leases = [value for value in (lease, server.lease_seconds) if value > 0]
     duration = client.number("SessionDuration", server.session_seconds)
+    leases = (client.number("SessionLease"), server.lease_seconds)
     return Agreement(
         authenticate=authenticate,
-        encrypt=keyed and (authenticate or verdicts["Encryption"] is Verdict.YES),
-        integrity=keyed and (authenticate or verdicts["Integrity"] is Verdict.YES),
-        authentication_required=required,
+        encrypt=keyed and (authenticate or "Encryption" in yes),
+        integrity=keyed and (authenticate or "Integrity" in yes),
+        authentication_required=Wish.REQUIRED in wishes["Authentication"],
         methods=methods,
         crypto=crypto if keyed else (),
         session_seconds=max(0, min(duration, server.session_seconds)),
-        lease_seconds=min(leases, default=0),
-        failed=failed,
+        lease_seconds=min((lease for lease in leases if lease > 0), default=0),
+        failed=_first_failure(wishes, has_method=bool(methods), keyed=keyed),
     )
+
+
+def _first_failure(wishes: dict[str, tuple[Wish, Wish]], *, has_method: bool, keyed: bool) -> str:
+    """Name what one side demands and the two cannot have, "" if nothing."""
+    for name, pair in wishes.items():
+        if VERDICTS[pair] is Verdict.FAIL:
+            return name
+    demanded = [name for name, pair in wishes.items() if Wish.REQUIRED in pair]
+    if "Authentication" in demanded and not has_method:
+        return NO_METHOD
+    in_clear = [] if keyed else [name for name in demanded if name != "Authentication"]
+    return in_clear[0] if in_clear else ""
+
+
+def _common_methods(client: PolicyAd, server: Policy) -> tuple[str, ...]:
+    """The methods both have, in the server's order and the client's spelling."""
+    offered = {canonical_method(name): name for name in client.words("AuthMethods")}
+    return tuple(offered[name] for name in server.methods if name in offered)
+
+
+def _common_crypto(client: PolicyAd, server: Policy) -> tuple[str, ...]:
+    """The ciphers both have, in the server's order."""
+    offered = {name.upper() for name in client.words("CryptoMethods")}
+    return tuple(name for name in server.crypto if name in offered)

@@ -243,8 +243,7 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
     policy = setup.policy_for(request.registered)
     if request.registered.force_authentication:
         policy = policy.forced()
-    agreement = agree(ad, policy)
-    agreement = _drop_unimplemented(agreement)
+    agreement = _drop_unimplemented(agree(ad, policy))
     if agreement.failed == NO_METHOD:
         # The client hears that there is none, and says so to its user.
         yield Send(_reply_ad(setup, agreement._replace(authenticate=True), None))
@@ -252,14 +251,7 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
         raise AuthenticationFailed(
             f"{request.peer_address} and this daemon disagree about {agreement.failed}"
         )
-    client_public = ad.text("ECDHPublicKey")
-    if client_public and not ad.text("CryptoMethods"):
-        raise RemoteProtocolError("a client sent an ECDH key without any cipher")
-    keys = setup.make_keys() if client_public and agreement.crypto else None
-    offered = ad.text("CryptoMethods").upper().replace(",", " ").split()
-    if ad.text("Enact").upper() == "NO":
-        yield Send(_reply_ad(setup, agreement, keys, datagrams=DATAGRAM_CIPHER in offered))
-    key = keys.shared_key(client_public) if keys is not None else None
+    key = yield from _exchange_keys(request, agreement)
     method, proof = "", None
     if agreement.authenticate:
         context = _method_context(setup, ad, request.now)
@@ -276,6 +268,19 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
     elif Wish.REQUIRED in (policy.encryption, policy.integrity):
         raise AuthenticationFailed(f"{request.peer_address} cannot encrypt, which is required")
     return (yield from _conclude(request, agreement, method, proof, key))
+
+
+def _exchange_keys(request: _Request, agreement: Agreement) -> Dialog[bytes | None]:
+    """Tell the client what was agreed on, with our half of a key if it sent its own."""
+    setup, ad = request.setup, request.ad
+    client_public = ad.text("ECDHPublicKey")
+    if client_public and not ad.text("CryptoMethods"):
+        raise RemoteProtocolError("a client sent an ECDH key without any cipher")
+    keys = setup.make_keys() if client_public and agreement.crypto else None
+    offered = ad.text("CryptoMethods").upper().replace(",", " ").split()
+    if ad.text("Enact").upper() == "NO":
+        yield Send(_reply_ad(setup, agreement, keys, datagrams=DATAGRAM_CIPHER in offered))
+    return keys.shared_key(client_public) if keys is not None else None
 
 
 def _drop_unimplemented(agreement: Agreement) -> Agreement:
