@@ -311,6 +311,41 @@ def test_a_start_that_only_a_dead_host_heard_of_is_told_and_counted_once(
     play(tmp_path, scenario, reconnected=come_back)
 
 
+@pytest.mark.parametrize("counted", [0, 1])
+def test_a_start_that_only_the_log_knows_is_counted_though_the_starter_is_gone(
+    tmp_path: Path, counted: int
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        # As if the schedd had died before it had the word of the start, and its host after it.
+        await here.run(there)
+        await here.ended()
+        told = {"JobCurrentStartExecutingDate": int(world.clock.now())} if counted else {}
+        here.updates.clear()
+        await here.run(there, reconnect=True, NumJobStarts=counted, **told)
+        assert exit_of(await here.ended()) == (116, False)
+        assert here.numbers() == ["001", "022", "024", "022", "024"]
+        assert here.updates.get("NumJobStarts") == (None if counted else "1")
+
+    play(tmp_path, scenario, script=break_off, locate="Failure")
+
+
+def test_a_new_host_has_a_job_begin_whose_start_nobody_heard_of(tmp_path: Path) -> None:
+    async def begin_again(starter: StarterEnd, _: ClassAd) -> None:
+        """The call that was lost is made again, and its answer is lost too."""
+        await starter.begin()
+        await starter.begin()
+        await asyncio.sleep(5)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, reconnect=True)
+        assert exit_of(await here.ended()) == (100, True)
+        assert here.numbers() == ["022", "023", "001", "005"]
+        assert here.updates["NumJobStarts"] == "1"
+
+    play(tmp_path, scenario, reconnected=begin_again)
+
+
 def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         await here.run(there)

@@ -13,6 +13,7 @@ from kettle.classad import ClassAd
 from kettle.testing.world import World, run_in_world
 from kettle.wire.codec import Reader
 from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.shadow_host import HostMessage, UpdateJob
 from kettle.wire.messages.short_way import (
     BEGINS,
     LAST_REPORT,
@@ -88,6 +89,31 @@ def test_two_calls_write_the_events_of_ten(tmp_path: Path) -> None:
         assert here.updates["NumOutputTransferStarts"] == "1"
 
     play(tmp_path, scenario, script=script)
+
+
+def test_the_queue_hears_of_a_start_when_the_log_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[bool] = []
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.call(calls.RegisterStarterInfo(began(starter)))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        post = here.host.tell_schedd
+
+        def listen(message: HostMessage) -> None:
+            if isinstance(message, UpdateJob) and "NumJobStarts" in message.attributes:
+                told.append("001" in here.numbers())
+            post(message)
+
+        monkeypatch.setattr(here.host, "tell_schedd", listen)
+        await here.run(there, **NO_FILES)
+        await here.ended()
+
+    play(tmp_path, scenario, script=script)
+    assert told == [True]
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ def start_attributes(
         **shadow_attributes(ad, now),
         "JobCurrentStartDate": str(now),
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
+        # Until this run's program begins, which is then counted once (shadow's `is_start_counted`).
+        "JobCurrentStartExecutingDate": None,
         "VacateReason": None,
         "VacateReasonCode": None,
         "VacateReasonSubCode": None,

@@ -107,11 +107,21 @@ def completion_attributes(job: ClassAd, report: ExitReport) -> dict[str, object]
     if known_reason(report.reason) not in _ENDED:
         return {}
     counts: dict[str, object] = {"NumJobCompletions": (job.integer("NumJobCompletions") or 0) + 1}
-    run_began = job.integer("JobCurrentStartDate")
-    if run_began is not None and (job.integer("JobCurrentStartExecutingDate") or 0) < run_began:
-        counts["NumJobStarts"] = (job.integer("NumJobStarts") or 0) + 1
-        counts["JobCurrentStartExecutingDate"] = run_began
+    if not is_start_counted(job):
+        counts |= counted_start(job, (job.integer("NumJobStarts") or 0) + 1)
     return counts
+
+
+def is_start_counted(job: ClassAd) -> bool:
+    """Tell whether the queue knows that this run's program was started."""
+    run_began = job.integer("JobCurrentStartDate")
+    return run_began is None or (job.integer("JobCurrentStartExecutingDate") or 0) >= run_began
+
+
+def counted_start(job: ClassAd, starts: int) -> dict[str, object]:
+    """Return the count of starts, for a start whose moment was not kept: the run's own is taken."""
+    began = job.integer("JobCurrentStartDate")
+    return {"NumJobStarts": starts, "JobCurrentStartExecutingDate": began}
 
 
 def known_reason(reason: int) -> ShadowExit:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 
 
 class Phase(Enum):
@@ -88,6 +89,10 @@ def _executed(shadow: Shadow) -> bool:
     return shadow.executed
 
 
+def _first(shadow: Shadow) -> bool:
+    return not shadow.executed
+
+
 def _asked(shadow: Shadow) -> bool:
     return shadow.asked
 
@@ -134,7 +139,8 @@ TRANSITIONS: tuple[Row, ...] = (
     # A starter that was asked to go may report, break the connection or hang; all end it.
     Row(P.LEAVING, V.EXITED, _always, P.CLOSING, (F.TELL_CLAIM,)),
     Row(P.LEAVING, V.ASKED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
-    Row(P.LEAVING, V.EXECUTING, _always, P.LEAVING, (F.LOG_EXECUTE,)),
+    # A starter that asks twice begins once.
+    Row(P.LEAVING, V.EXECUTING, _first, P.LEAVING, (F.LOG_EXECUTE,)),
     Row(P.LEAVING, V.CONNECTION_LOST, _always, P.CLOSING, (F.FORCE_TO_LEAVE,)),
     Row(P.LEAVING, V.OVERDUE, _always, P.CLOSING, (F.FORCE_TO_LEAVE,)),
 
@@ -158,23 +164,34 @@ _BY_SOURCE: dict[tuple[Phase, Event], tuple[Row, ...]] = {
 }
 
 
+# What an event leaves behind, whether or not a row takes it.
+_LEARNED: dict[Event, Callable[[Shadow], Shadow]] = {
+    Event.EXECUTING: partial(replace, executed=True),
+    Event.ASKED: partial(replace, asked=True),
+    Event.FAILED: partial(replace, asked=True),
+    Event.EXITED: partial(replace, exit_known=True),
+}
+
+
 def step(shadow: Shadow, event: Event) -> tuple[Shadow, tuple[Effect, ...]]:
-    """Apply one event; the first row whose guard holds wins, no row means late news."""
-    if event is Event.EXECUTING:
-        shadow = replace(shadow, executed=True)
-    elif event in (Event.ASKED, Event.FAILED):
-        shadow = replace(shadow, asked=True)
-    elif event is Event.EXITED:
-        shadow = replace(shadow, exit_known=True)
+    """Apply one event; the first row whose guard holds wins, no row means late news.
+
+    Guards see what was known before the event.
+    """
+    learn = _LEARNED.get(event)
+    after = learn(shadow) if learn is not None else shadow
     for row in _BY_SOURCE.get((shadow.phase, event), ()):
         if row.when(shadow):
-            return replace(shadow, phase=row.target), row.effects
-    return shadow, ()
+            return replace(after, phase=row.target), row.effects
+    return after, ()
 
 
-def begin(*, reconnect: bool) -> tuple[Shadow, tuple[Effect, ...]]:
-    """Return a shadow at its start; one for a job that was running already has to find it."""
+def begin(*, reconnect: bool, executed: bool = False) -> tuple[Shadow, tuple[Effect, ...]]:
+    """Return a shadow at its start; one for a job that was running already has to find it.
+
+    `executed` says whether that job's program is known to have been started.
+    """
     if not reconnect:
         return Shadow(), ()
-    shadow = Shadow(Phase.LOST, executed=True, reconnecting=True)
+    shadow = Shadow(Phase.LOST, executed=executed, reconnecting=True)
     return shadow, (Effect.LOG_DISCONNECTED, Effect.LOOK_FOR_STARTER)

@@ -12,10 +12,11 @@ from kettle.records.event_kinds import (
     JobAbortedEvent,
     JobEvictedEvent,
     JobTerminatedEvent,
+    SubmitEvent,
 )
 from kettle.records.event_log import DEFAULT_STYLE, render_event
 from kettle.runtime.storage import event_log_tail
-from kettle.runtime.storage.event_log_tail import last_event, tells_of_start
+from kettle.runtime.storage.event_log_tail import last_event, starts_told, tells_of_start
 
 
 def write(path: Path, *events: Event) -> Path:
@@ -63,3 +64,12 @@ def test_the_start_of_a_run_is_told_until_the_run_ends(tmp_path: Path) -> None:
     assert tells_of_start(str(write(tmp_path / "log", begun)), 7, 1)
     assert not tells_of_start(str(write(tmp_path / "log", begun, gone)), 7, 1)
     assert tells_of_start(str(write(tmp_path / "log", gone, begun)), 7, 1)
+
+
+def test_starts_are_counted_from_the_submission_on(tmp_path: Path) -> None:
+    begun, gone = ExecuteEvent(cluster=7, proc=1), JobEvictedEvent(cluster=7, proc=1)
+    other, submitted = ExecuteEvent(cluster=7, proc=11), SubmitEvent(cluster=7, proc=1)
+    assert starts_told(str(tmp_path / "none"), 7, 1) == 0
+    assert starts_told(str(write(tmp_path / "log", begun, gone, other, begun)), 7, 1) == 2
+    # A log may have had a job of this number before, of another queue.
+    assert starts_told(str(write(tmp_path / "log", begun, submitted, begun, gone)), 7, 1) == 1

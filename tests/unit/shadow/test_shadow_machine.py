@@ -87,11 +87,19 @@ def test_a_leaving_job_is_gone_when_its_starter_reports_breaks_or_hangs(end: Eve
 
 
 def test_a_shadow_for_a_running_job_begins_by_looking_for_it() -> None:
-    shadow, effects = begin(reconnect=True)
+    shadow, effects = begin(reconnect=True, executed=True)
     assert shadow.phase is Phase.LOST
     assert shadow.executed
     assert effects == (Effect.LOG_DISCONNECTED, Effect.LOOK_FOR_STARTER)
     assert live(Event.FOUND, start=shadow)[0].phase is Phase.RUNNING
+
+
+def test_a_start_is_told_once_however_often_the_starter_says_that_it_begins() -> None:
+    _, effects = live(Event.ACCEPTED, Event.ASKED, Event.EXECUTING, Event.EXECUTING)
+    assert effects.count(Effect.LOG_EXECUTE) == 1
+    taken_over, _ = begin(reconnect=True)
+    _, effects = live(Event.FOUND, Event.EXECUTING, Event.EXECUTING, start=taken_over)
+    assert effects.count(Effect.LOG_EXECUTE) == 1
 
 
 def reaching(row: Row) -> Shadow:

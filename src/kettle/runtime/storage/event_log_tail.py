@@ -27,6 +27,13 @@ def tells_of_start(path: str, cluster: int, proc: int) -> bool:
     return last.get(b"001", -1) > max((last.get(number, -1) for number in _ENDS), default=-1)
 
 
+def starts_told(path: str, cluster: int, proc: int) -> int:
+    """Return how many starts of a job a log tells of since the job was submitted."""
+    heads = [number for number, _ in _heads(_read_tail(path), cluster, proc)]
+    submitted = len(heads) - heads[::-1].index(b"000") if b"000" in heads else 0
+    return heads[submitted:].count(b"001")
+
+
 def last_event(path: str, cluster: int, proc: int) -> Event | None:
     """Return the last complete event of a job in a log; None if there is none, or no such log."""
     tail = _read_tail(path)

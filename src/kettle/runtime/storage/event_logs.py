@@ -23,7 +23,11 @@ from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime import tasks
 from kettle.runtime.process.aside import Aside, InlineAside
-from kettle.runtime.storage.event_log_tail import last_event, tells_of_start
+from kettle.runtime.storage.event_log_tail import (
+    last_event,
+    starts_told,
+    tells_of_start,
+)
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
 
 if TYPE_CHECKING:
@@ -167,6 +171,12 @@ class EventLogs:
         return all(
             self._is_far(path) or tells_of_start(path, *place) for path in user_log_paths(job)[:1]
         )
+
+    def starts_told(self, job: ClassAd) -> int:
+        """Return how many starts of a job its own log tells of, as far as that can be known."""
+        place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
+        near = (path for path in user_log_paths(job)[:1] if not self._is_far(path))
+        return sum(starts_told(path, *place) for path in near)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

@@ -87,11 +87,11 @@ async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -
         # Somebody wants the job gone: it does not begin.
         return call.answer(-1, errno=errno.ECANCELED)
     with shadow.host.logs.together():
-        if call.info.boolean(short_way.NO_INPUT) is True:
+        if call.info.boolean(short_way.NO_INPUT) is True and not shadow.state.executed:
             note_nothing(shadow, "Input")
         shadow.note_report(call.info)
         await shadow.happen(Event.EXECUTING)
-    return call.answer(0)
+    return _answer_begin(shadow, call)
 
 
 async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa: ARG001
@@ -100,6 +100,15 @@ async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa
 
 async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
     await shadow.happen(Event.EXECUTING)
+    return _answer_begin(shadow, call)
+
+
+def _answer_begin(shadow: Run, call: Call) -> Reply:
+    """Let the program begin: its start is in the log, and now on its way into the queue.
+
+    In this order, because a shadow that takes over learns from the log what the queue missed.
+    """
+    shadow.flush()
     return call.answer(0)
 
 

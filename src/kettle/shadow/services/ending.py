@@ -63,7 +63,7 @@ def finish(run: Run) -> None:
 
 def _unstarted(run: Run) -> Ending:
     """Judge a run that was refused, or whose starter is lost."""
-    reconnecting = run.state.executed
+    reconnecting = run.state.executed or run.state.reconnecting
     code = VacateReasonCode.ReconnectFailed if reconnecting else (
         VacateReasonCode.FailedToActivateClaim
     )  # fmt: skip

@@ -8,6 +8,7 @@ reconnect.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from kettle.errors import WireError
 from kettle.records.event_grid import (
@@ -15,6 +16,7 @@ from kettle.records.event_grid import (
     JobReconnectedEvent,
     JobReconnectFailedEvent,
 )
+from kettle.shadow.endings import counted_start
 from kettle.shadow.job_updates import texts
 from kettle.shadow.services.run import Run
 from kettle.shadow.shadow_machine import Event, Phase
@@ -27,6 +29,21 @@ GONE_SECONDS = 3.0
 _FORGOTTEN = frozenset({"Failure", "NotAuthenticated", "InvalidState"})
 _LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
 _RESTART_REASON = "Local schedd and job shadow died, schedd now running again"
+
+
+def recall_start(run: Run) -> None:
+    """Count a start that the job's log tells of, and whose shadow died before the queue knew.
+
+    The log is written first, so it may be ahead of the queue, never behind.
+    """
+    if run.state.executed:
+        return
+    told = run.host.logs.starts_told(run.job)
+    if told > (run.job.integer("NumJobStarts") or 0):
+        run.log("The job's log tells of its start already")
+        run.update(texts(counted_start(run.job, told)))
+        run.flush()
+        run.state = replace(run.state, executed=True)
 
 
 def note_disconnection(run: Run) -> None:

@@ -14,7 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.shadow.endings import ExitReport, Request
+from kettle.shadow.endings import ExitReport, Request, is_start_counted
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
@@ -65,7 +65,8 @@ class Run(JobRecord):
             or self.claim.address
         )
         self.link = ClaimLink(host.runtime.network, self.claim, self.startd_address)
-        self.state, _ = begin(reconnect=start.content.boolean("Reconnect") is True)
+        reconnect = start.content.boolean("Reconnect") is True
+        self.state, _ = begin(reconnect=reconnect, executed=is_start_counted(self.job))
         if self.state.reconnecting:
             self.last_contact = float(self.job.integer("LastJobLeaseRenewal") or host.now())
         self.stream: Stream | None = None

@@ -32,6 +32,7 @@ from kettle.shadow.services.reconnect import (
     note_disconnection,
     note_failure,
     note_reconnection,
+    recall_start,
 )
 from kettle.shadow.services.run import Run
 from kettle.shadow.services.transfers import has_input
@@ -87,6 +88,7 @@ class RunningShadow(Run):
                 if recall_end(self):
                     finish(self)
                     return
+                recall_start(self)
                 await self._perform((Effect.LOG_DISCONNECTED,))
             elif not await self._prepare():
                 self._stop_timers()
@@ -362,8 +364,6 @@ class RunningShadow(Run):
         starts = (self.job.integer("NumJobStarts") or 0) + 1
         self.update(texts({"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}))
         self.write_event(job_events.execute_event(self.startd_address, self.info))
-        # That the job has started must not be forgotten, whatever happens next.
-        self.flush()
         self.watch_policy()
 
     def _note_suspension(self) -> None:
