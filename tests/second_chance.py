@@ -18,7 +18,9 @@ from _pytest.runner import runtestprotocol
 # Folders of tests that wait for real processes.
 WITH_PROCESSES = ("pool", "interop", "docs")
 # Limit: more failures than this are no accident of a busy machine.
-MOST = 12
+MOST = 5
+# Limit: what is shown of a first failure; its end says most.
+SHOWN_LINES = 80
 # Limit: one test with real processes, its pools' start and end included. The waits in it are
 # bounded by themselves; this ends what hangs elsewhere, and costs time only then.
 TEST_SECONDS = 300
@@ -109,4 +111,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("failed, and passed alone: mend these", sep="!", red=True)
     for report in flaked:
         said = dict(report.sections)["The first failure"].strip().splitlines()
+        for line in said[-SHOWN_LINES:]:
+            terminalreporter.line(line)
         terminalreporter.line(f"FLAKED {report.nodeid}: {said[-1] if said else ''}", yellow=True)

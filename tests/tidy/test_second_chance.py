@@ -69,12 +69,12 @@ def test_one_without_processes_has_one_chance(tmp_path: Path) -> None:
 
 def test_many_at_once_are_no_accident(tmp_path: Path) -> None:
     text = (
-        "import pytest\n@pytest.mark.parametrize('n', range(13))\ndef test_bad(n):\n    assert 0\n"
+        "import pytest\n@pytest.mark.parametrize('n', range(6))\ndef test_bad(n):\n    assert 0\n"
     )
     write(tmp_path, "pool/test_it.py", text)
     code, said = run(tmp_path)
     assert code == 1, said
-    assert "13 failed" in said
+    assert "6 failed" in said
 
 
 def test_an_interrupted_run_forgets_no_failure(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ itself is the shells' (`runtime.network`, `client.stream`). Source: wire referen
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad import ClassAd, parse_expression
@@ -254,24 +254,26 @@ def parse_address_v1(text: str) -> Sinful:
     primary = next((ad for ad in ads if ad.string("p") == "primary"), None)
     if primary is None:
         raise RemoteProtocolError(f"address {text[:80]!r} has no primary record")
-    parameters: dict[str, str | None] = {}
-    for key, name in (("alias", "alias"), ("sock", "spid")):
-        value = primary.string(name)
-        if value is not None:
-            parameters[key] = value
-    if primary.boolean("noUDP"):
-        parameters["noUDP"] = None
-    network = primary.string("n") or "Internet"
-    if network != "Internet":
-        parameters["PrivNet"] = network
-    sinful = Sinful(primary.string("a") or "", primary.integer("port") or 0)
-    sinful = sinful._replace(parameters=tuple(parameters.items()))
-    others = [
-        Endpoint(ad.string("a") or "", ad.integer("port") or 0)
-        for ad in ads
-        if ad.string("p") in ("IPv4", "IPv6")
-    ]
+    sinful = Sinful(*_endpoint(primary))._replace(parameters=tuple(_parameters(primary)))
+    others = [_endpoint(ad) for ad in ads if ad.string("p") in ("IPv4", "IPv6")]
     return sinful.with_addresses(others) if others else sinful
+
+
+def _endpoint(record: ClassAd) -> Endpoint:
+    return Endpoint(record.string("a") or "", record.integer("port") or 0)
+
+
+def _parameters(record: ClassAd) -> Iterator[tuple[str, str | None]]:
+    """Give what a record says beside its endpoint, under the names of the other form."""
+    for key, name in (("alias", "alias"), ("sock", "spid")):
+        value = record.string(name)
+        if value is not None:
+            yield key, value
+    if record.boolean("noUDP"):
+        yield "noUDP", None
+    network = record.string("n") or "Internet"
+    if network != "Internet":
+        yield "PrivNet", network
 
 
 def _read_records(text: str) -> list[ClassAd]:
