@@ -31,10 +31,12 @@ MOST_WAITING = 10_000
 # How long to wait before trying a collector again that could not be reached.
 RETRY_SECONDS = 5.0
 FIRST_RETRY_SECONDS = 0.1
-# How often an idle connection is looked at, and how soon after another a collector that closed it
-# is told everything again: some close idle connections as a habit.
+# How often an idle connection is looked at.
 LOOK_SECONDS = 1.0
-TELL_AGAIN_SECONDS = 30.0
+# How soon one after another a collector that closed the connection is told everything again: at
+# first, and when it does so all the time, because some close idle connections as a habit.
+TELL_AGAIN_SECONDS = 1.0
+TELL_AGAIN_SELDOM_SECONDS = 30.0
 
 
 @dataclass(slots=True)
@@ -62,10 +64,40 @@ class _Link:
     # The newest ad of each name that the collector was told, for one that starts anew.
     told: dict[tuple[str, ...], _Update] = field(default_factory=dict)
     told_again_at: float = float("-inf")
+    tell_again_seconds: float = 0.0
+    # Whether it may have lost what it was told, be it that it died before it had read all.
+    may_have_lost: bool = False
     wake: asyncio.Event = field(default_factory=asyncio.Event)
     idle: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     failures: int = 0
+
+    def drop(self) -> None:
+        """The connection is at its end: nobody knows what became of what went over it."""
+        if self.stream is not None:
+            self.stream.close()
+            self.stream = None
+            self.may_have_lost = True
+
+    def note_restart(self) -> None:
+        """It is another one than before, or was away: it is told everything without delay."""
+        self.may_have_lost = True
+        self.tell_again_seconds = 0.0
+
+    def tell_again(self, now: float) -> None:
+        """Have everything sent that it may have lost; what waits is newer.
+
+        It has forgotten all ads if it died, and our next update may be minutes away.
+        """
+        since = now - self.told_again_at
+        if not self.may_have_lost or since < self.tell_again_seconds:
+            return
+        pause = self.tell_again_seconds if since < 2 * TELL_AGAIN_SELDOM_SECONDS else 0.0
+        self.tell_again_seconds = min(max(TELL_AGAIN_SECONDS, 2 * pause), TELL_AGAIN_SELDOM_SECONDS)
+        self.told_again_at = now
+        self.may_have_lost = False
+        for key, update in self.told.items():
+            self.waiting.setdefault(key, update)
 
 
 class Advertiser:
@@ -165,6 +197,7 @@ class Advertiser:
     async def _serve(self, link: _Link, number: int) -> None:
         """Send what waits for one collector, for as long as the daemon lives."""
         while True:
+            link.tell_again(self._runtime.clock.monotonic())
             if not link.waiting:
                 link.idle.set()
                 await self._wait_for_news(link)
@@ -184,21 +217,16 @@ class Advertiser:
                 link.told[key] = update
 
     async def _wait_for_news(self, link: _Link) -> None:
-        """Wait for an update; a collector that went away is told everything again.
-
-        It has forgotten all ads if it died, and our next update may be minutes away.
-        """
+        """Wait for an update, or until a collector that went away has to be told again."""
         while not link.waiting:
             link.wake.clear()
             try:
                 async with asyncio.timeout(LOOK_SECONDS):
                     await link.wake.wait()
             except TimeoutError:
-                now = self._runtime.clock.now()
-                gone = link.stream is not None and link.stream.at_end()
-                if gone and now - link.told_again_at >= TELL_AGAIN_SECONDS:
-                    link.told_again_at = now
-                    link.waiting.update(link.told)
+                if link.stream is not None and link.stream.at_end():
+                    link.drop()
+                link.tell_again(self._runtime.clock.monotonic())
 
     async def _send(self, link: _Link, number: int, update: _Update) -> None:
         """Send one update, over the open connection or a new one.
@@ -220,10 +248,11 @@ class Advertiser:
                     return
             except WireError:
                 pass
-            link.stream.close()
-            link.stream = None
+            link.drop()
         address = self._address(number)
         stream = await self._runtime.network.connect(address, update.command)
+        if link.address not in (None, address):
+            link.note_restart()
         link.address = address
         link.stream = stream
         await stream.send(update)
@@ -238,9 +267,8 @@ class Advertiser:
         return found[number]
 
     async def _on_failure(self, link: _Link, number: int, error: Exception) -> None:
-        if link.stream is not None:
-            link.stream.close()
-            link.stream = None
+        link.drop()
+        link.note_restart()
         if link.failures == 0:
             self._runtime.log.problem(f"Failed to send update to collector {number}: {error}")
         self.updates_failed += 1

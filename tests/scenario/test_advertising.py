@@ -1,0 +1,126 @@
+"""A collector that dies has every ad again soon after its return, whatever was said meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.collector.service import CollectorService
+from kettle.runtime.sockets import collectors
+from kettle.runtime.sockets.collectors import Advertiser
+from kettle.testing.world import World, WorldDaemon
+from kettle.wire.commands import Command
+from scenario.stage import play
+
+NAMES = ("a", "b", "c")
+# An idle connection is looked at every second; a collector that is away is tried again meanwhile.
+SOON_SECONDS = 2 * collectors.LOOK_SECONDS + collectors.RETRY_SECONDS
+
+
+class Pool:
+    """An advertiser with a few ads, and the collector of the moment."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.runtime, _, _ = world.runtime("STARTD", name="startd")
+        self.advertiser = Advertiser(self.runtime)
+
+    async def start(self) -> None:
+        """Start a collector at the pool's address."""
+        self.collector: WorldDaemon[CollectorService] = await self.world.start(
+            "COLLECTOR", CollectorService, port=9618
+        )
+
+    def say(self, *names: str) -> None:
+        """Send the ads of these names."""
+        for name in names:
+            ad = ClassAd({"MyType": "Machine", "Name": name, "Machine": "h"})
+            self.advertiser.update(Command.UPDATE_STARTD_AD, ad)
+
+    def known(self) -> list[str]:
+        """The names that the collector has."""
+        store = self.collector.service.store
+        return sorted(
+            entry.ad.string("Name") or ""
+            for entry in store.entries()
+            if entry.ad.string("MyType") == "Machine"
+        )
+
+
+Trouble = Callable[[Pool], Awaitable[None]]
+
+
+async def _news_right_after(pool: Pool) -> None:
+    """A slot has news before anybody could notice that the collector died."""
+    await pool.collector.crash()
+    await pool.start()
+    pool.say("a")
+
+
+async def _news_while_away(pool: Pool) -> None:
+    """The collector is away, and found to be, when a slot has news."""
+    await pool.collector.crash()
+    pool.say("a")
+    await asyncio.sleep(7)
+    await pool.start()
+
+
+async def _no_news(pool: Pool) -> None:
+    """Nobody says anything."""
+    await pool.collector.crash()
+    await asyncio.sleep(7)
+    await pool.start()
+
+
+async def _dead_at_the_first_word(pool: Pool) -> None:
+    """The collector dies with everything that it was sent unread, and its successor too."""
+    for _ in range(2):
+        await pool.collector.crash()
+        await pool.start()
+        pool.say("a")
+        await asyncio.sleep(0.2)
+    await pool.collector.crash()
+    await asyncio.sleep(2)
+    await pool.start()
+
+
+@pytest.mark.parametrize(
+    "trouble", [_news_right_after, _news_while_away, _no_news, _dead_at_the_first_word]
+)
+def test_a_new_collector_is_told_every_ad_soon(tmp_path: Path, trouble: Trouble) -> None:
+    async def scenario(world: World) -> None:
+        pool = Pool(world)
+        await pool.start()
+        pool.say(*NAMES)
+        assert await pool.advertiser.flush(5)
+        await trouble(pool)
+        await asyncio.sleep(SOON_SECONDS)
+        assert pool.known() == list(NAMES)
+        await pool.advertiser.close()
+        await pool.collector.stop("fast")
+
+    play(tmp_path, scenario)
+
+
+def test_a_collector_that_only_closes_idle_connections_is_not_told_again_and_again(
+    tmp_path: Path,
+) -> None:
+    async def scenario(world: World) -> None:
+        pool = Pool(world)
+        await pool.start()
+        pool.say(*NAMES)
+        assert await pool.advertiser.flush(5)
+        before = pool.advertiser.updates_sent
+        for _ in range(300):
+            pool.collector.network.hang_up()
+            await asyncio.sleep(1)
+        times = (pool.advertiser.updates_sent - before) / len(NAMES)
+        assert times <= 6 + 300 / collectors.TELL_AGAIN_SELDOM_SECONDS
+        await pool.advertiser.close()
+        await pool.collector.stop("fast")
+
+    play(tmp_path, scenario)
