@@ -19,6 +19,7 @@ from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
 from kettle.startd.machine import Drain, Machine, SlotRecord
 from kettle.startd.retirement import Grants, retirement_left
 from kettle.startd.slot_machine import Phase
+from kettle.startd.slot_policy import Verdict, read_verdict
 from kettle.startd.slots import Bundle, whole
 
 POLICY_DEFAULTS = {
@@ -281,17 +282,27 @@ def _expression_text(config: Config, type_id: int, vanilla: bool, name: str) -> 
 _CONSTANTS = {"true": True, "1": True, "false": False, "0": False}
 
 
-def constant_policy(config: Config, record: SlotRecord) -> dict[str, bool] | None:
-    """Return the policy expressions by name if all of them are plain true or false."""
+def constant_verdict(config: Config, record: SlotRecord) -> Verdict | None:
+    """Return what the policy says of a slot, if all its expressions are plain true or false."""
+    vanilla = record.job is not None and record.job.integer("JobUniverse") == 5
+    unclaimed = record.slot.phase.state == "Unclaimed"
+    return _constant_verdict(config, record.type_id, vanilla, unclaimed)
+
+
+@lru_cache(maxsize=1024)
+def _constant_verdict(
+    config: Config, type_id: int, vanilla: bool, unclaimed: bool
+) -> Verdict | None:
     found = {}
     for name, default in POLICY_DEFAULTS.items():
-        if name == "RUNBENCHMARKS" and record.slot.phase.state != "Unclaimed":
+        if name == "RUNBENCHMARKS" and not unclaimed:
             continue
-        value = _CONSTANTS.get(expression_text(config, record, name, default).strip().lower())
+        text = _expression_text(config, type_id, vanilla, name) or default
+        value = _CONSTANTS.get(text.strip().lower())
         if value is None:
             return None
         found[name] = value
-    return found
+    return read_verdict(found.get)
 
 
 def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:

@@ -1,32 +1,32 @@
-"""The startd at work: policy, timers, the effects of the slot machine, and its life as a daemon.
+"""The startd at work: the effects of the slot machine, and its life as a daemon.
 
 What the machine decides is in `slot_machine.py`, `slot_policy.py`, `claim_machine.py` and
 `requests.py`. Conversations about claims are `services/claims.py`, other commands
-`services/commands.py`, starters `services/starters.py`, the collector `services/updates.py`.
+`services/commands.py`, starters `services/starters.py`, the owner's policy and the clock
+`services/policy.py`, the collector `services/updates.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import secrets
-from collections.abc import Iterable
 from dataclasses import replace
 
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
 from kettle.runtime.storage.url_fetching import served_methods
-from kettle.startd import ads, claim_machine, slot_policy
+from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
-from kettle.startd.retirement import Grants, seconds_until_soft_kill, vacate_seconds
+from kettle.startd.retirement import vacate_seconds
 from kettle.startd.services.claims import ClaimCommands
 from kettle.startd.services.commands import OtherCommands
 from kettle.startd.services.facts import read_facts, read_readings
+from kettle.startd.services.history import RunHistory
+from kettle.startd.services.policy import PolicyWatch
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current
@@ -39,27 +39,6 @@ from kettle.wire.security.claim_id import (
     mint_claim_id,
 )
 from kettle.wire.sinful import render_address_v1
-
-# Limit: events one poll may raise for one slot; the table has no longer chain.
-_CHAIN = 8
-# A timer that ran out a moment ago is looked at again this soon at the earliest.
-_SHORTEST_WAIT = 0.02
-
-
-# Where time alone may change something; a claim without a job has its lease besides.
-_TIMED = frozenset(
-    (
-        Phase.MATCHED_IDLE,
-        Phase.CLAIMED_RETIRING,
-        Phase.CLAIMED_SUSPENDED,
-        Phase.PREEMPTING_VACATING,
-        Phase.PREEMPTING_KILLING,
-    )
-)
-
-
-def _has_lease(record: SlotRecord) -> bool:
-    return record.claim is not None and record.claim.phase is ClaimPhase.IDLE
 
 
 class StartdService:
@@ -83,11 +62,9 @@ class StartdService:
         self.starters = Starters(runtime, reports)
         self.updates = Updates(self)
         self.commands = OtherCommands(self)
+        self.history = RunHistory(self)
         self._sequence = 0
-        self._poll_soon = asyncio.Event()
-        self._polled_at = 0.0
-        # Slots that something happened to since their policy was last evaluated.
-        self._changed: dict[str, SlotRecord] = {}
+        self.policy = PolicyWatch(self)
         self._emptied = asyncio.Event()
         self._tasks: list[asyncio.Task[object]] = []
 
@@ -106,11 +83,11 @@ class StartdService:
             self.offer(record)
         self.claims.register()
         self.commands.register()
-        self.poll()
+        self.policy.look(self.machine)
+        self.policy.start()
         self.updates.start()
         self.updates.note_all()
         self._tasks = [
-            tasks.spawn(self._poll_forever(), "policy"),
             tasks.spawn(self._refresh_forever(), "readings"),
             tasks.spawn(self.claims.keep_alive_forever(), "alives"),
             tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
@@ -121,7 +98,7 @@ class StartdService:
         self.starters.generation += 1
         self._tasks.append(tasks.spawn(self._learn_url_methods(), "URL plug-ins"))
         self._make_base()
-        self.poll()
+        self.policy.look(self.machine)
         self.updates.note_all()
 
     async def shut_down(self, how: str) -> None:
@@ -133,8 +110,10 @@ class StartdService:
             # A peaceful end waits for the jobs and only takes no new ones (B121).
             if how != "peaceful" or not record.slot.activation:
                 self.apply(record, event)
-        self._poll_soon.set()
+            self.policy.note(record)
         await self.starters.all_done()
+        self.history.flush()
+        self.policy.stop()
         for task in self._tasks:
             task.cancel()
         await self.claims.flush()
@@ -232,8 +211,6 @@ class StartdService:
             f"{record.short_name}: Changing state and activity: "
             f"{'/'.join(before.phase.value)} -> {'/'.join(record.slot.phase.value)}"
         )
-        if before.phase is not Phase.CLAIMED_BUSY and record.slot.phase is Phase.CLAIMED_RETIRING:
-            self._poll_soon.set()
         for effect in effects:
             self._perform(record, effect)
         urgent = before.phase.state != record.slot.phase.state
@@ -242,8 +219,7 @@ class StartdService:
         else:
             self.updates.note(record, urgent=urgent)
         self._check_drain()
-        self._changed[record.name] = record
-        self._poll_soon.set()
+        self.policy.note(record)
         return True
 
     def _account(self, record: SlotRecord, before: Slot, now: float) -> None:
@@ -264,7 +240,7 @@ class StartdService:
     def _perform(self, record: SlotRecord, effect: ev.Effect) -> None:
         starter = self.starters.find(effect.activation)
         if isinstance(effect, ev.AskJobToLeave) and starter is not None:
-            seconds = vacate_seconds(self.grants(record), record.ran_seconds(self._now()))
+            seconds = vacate_seconds(self.policy.grants(record), record.ran_seconds(self._now()))
             starter.vacate(effect.code, effect.reason, graceful=True, seconds=seconds)
         elif isinstance(effect, ev.KillJob) and starter is not None:
             starter.vacate(effect.code, effect.reason, graceful=False, seconds=0)
@@ -321,126 +297,12 @@ class StartdService:
         self.updates.forget(record)
         self.machine.destroy(record)
         self.updates.note(parent, urgent=True)
-        self._changed[parent.name] = parent
+        self.policy.note(parent)
         self._emptied.set()
         if self.machine.drain is not None:
             self._drain_slot(parent)
 
-    # ---- policy -------------------------------------------------------------------------------
-
-    def poll(self, records: Iterable[SlotRecord] | None = None) -> None:
-        """Evaluate the policy of these slots, of every slot if none are named, and act on it."""
-        for record in list(self.machine if records is None else records):
-            for _ in range(_CHAIN):
-                if self.machine.slots.get(record.name) is not record:
-                    break
-                event = self._due_event(record)
-                if event is None or not self.apply(record, event):
-                    break
-
-    def _due_event(self, record: SlotRecord) -> ev.Event | None:
-        constant = ads.constant_policy(self.runtime.config, record)
-        truth = self._truth(record) if constant is None else constant.get
-        verdict = slot_policy.read_verdict(truth)
-        if record.pool is not None and record.slot.phase is Phase.UNCLAIMED_IDLE:
-            verdict = replace(verdict, run_benchmarks=False)
-        record.slot = replace(record.slot, want_vacate=verdict.want_vacate)
-        return slot_policy.decide_event(record.slot, verdict, self.timers(record))
-
-    def _truth(self, record: SlotRecord) -> slot_policy.Truth:
-        """Return how to evaluate the slot's expressions in its own ad, with its job."""
-        ad, job = self.slot_ad(record, policy=True), record.job
-
-        def truth(name: str) -> bool | None:
-            attribute = {"IS_OWNER": "IsOwner", "START": "Start"}.get(name, name)
-            value = ad.evaluate(attribute, job if name != "IS_OWNER" else None)
-            return bool(value) if isinstance(value, (int, float)) else None
-
-        return truth
-
-    def grants(self, record: SlotRecord) -> Grants:
-        """Return what machine and job grant for leaving."""
-        ad, job = self.slot_ad(record), record.job
-        if record.accepted_while_draining or (
-            self.machine.drain is not None and (self.machine.drain.how_fast > 0)
-        ):
-            retirement: object = 0
-        else:
-            retirement = ad.evaluate("MaxJobRetirementTime", job)
-        vacate = ad.evaluate("MachineMaxVacateTime", job)
-        if self.stopping == "peaceful":
-            retirement = float("inf")
-        return Grants(
-            float(retirement) if isinstance(retirement, (bool, int, float)) else 0.0,
-            job.real("MaxJobRetirementTime") if job is not None else None,
-            float(vacate) if isinstance(vacate, (bool, int, float)) else 600.0,
-            job.real("JobMaxVacateTime") if job is not None else None,
-        )
-
-    def timers(self, record: SlotRecord) -> slot_policy.Timers:
-        """Return the seconds left of every limit that counts in the slot's phase."""
-        slot, now, config = record.slot, self._now(), self.runtime.config
-        since = now - slot.entered_activity_at
-        timers = slot_policy.Timers()
-        if slot.phase is Phase.MATCHED_IDLE:
-            timers = replace(timers, match_left=(config.integer("MATCH_TIMEOUT") or 120) - since)
-        elif slot.phase is Phase.CLAIMED_RETIRING or (
-            slot.phase is Phase.CLAIMED_SUSPENDED and slot.leaving_code
-        ):
-            left = seconds_until_soft_kill(self.grants(record), record.ran_seconds(now))
-            timers = replace(timers, retirement_left=left)
-        elif slot.phase is Phase.PREEMPTING_VACATING:
-            limit = vacate_seconds(self.grants(record), record.ran_seconds(now))
-            timers = replace(timers, vacate_left=limit - since)
-        elif slot.phase is Phase.PREEMPTING_KILLING:
-            limit = config.integer("KILLING_TIMEOUT") or 30
-            timers = replace(timers, killing_left=limit - since)
-        if record.claim is not None:
-            lease = claim_machine.lease_left(record.claim, now)
-            timers = replace(timers, lease_left=lease)
-        return timers
-
-    def _next_wait(self) -> float:
-        """Return how long nothing can become due by time alone."""
-        config = self.runtime.config
-        update = float(config.integer("UPDATE_INTERVAL") or 300)
-        claimed = any(r.slot.phase.state in {"Claimed", "Preempting"} for r in self.machine)
-        wait = float(config.integer("POLLING_INTERVAL") or 5) if claimed else update
-        wait -= asyncio.get_running_loop().time() - self._polled_at
-        for record in self.machine:
-            if record.slot.phase not in _TIMED and not _has_lease(record):
-                continue
-            timers = self.timers(record)
-            for left in (
-                timers.match_left,
-                timers.retirement_left,
-                timers.vacate_left,
-                timers.killing_left,
-                timers.lease_left,
-            ):
-                if left is not None:
-                    wait = min(wait, max(left, _SHORTEST_WAIT))
-        return wait
-
-    async def _poll_forever(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._polled_at = loop.time()
-        while True:
-            self._poll_soon.clear()
-            wait = self._next_wait()
-            due_at = loop.time() + wait
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout_at(due_at):
-                    await self._poll_soon.wait()
-            # An event concerns its slot; what else policies look at is seen at the next interval.
-            changed, self._changed = self._changed, {}
-            everything = wait <= _SHORTEST_WAIT or loop.time() >= due_at
-            if everything:
-                self._polled_at = loop.time()
-            try:
-                self.poll(None if everything else changed.values())
-            except KettleError as error:
-                self.runtime.log(f"the policy cannot be evaluated: {error}")
+    # ---- measurements -------------------------------------------------------------------------
 
     async def _refresh_forever(self) -> None:
         while True:
@@ -484,7 +346,8 @@ class StartdService:
         now = self._now()
         if record.claim is not None:
             self.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
-        self.commands.write_history(record, starter)
+        if record.job is not None:
+            self.history.note(record.job, starter.final)
         record.usage = None
         record.job_started_at = record.suspended_seconds = 0.0
         self.apply(record, ev.StarterExited(starter.number))
@@ -532,5 +395,5 @@ class StartdService:
             record.slot = replace(record.slot, draining=False)
             if record.slot.phase.state == "Drained":
                 self.apply(record, ev.DrainEnded())
-        self.poll()
+        self.policy.look(self.machine)
         self.updates.note_all()

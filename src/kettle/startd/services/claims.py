@@ -387,7 +387,7 @@ class ClaimCommands:
     def _deactivate(self, starter: StarterProcess, record: SlotRecord | None, command: int) -> None:
         code, now = VacateReasonCode.ClaimDeactivated, self._service.runtime.clock.now()
         if command == Command.DEACTIVATE_CLAIM and record is not None:
-            seconds = vacate_seconds(self._service.grants(record), record.ran_seconds(now))
+            seconds = vacate_seconds(self._service.policy.grants(record), record.ran_seconds(now))
             starter.vacate(code, "Claim deactivated", graceful=True, seconds=seconds)
         else:
             starter.vacate(code, "Claim deactivated forcibly", graceful=False, seconds=0)

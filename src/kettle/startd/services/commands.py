@@ -1,4 +1,4 @@
-"""Everything a startd is asked that is not about one claim: vacate, drain, locate, query, history.
+"""Everything a startd is asked that is not about one claim: vacate, drain, locate, query.
 
 (Wire reference, sections on draining, CA_ commands and queries.)
 """
@@ -9,27 +9,18 @@ import secrets
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.config.knobs.history import HistoryKnobs
-from kettle.errors import ClassAdSyntaxError, RefusedError, StorageError
-from kettle.records import history_query
-from kettle.records.history import ENVIRONMENT, render_banner, render_record
+from kettle.errors import ClassAdSyntaxError
 from kettle.runtime.sockets.stream import Stream
-from kettle.runtime.storage.record_files import RecordFile, read_rotation, send_history
 from kettle.startd import ads
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.machine import Drain, SlotRecord
-from kettle.wire.codec import is_private_attribute
 from kettle.wire.commands import Command
-from kettle.wire.dialog import Words
 from kettle.wire.messages import claims as messages
 from kettle.wire.messages.collector import Query, QueryReply
-from kettle.wire.messages.queue_queries import HistoryErrorCode
-from kettle.wire.messages.short_way import FOR_THE_STARTER
 
 if TYPE_CHECKING:
     from kettle.startd.service import StartdService
-    from kettle.startd.services.starters import StarterProcess
 
 # ErrorCode of a refused drain.
 _ALREADY_DRAINING = 10001
@@ -55,7 +46,7 @@ class OtherCommands:
         register(Command.GIVE_STATE, self.on_give_state)
         register(Command.QUERY_STARTD_ADS, self.on_query)
         register(Command.QUERY_MULTIPLE_ADS, self.on_query)
-        register(Command.GET_HISTORY, self.on_history)
+        register(Command.GET_HISTORY, self._service.history.answer)
         register(Command.CA_CMD, self.on_claim_command)
         register(Command.CA_AUTH_CMD, self.on_claim_command)
 
@@ -209,65 +200,6 @@ class OtherCommands:
                 reply.insert_text(attribute, text)
         reply["StarterIpAddr"] = starter.address
         reply["Result"] = "Success"
-
-    # ---- history ------------------------------------------------------------------------------
-
-    async def on_history(self, stream: Stream) -> None:
-        """Answer GET_HISTORY: what ran on this machine."""
-        request = (await stream.receive()).ad()
-        file = self._history_file()
-        if file is None:
-            none = history_query.failure(HistoryErrorCode.NOT_CONFIGURED, "There is no history")
-            await stream.send(Words(none))
-            return
-        try:
-            query = history_query.parse(request)
-        except RefusedError as refusal:
-            await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
-            return
-        await send_history(self._service.runtime, stream, file, query)
-
-    def _history_file(self) -> RecordFile | None:
-        runtime = self._service.runtime
-        path = runtime.config.get("STARTD_HISTORY")
-        return RecordFile(runtime.files, path, read_rotation(runtime.config)) if path else None
-
-    def write_history(self, record: SlotRecord, starter: StarterProcess) -> None:
-        """Append the ended activation to STARTD_HISTORY, where one is configured."""
-        file = self._history_file()
-        if file is None or record.job is None:
-            return
-        ad = record.job
-        if starter.final is not None:
-            ad = starter.final.copy()
-            ad.parent = record.job
-        runtime = self._service.runtime
-        now = int(runtime.clock.now())
-        wanted = runtime.config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT]
-        left_out = () if wanted else ENVIRONMENT
-
-        def is_kept(name: str) -> bool:
-            # Everybody on the machine may read the file: a claim's secret is none of theirs.
-            return not (
-                name in FOR_THE_STARTER or is_private_attribute(name) or name.lower() in left_out
-            )
-
-        def render(offset: int) -> bytes:
-            banner = render_banner(
-                offset=offset,
-                cluster=ad.integer("ClusterId") or 0,
-                proc=ad.integer("ProcId") or 0,
-                owner=ad.string("Owner") or "",
-                completed=now,
-                now=now,
-            )
-            named = ((line, line.partition(" ")[0]) for line in ad.lines())
-            return render_record((line for line, name in named if is_kept(name)), banner)
-
-        try:
-            file.append(render, now)
-        except (StorageError, OSError) as error:
-            runtime.log.problem(f"The history lacks a run: {error}")
 
 
 def _satisfies(query: ClassAd, ad: ClassAd) -> bool:

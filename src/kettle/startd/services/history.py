@@ -1,0 +1,129 @@
+"""What ran on this machine: STARTD_HISTORY, written and asked for.
+
+A record is the job's ad with what its starter said last. Records of the same moment are rendered
+and written together, a little after their jobs have ended: nobody was promised that they are on
+disk. The format is `records.history`'s, the file `runtime.storage.record_files`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from functools import partial
+from typing import Protocol
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.config.knobs.history import HistoryKnobs
+from kettle.errors import RefusedError
+from kettle.records import history_query
+from kettle.records.history import ENVIRONMENT, render_banner, render_record
+from kettle.runtime.context import Runtime
+from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.storage.record_files import RecordFile, read_rotation, send_history
+from kettle.wire.codec import is_private_attribute
+from kettle.wire.dialog import Words
+from kettle.wire.messages.queue_queries import HistoryErrorCode
+from kettle.wire.messages.short_way import FOR_THE_STARTER
+
+# Records that come within this time are written together.
+_TOGETHER_SECONDS = 0.05
+# With what letters the names begin that may have to be left out of a record.
+_FIRST_LETTERS = frozenset(name[0] for name in FOR_THE_STARTER) | frozenset("cCtTeE_")
+
+
+class Service(Protocol):
+    """What is needed of the startd."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """Its surroundings."""
+        ...
+
+
+class RunHistory:
+    """The file, where one is configured, and the records that wait to be written."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._file: RecordFile | None = None
+        # The configuration that named the file.
+        self._config: Config | None = None
+        self._waiting: list[tuple[ClassAd, int]] = []
+        self._timer: asyncio.TimerHandle | None = None
+
+    def _open(self) -> RecordFile | None:
+        runtime = self._service.runtime
+        if self._config is not runtime.config:
+            self.flush()
+            self._config = runtime.config
+            path = runtime.config.get("STARTD_HISTORY")
+            rotation = read_rotation(runtime.config)
+            self._file = RecordFile(runtime.files, path, rotation) if path else None
+        return self._file
+
+    def note(self, job: ClassAd, final: ClassAd | None) -> None:
+        """Write soon what ran, and what its starter said of its end."""
+        if self._open() is None:
+            return
+        ad = job
+        if final is not None:
+            ad = final.copy()
+            ad.parent = job
+        self._waiting.append((ad, int(self._service.runtime.clock.now())))
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(_TOGETHER_SECONDS, self.flush)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting, self._waiting = self._waiting, []
+        if not waiting or self._file is None or self._config is None:
+            return
+        with_environment = self._config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT]
+        left_out = () if with_environment else ENVIRONMENT
+        renders = [partial(_render, ad, ended_at, left_out) for ad, ended_at in waiting]
+        _, trouble = self._file.append_all(renders, waiting[-1][1])
+        if trouble is not None:
+            self._service.runtime.log.problem(f"The history lacks runs: {trouble}")
+
+    async def answer(self, stream: Stream) -> None:
+        """Answer GET_HISTORY."""
+        request = (await stream.receive()).ad()
+        file = self._open()
+        if file is None:
+            none = history_query.failure(HistoryErrorCode.NOT_CONFIGURED, "There is no history")
+            await stream.send(Words(none))
+            return
+        try:
+            query = history_query.parse(request)
+        except RefusedError as refusal:
+            await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
+            return
+        self.flush()
+        await send_history(self._service.runtime, stream, file, query)
+
+
+def _render(ad: ClassAd, ended_at: int, left_out: tuple[str, ...], offset: int) -> bytes:
+    banner = render_banner(
+        offset=offset,
+        cluster=ad.integer("ClusterId") or 0,
+        proc=ad.integer("ProcId") or 0,
+        owner=ad.string("Owner") or "",
+        completed=ended_at,
+        now=ended_at,
+    )
+    return render_record(_lines_to_keep(ad, left_out), banner)
+
+
+def _lines_to_keep(ad: ClassAd, left_out: tuple[str, ...]) -> Iterator[str]:
+    """Yield what everybody on the machine may read: a claim's secret is none of theirs."""
+    for line in ad.lines():
+        if line[0] in _FIRST_LETTERS:
+            name = line.partition(" ")[0]
+            if name in FOR_THE_STARTER or is_private_attribute(name) or name.lower() in left_out:
+                continue
+        yield line

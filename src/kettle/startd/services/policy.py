@@ -1,0 +1,208 @@
+"""Looking at the owner's expressions and at the clock, and telling slots what has become due.
+
+When an expression counts as an event is `slot_policy.py`'s, what the event does is the table's.
+A slot is looked at when something has happened to it, all of them every POLLING_INTERVAL (while no
+slot is claimed, every UPDATE_INTERVAL), and at the moment when a timer of one runs out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.runtime.context import Runtime
+from kettle.startd import ads, claim_machine, slot_policy
+from kettle.startd import slot_events as ev
+from kettle.startd.machine import Machine, SlotRecord
+from kettle.startd.retirement import Grants, seconds_until_soft_kill, vacate_seconds
+from kettle.startd.slot_machine import Phase
+
+# Limit: events one look may raise for one slot; the table has no longer chain.
+_CHAIN = 8
+# A timer that ran out a moment ago is looked at again this soon at the earliest.
+_SHORTEST_WAIT = 0.02
+
+
+class Service(Protocol):
+    """What is needed of the startd."""
+
+    machine: Machine
+    stopping: str
+
+    @property
+    def runtime(self) -> Runtime:
+        """Its surroundings."""
+        ...
+
+    def apply(self, record: SlotRecord, event: ev.Event) -> bool:
+        """Give a slot an event; False if it means nothing there."""
+        ...
+
+    def slot_ad(self, record: SlotRecord, *, policy: bool = False) -> ClassAd:
+        """Return a slot's ad; with `policy` also the owner's expressions."""
+        ...
+
+
+class PolicyWatch:
+    """Raises the events that nobody sends."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        # Slots that something has happened to since they were last looked at.
+        self._changed: dict[str, SlotRecord] = {}
+        self._soon: asyncio.Handle | None = None
+        # When all were last looked at, when they are next, both in the loop's time.
+        self._looked_at = 0.0
+        self._due_at = float("inf")
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._looked_at = asyncio.get_running_loop().time()
+        self._wait_for(self._service.machine)
+
+    def stop(self) -> None:
+        """Look no more."""
+        for handle in (self._soon, self._timer):
+            if handle is not None:
+                handle.cancel()
+
+    def note(self, record: SlotRecord) -> None:
+        """Something has happened to a slot."""
+        self._changed[record.name] = record
+        if self._soon is None:
+            self._soon = asyncio.get_running_loop().call_soon(self._look_at_changed)
+
+    def _look_at_changed(self) -> None:
+        """An event concerns its slot; what else policies look at is seen at the next interval."""
+        self._soon = None
+        changed, self._changed = self._changed, {}
+        self._try(changed.values())
+        self._wait_for(changed.values())
+
+    def _look_at_all(self) -> None:
+        self._looked_at, self._due_at = asyncio.get_running_loop().time(), float("inf")
+        self._try(self._service.machine)
+        self._wait_for(self._service.machine)
+
+    def _try(self, records: Iterable[SlotRecord]) -> None:
+        try:
+            self.look(records)
+        except KettleError as error:
+            self._service.runtime.log(f"the policy cannot be evaluated: {error}")
+
+    def look(self, records: Iterable[SlotRecord]) -> None:
+        """Evaluate the policy of these slots and let what is due happen to them."""
+        slots = self._service.machine.slots
+        for record in list(records):
+            for _ in range(_CHAIN):
+                if slots.get(record.name) is not record:
+                    break
+                event = self._due_event(record)
+                if event is None or not self._service.apply(record, event):
+                    break
+
+    # ---- when to look again -------------------------------------------------------------------
+
+    def _wait_for(self, records: Iterable[SlotRecord]) -> None:
+        """Look again when something may become due for one of these by time alone."""
+        loop, config = asyncio.get_running_loop(), self._service.runtime.config
+        now, due_at = loop.time(), self._due_at
+        if self._timer is None:
+            due_at = self._looked_at + float(config.integer("UPDATE_INTERVAL") or 300)
+        for record in records:
+            if record.slot.phase.state in {"Claimed", "Preempting"}:
+                often = float(config.integer("POLLING_INTERVAL") or 5)
+                due_at = min(due_at, self._looked_at + often)
+            left = self._seconds_left(record)
+            if left is not None:
+                due_at = min(due_at, now + max(left, _SHORTEST_WAIT))
+        if self._timer is not None and due_at < self._due_at:
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
+            self._due_at = due_at
+            self._timer = loop.call_at(due_at, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._look_at_all()
+
+    def _seconds_left(self, record: SlotRecord) -> float | None:
+        """Return until when time alone changes nothing about a slot; None if it never does."""
+        timers = self.timers(record)
+        left = (
+            timers.match_left,
+            timers.retirement_left,
+            timers.vacate_left,
+            timers.killing_left,
+            timers.lease_left,
+        )
+        return min((one for one in left if one is not None), default=None)
+
+    # ---- one slot -----------------------------------------------------------------------------
+
+    def _due_event(self, record: SlotRecord) -> ev.Event | None:
+        verdict = ads.constant_verdict(self._service.runtime.config, record)
+        if verdict is None:
+            verdict = slot_policy.read_verdict(self._truth(record))
+        if record.pool is not None and record.slot.phase is Phase.UNCLAIMED_IDLE:
+            verdict = replace(verdict, run_benchmarks=False)
+        if record.slot.want_vacate != verdict.want_vacate:
+            record.slot = replace(record.slot, want_vacate=verdict.want_vacate)
+        return slot_policy.decide_event(record.slot, verdict, self.timers(record))
+
+    def _truth(self, record: SlotRecord) -> slot_policy.Truth:
+        """Return how to evaluate the slot's expressions in its own ad, with its job."""
+        ad, job = self._service.slot_ad(record, policy=True), record.job
+
+        def truth(name: str) -> bool | None:
+            attribute = {"IS_OWNER": "IsOwner", "START": "Start"}.get(name, name)
+            value = ad.evaluate(attribute, job if name != "IS_OWNER" else None)
+            return bool(value) if isinstance(value, (int, float)) else None
+
+        return truth
+
+    def grants(self, record: SlotRecord) -> Grants:
+        """Return what machine and job grant for leaving."""
+        service = self._service
+        ad, job, drain = service.slot_ad(record), record.job, service.machine.drain
+        if record.accepted_while_draining or (drain is not None and drain.how_fast > 0):
+            retirement: object = 0
+        else:
+            retirement = ad.evaluate("MaxJobRetirementTime", job)
+        vacate = ad.evaluate("MachineMaxVacateTime", job)
+        if service.stopping == "peaceful":
+            retirement = float("inf")
+        return Grants(
+            float(retirement) if isinstance(retirement, (bool, int, float)) else 0.0,
+            job.real("MaxJobRetirementTime") if job is not None else None,
+            float(vacate) if isinstance(vacate, (bool, int, float)) else 600.0,
+            job.real("JobMaxVacateTime") if job is not None else None,
+        )
+
+    def timers(self, record: SlotRecord) -> slot_policy.Timers:
+        """Return the seconds left of every limit that counts in the slot's phase."""
+        runtime = self._service.runtime
+        slot, now, config = record.slot, runtime.clock.now(), runtime.config
+        since = now - slot.entered_activity_at
+        lease = None if record.claim is None else claim_machine.lease_left(record.claim, now)
+        if slot.phase is Phase.MATCHED_IDLE:
+            limit = config.integer("MATCH_TIMEOUT") or 120
+            return slot_policy.Timers(match_left=limit - since, lease_left=lease)
+        if slot.phase is Phase.CLAIMED_RETIRING or (
+            slot.phase is Phase.CLAIMED_SUSPENDED and slot.leaving_code
+        ):
+            left = seconds_until_soft_kill(self.grants(record), record.ran_seconds(now))
+            return slot_policy.Timers(retirement_left=left, lease_left=lease)
+        if slot.phase is Phase.PREEMPTING_VACATING:
+            seconds = vacate_seconds(self.grants(record), record.ran_seconds(now))
+            return slot_policy.Timers(vacate_left=seconds - since, lease_left=lease)
+        if slot.phase is Phase.PREEMPTING_KILLING:
+            limit = config.integer("KILLING_TIMEOUT") or 30
+            return slot_policy.Timers(killing_left=limit - since, lease_left=lease)
+        return slot_policy.Timers(lease_left=lease)
