@@ -15,6 +15,8 @@ from kettle.errors import ClassAdSyntaxError
 
 # Limit: expansions in one attribute; the result of one is not looked at again.
 MAX_EXPANSIONS = 1000
+# Limits on transfers, in lower case, which may be expressions about the slot.
+_LIMITS = ("maxtransferinputmb", "maxtransferoutputmb")
 # Attributes whose text is an expression to be evaluated elsewhere, never a place for `$$()`.
 _LEFT_ALONE = frozenset({"requirements", "rank", "globaljobid", "submitevent"})
 
@@ -72,6 +74,15 @@ def resolve(inside: str, job: ClassAd, slot: ClassAd) -> str | None:
     if value is UNDEFINED or value is ERROR:
         return None
     return value if isinstance(value, str) else unparse(to_expression(value))
+
+
+def asks_slot(ad: ClassAd) -> bool:
+    """Tell whether an ad itself, without its parent, has something to be filled in from a slot."""
+    for value in ad.table.values():
+        if "$$(" in (value if isinstance(value, str) else value.text(old=True)):
+            return True
+    limits = (ad.lookup(name) for name in _LIMITS if name in ad.table)
+    return any(limit is not None and not limit.is_literal for limit in limits)
 
 
 def expand_match(job: ClassAd, slot: ClassAd) -> Expansion:

@@ -25,6 +25,7 @@ from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_logs import EventLogs
 from kettle.runtime.storage.mounts import Mounts
 from kettle.shadow.endings import Request, Wish
+from kettle.shadow.services.kept_ads import KeptAds
 from kettle.shadow.services.lines import IdleLines
 from kettle.shadow.services.shadow import RunningShadow
 from kettle.shadow.services.transfers import serve
@@ -33,8 +34,10 @@ from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
 from kettle.wire.messages.shadow_host import (
+    DropAd,
     HostMessage,
     HostReady,
+    KeepAd,
     SetAttributes,
     SignalShadow,
     StartShadow,
@@ -89,6 +92,7 @@ class ShadowHost:
         )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
         self.lines = IdleLines()
+        self._kept = KeptAds()
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0
         self._address: tuple[Sinful, str] | None = None
@@ -217,6 +221,10 @@ class ShadowHost:
             self._signal(ad)
         elif isinstance(message, SetAttributes):
             self._set_attributes(message)
+        elif isinstance(message, KeepAd):
+            self._kept.keep(message)
+        elif isinstance(message, DropAd):
+            self._kept.drop(message)
         elif isinstance(message, StopHost):
             self.peaceful = ad.string("How") == "peaceful"
             self._stopping.set()
@@ -229,7 +237,7 @@ class ShadowHost:
         if known is not None:
             self.log(f"Job {known.name} has a shadow already; the second one is not started")
             return
-        shadow = RunningShadow(self, start)
+        shadow = RunningShadow(self, start, self._kept.complete(start))
         key = (shadow.cluster, shadow.proc)
         self.shadows[key] = shadow
         self._empty.clear()

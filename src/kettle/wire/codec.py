@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError, RemoteProtocolError
@@ -92,6 +93,19 @@ def _split_real(number: float) -> tuple[int, int]:
     """Return mantissa and exponent as the wire has them; the mantissa is cut, not rounded."""
     mantissa, exponent = math.frexp(number)
     return int(mantissa * _MANTISSA_SCALE), exponent
+
+
+class EncodedLines(NamedTuple):
+    """An ad as a message in the clear has it, without its count and types: for `Writer.ad_upon`."""
+
+    number: int
+    data: bytes
+
+
+def encode_lines(ad: ClassAd) -> EncodedLines:
+    """Return an ad's lines, those of its parent and its secrets included."""
+    body = Writer().ad(ad, private=True, types=False).getvalue()
+    return EncodedLines(_unpack_integer(body)[0], body[_INTEGER.size :])
 
 
 class Writer:
@@ -203,6 +217,18 @@ class Writer:
         if text.count("\0") != len(lines) - 1:
             raise LocalProtocolError("an attribute with a NUL byte cannot be sent")
         self._parts.append(text.encode("utf-8", "surrogateescape") + b"\0")
+        return self
+
+    def ad_upon(self, common: EncodedLines, own: ClassAd) -> Writer:
+        """Append, in the clear, an ad of which many have the first lines, with its secrets.
+
+        Where both have an attribute `own` counts: its line comes later.
+        """
+        if self.encrypted:
+            raise LocalProtocolError("lines that are encoded in the clear cannot be encrypted")
+        rest = encode_lines(own)
+        self.integer(common.number + rest.number)
+        self._parts += (common.data, rest.data, b"\0\0")
         return self
 
     def ads_lines(self, lines: list[bytes], *, types: bool = True) -> Writer:

@@ -23,6 +23,7 @@ from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.records import queue_log
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.wire.messages.shadow_host import (
     HostMessage,
@@ -106,6 +107,8 @@ class _Host:
     # Whether it gets no further jobs, and ends with its last one.
     leaving: bool = False
     waiting: deque[HostMessage] = field(default_factory=deque)
+    # What the present process has been sent of ads that jobs have in common.
+    kept: KeptAds = field(default_factory=KeptAds)
     pump: asyncio.Task[None] | None = None
     idle_timer: asyncio.TimerHandle | None = None
     jobs: set[JobId] = field(default_factory=set)
@@ -270,7 +273,8 @@ class ShadowHosts:
             return
         # A host that has just died is noticed in a moment; then its jobs are asked for anew.
         with contextlib.suppress(ConnectionLost):
-            stream.post(message)
+            for word in host.kept.words_for(message):
+                stream.post(word)
 
     def _give_up(self, host: _Host) -> None:
         """End a host that takes no words; its listener notices, and has its jobs taken over."""
@@ -288,7 +292,8 @@ class ShadowHosts:
         try:
             while host.waiting and host.stream is stream:
                 async with asyncio.timeout(STUCK_SECONDS):
-                    await stream.send(host.waiting[0])
+                    for word in host.kept.words_for(host.waiting[0]):
+                        await stream.send(word)
                 if host.stream is stream:
                     host.waiting.popleft()
         except (ConnectionLost, TimeoutError):
@@ -358,7 +363,7 @@ class ShadowHosts:
             raise
         finally:
             os.close(theirs)
-        host.stream = stream
+        host.stream, host.kept = stream, KeptAds()
 
     async def _listen(self, host: _Host) -> None:
         assert host.stream is not None

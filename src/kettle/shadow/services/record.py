@@ -17,6 +17,7 @@ from kettle.shadow.job_updates import delayed_chirp, from_report
 from kettle.wire.messages.shadow_host import UpdateJob
 
 if TYPE_CHECKING:
+    from kettle.shadow.services.kept_ads import CommonAd
     from kettle.shadow.services.parts import Host
     from kettle.wire.messages.shadow_host import StartShadow
 
@@ -35,6 +36,7 @@ class JobRecord:
         "_logged_sizes",
         "_pending",
         "cluster",
+        "common",
         "host",
         "info",
         "job",
@@ -43,8 +45,10 @@ class JobRecord:
         "slot",
     )
 
-    def __init__(self, host: Host, start: StartShadow) -> None:
+    def __init__(self, host: Host, start: StartShadow, common: CommonAd | None) -> None:
         self.host = host
+        # What the job's ad is chained to, if its cluster's jobs share it.
+        self.common = common
         self.cluster = start.content.integer("ClusterId") or 0
         self.proc = start.content.integer("ProcId") or 0
         self.job = start.job

@@ -24,6 +24,7 @@ from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
+    from kettle.shadow.services.kept_ads import CommonAd
     from kettle.wire.messages.shadow_host import StartShadow
 
 
@@ -56,8 +57,8 @@ class Run(JobRecord):
         "wake",
     )
 
-    def __init__(self, host: Host, start: StartShadow) -> None:
-        super().__init__(host, start)
+    def __init__(self, host: Host, start: StartShadow, common: CommonAd | None) -> None:
+        super().__init__(host, start, common)
         self.claim = ClaimId(self.job.string("ClaimId") or start.content.string("ClaimId") or "")
         self.startd_address = (
             start.content.string("StartdAddress")

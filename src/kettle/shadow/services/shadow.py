@@ -15,7 +15,7 @@ from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import StorageError, WireError
 from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
-from kettle.policy.match_expansion import expand_match
+from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
@@ -54,6 +54,7 @@ from kettle.wire.messages.syscalls import PutFile, read_syscall
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
+    from kettle.shadow.services.kept_ads import CommonAd
     from kettle.shadow.services.parts import Host
     from kettle.wire.messages.shadow_host import StartShadow
 
@@ -72,8 +73,8 @@ class RunningShadow(Run):
 
     __slots__ = ("_first_call", "_leave_timer", "_policy_timer")
 
-    def __init__(self, host: Host, start: StartShadow) -> None:
-        super().__init__(host, start)
+    def __init__(self, host: Host, start: StartShadow, common: CommonAd | None = None) -> None:
+        super().__init__(host, start, common)
         self._leave_timer: asyncio.TimerHandle | None = None
         self._policy_timer: asyncio.TimerHandle | None = None
         # What a starter said first on a line that it had from the job before.
@@ -130,7 +131,8 @@ class RunningShadow(Run):
             )
             self._hold_at_once(text, HoldReasonCode.MaxTransferInputSizeExceeded)
             return False
-        expansion = expand_match(self.job, slot)
+        # No slot came with a job that asks for nothing of it.
+        expansion = expand_match(self.job, slot) if len(slot) else Expansion()
         if expansion.unresolved is not None:
             text = f"Cannot expand $$ expression ({expansion.unresolved})."
             self._hold_at_once(text, HoldReasonCode.Unspecified)
@@ -226,10 +228,8 @@ class RunningShadow(Run):
         line = self.host.lines.take(self.claim.text)
         if line is None:
             return False
-        ad = Writer()
-        ad.ad(self._activation_ad(), private=True)
         try:
-            await line.send(NextJob(ad.getvalue()))
+            await line.send(NextJob(self._encoded_activation_ad()))
             call = read_syscall(await line.receive(STARTER_SECONDS))
         except (WireError, OSError) as error:
             line.close()
@@ -251,6 +251,14 @@ class RunningShadow(Run):
         ad[short_way.SHORT_WAY] = True
         ad[short_way.NOTHING_TO_FETCH] = not has_input(self)
         return ad
+
+    def _encoded_activation_ad(self) -> bytes:
+        """Return that ad as a message in the clear has it."""
+        ad = self._activation_ad()
+        if self.common is None:
+            return Writer().ad(ad, private=True).getvalue()
+        ad.parent = None
+        return Writer().ad_upon(self.common.lines, ad).getvalue()
 
     def _refused(self, reason: str) -> None:
         self.reason = reason

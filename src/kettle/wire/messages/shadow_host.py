@@ -22,7 +22,11 @@ class HostMessage(Message):
 
 
 class StartShadow(HostMessage, word=1):
-    """{ClusterId, ProcId, StartdAddress, Reconnect}, the job's ad with ClaimId, the slot's ad."""
+    """{ClusterId, ProcId, StartdAddress, Reconnect}, the job's ad with ClaimId, the slot's ad.
+
+    With CommonAd, the number of a KeepAd, the job's ad is what it has beside that kept one. The
+    slot's ad is empty where the job asks for nothing of it.
+    """
 
     job: ClassAd = ad(private=True)
     slot: ClassAd = ad(private=True)
@@ -43,6 +47,16 @@ class SetAttributes(HostMessage, word=3):
 
 class StopHost(HostMessage, word=4):
     """{How}: graceful, fast or peaceful."""
+
+
+class KeepAd(HostMessage, word=5):
+    """{Number}, and an ad that messages to come name by that number."""
+
+    kept: ClassAd = ad(private=True)
+
+
+class DropAd(HostMessage, word=6):
+    """{Number}: no further message names that ad."""
 
 
 class UpdateJob(HostMessage, word=11):
@@ -68,6 +82,8 @@ WORDS: dict[int, type[HostMessage]] = {
         SignalShadow,
         SetAttributes,
         StopHost,
+        KeepAd,
+        DropAd,
         UpdateJob,
         ShadowExited,
         HostReady,
