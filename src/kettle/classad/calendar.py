@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from kettle.patterns import late_pattern
+
 _EPOCH: Final = _datetime.date(1970, 1, 1).toordinal()
 _DAYS: Final = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 _MONTHS: Final = (
@@ -65,7 +67,7 @@ def _days_of(year: int, month: int, day: int) -> int:
     return _datetime.date(inside + 1, month, 1).toordinal() + era * 146_097 + day - 1 - _EPOCH
 
 
-_MOMENT: Final = re.compile(
+_MOMENT: Final = late_pattern(
     r"\s*([0-9]{4})(?:[^0-9A-Za-z]?([0-9]{2})(?:[^0-9A-Za-z]?([0-9]{2}))?)?"
     r"(?:[ Tt]?([0-9]{2})(?::?([0-9]{2})(?::?([0-9]{2}))?)?)?\s*"
     r"(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2}))?\s*\Z"
@@ -98,10 +100,10 @@ def parse_moment(text: str, local_offset: Callable[[float], int]) -> tuple[int, 
     return None if moment - offset == -1 else (moment - offset, offset)
 
 
-_SPAN_CLOCK: Final = re.compile(
+_SPAN_CLOCK: Final = late_pattern(
     r"\s*(-?)\s*(?:([0-9]+)\+)?(?:(?:([0-9]+):)?([0-9]+):)?([0-9]+(?:\.[0-9]*)?)\s*\Z"
 )
-_SPAN_LETTERS: Final = re.compile(
+_SPAN_LETTERS: Final = late_pattern(
     r"\s*(-?)\s*(?:([0-9]+)\s*[dD])?\s*(?:([0-9]+)\s*[hH])?\s*(?:([0-9]+)\s*[mM])?"
     r"\s*(?:([0-9]+(?:\.[0-9]*)?)\s*[sS])?\s*\Z"
 )
@@ -184,7 +186,7 @@ _COMPOSITES: Final = {
     "X": "%H:%M:%S",
 }
 # fmt: on
-_DIRECTIVE: Final = re.compile(r"%([-_0^#]*)([0-9]{0,4})[EO]?([A-Za-z%])")
+_DIRECTIVE: Final = late_pattern(r"%([-_0^#]*)([0-9]{0,4})[EO]?([A-Za-z%])")
 
 
 def format_fields(template: str, at: Fields, seconds: int, zone: str) -> str:

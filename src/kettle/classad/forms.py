@@ -7,20 +7,16 @@ those of the library by length of name. Source: forms_out.json, forms_in.json, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from kettle.classad.ad import ClassAd, parse_ad_at, parse_old_ad
-from kettle.classad.forms_json import parse_json_ads, to_json
-from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, parse_xml_ads, to_xml
 from kettle.classad.unparse import quote_name, unparse
 from kettle.errors import ClassAdSyntaxError
-
-__all__ = ["FORMS", "XML_FOOTER", "XML_HEADER", "parse_ads", "render_ads", "to_json", "to_xml"]
+from kettle.patterns import late_pattern
 
 FORMS: Final = ("long", "new", "json", "xml")
-_BLANK: Final = re.compile(r"(?:[\s,]|//[^\n]*|/\*[\s\S]*?\*/)*")
+_BLANK: Final = late_pattern(r"(?:[\s,]|//[^\n]*|/\*[\s\S]*?\*/)*")
 
 
 def parse_ads(text: str, form: str = "auto") -> Iterator[ClassAd]:
@@ -30,8 +26,12 @@ def parse_ads(text: str, form: str = "auto") -> Iterator[ClassAd]:
     """
     chosen = detect_form(text) if form == "auto" else form
     if chosen == "xml":
+        from kettle.classad.forms_xml import parse_xml_ads
+
         return parse_xml_ads(text)
     if chosen == "json":
+        from kettle.classad.forms_json import parse_json_ads
+
         return parse_json_ads(text)
     return _parse_new(text) if chosen == "new" else _parse_long(text)
 
@@ -94,21 +94,20 @@ def render_ads(ads: Iterable[ClassAd], form: str, *, sort: bool = True) -> str:
     """Return ads as the tools print them in one of FORMS; empty ads are left out."""
     shown = [ad for ad in ads if len(ad)]
     if form == "xml":
+        from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, to_xml
+
         body = "".join(to_xml(ad, sort=sort) + "\n" for ad in shown)
         return XML_HEADER + body + XML_FOOTER
     if form == "long":
         return "".join(render_long(ad, sort=sort) + "\n" for ad in shown)
     if not shown:
         return ""
-    render: Callable[[ClassAd], str] = _new_line if form == "new" else _json_text
-    if not sort:
-        render = unparse if form == "new" else to_json
-    opening, closing = ("{\n", "\n}\n") if form == "new" else ("[\n", "\n]\n")
-    return opening + "\n,\n".join(render(ad) for ad in shown) + closing
+    if form == "json":
+        from kettle.classad.forms_json import to_json
 
-
-def _json_text(ad: ClassAd) -> str:
-    return to_json(ad, sort=True)
+        return "[\n" + "\n,\n".join(to_json(ad, sort=sort) for ad in shown) + "\n]\n"
+    render: Callable[[ClassAd], str] = _new_line if sort else unparse
+    return "{\n" + "\n,\n".join(render(ad) for ad in shown) + "\n}\n"
 
 
 def _new_line(ad: ClassAd) -> str:

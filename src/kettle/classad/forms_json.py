@@ -22,11 +22,12 @@ from kettle.classad.parser import parse_expression
 from kettle.classad.unparse import render_real, unparse
 from kettle.classad.values import UNDEFINED
 from kettle.errors import ClassAdSyntaxError
+from kettle.patterns import late_pattern
 
 # Limit: objects and lists nested deeper than this are refused.
 _MAX_DEPTH: Final = 160
 _CONSTANTS: Final = {"true": TRUE, "false": FALSE, "null": UNDEFINED_LITERAL}
-_ESCAPE: Final = re.compile(r'["\\\x00-\x1f]')
+_ESCAPE: Final = late_pattern(r'["\\\x00-\x1f]')
 _ESCAPES: Final = {
     '"': '\\"',
     "\\": "\\\\",
@@ -36,12 +37,12 @@ _ESCAPES: Final = {
     "\r": "\\r",
     "\t": "\\t",
 }
-_UNESCAPE: Final = re.compile(
+_UNESCAPE: Final = late_pattern(
     r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|(.))",
     re.DOTALL,
 )
 _UNESCAPES: Final = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-_TOKEN: Final = re.compile(
+_TOKEN: Final = late_pattern(
     r"(?:[ \t\r\n]|//[^\n]*|/\*[\s\S]*?\*/)*"
     r'(?:([{}\[\],:])|"((?:[^"\\]|\\[\s\S])*)"'
     r"|(-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)(?![.\w])|([A-Za-z]+)|(\Z)|)"

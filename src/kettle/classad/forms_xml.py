@@ -18,16 +18,17 @@ from kettle.classad.parser import parse_expression
 from kettle.classad.unparse import quote, render_real, unparse
 from kettle.classad.values import ERROR, UNDEFINED
 from kettle.errors import ClassAdSyntaxError
+from kettle.patterns import late_pattern
 
 XML_HEADER: Final = '<?xml version="1.0"?>\n<!DOCTYPE classads SYSTEM "classads.dtd">\n<classads>\n'
 XML_FOOTER: Final = "</classads>\n"
 # Limit: ads and lists nested deeper than this are refused.
 _MAX_DEPTH: Final = 160
-_TAG: Final = re.compile(r"<(/?)([A-Za-z]+)((?:\s[^<>]*?)?)(/?)>")
-_PROLOGUE: Final = re.compile(r"\s*(?:<[?!][^>]*>\s*)*(?:<classads\s*/?>)?")
-_ATTRIBUTE: Final = re.compile(r'\b([A-Za-z]+)\s*=\s*"([^"]*)"')
+_TAG: Final = late_pattern(r"<(/?)([A-Za-z]+)((?:\s[^<>]*?)?)(/?)>")
+_PROLOGUE: Final = late_pattern(r"\s*(?:<[?!][^>]*>\s*)*(?:<classads\s*/?>)?")
+_ATTRIBUTE: Final = late_pattern(r'\b([A-Za-z]+)\s*=\s*"([^"]*)"')
 _ENTITIES: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
-_ENTITY: Final = re.compile("|".join(_ENTITIES))
+_ENTITY: Final = late_pattern("|".join(_ENTITIES))
 
 
 def to_xml(ad: ClassAd, *, sort: bool = False) -> str:

@@ -11,6 +11,7 @@ import re
 from typing import Final
 
 from kettle.errors import ClassAdSyntaxError
+from kettle.patterns import late_pattern
 
 # Limit: an expression longer than this is refused; nothing sane comes near it.
 MAX_TEXT: Final = 16 * 1024 * 1024
@@ -28,16 +29,16 @@ TOKENS: Final = (
     ("symbol",  r"=\?=|=!=|>>>|\|\||&&|==|!=|<=|>=|<<|>>|\?:|[-+*/%&|^~!<>?:.,;=()\[\]{}]"),
 )
 # fmt: on
-_PATTERN: Final = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in TOKENS))
+_PATTERN: Final = late_pattern("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in TOKENS))
 # In old syntax a string keeps its backslashes; only \" is an escape, and not at the text's end.
 _OLD_STRING: Final = r'"(?:[^"\\]|\\"(?![ \t\r]*\Z)|\\)*+"'
 _OLD_TOKENS: Final = tuple(
     (kind, _OLD_STRING if kind == "string" else pattern) for kind, pattern in TOKENS
 )
-_OLD_PATTERN: Final = re.compile(
+_OLD_PATTERN: Final = late_pattern(
     "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _OLD_TOKENS)
 )
-_ESCAPE: Final = re.compile(r"\\([0-3][0-7]{2}|[0-7]{1,2}|[\s\S])")
+_ESCAPE: Final = late_pattern(r"\\([0-3][0-7]{2}|[0-7]{1,2}|[\s\S])")
 _SIMPLE: Final = {
     "a": "\a",
     "b": "\b",

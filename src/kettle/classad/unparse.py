@@ -43,15 +43,16 @@ from kettle.classad.values import (
     Value,
 )
 from kettle.errors import ClassAdSyntaxError
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.classad.ad import ClassAd
 
-_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_PLAIN_NAME: Final = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TO_QUOTE: Final = RESERVED | {"parent"}
 NEW_SPELLING: Final = {"=?=": "is", "=!=": "isnt"}
-_NEEDS_ESCAPE: Final = re.compile(r"[^ !#-\[\]-~]")
-_NAME_NEEDS_ESCAPE: Final = re.compile(r"[^ -&(-\[\]-~]")
+_NEEDS_ESCAPE: Final = late_pattern(r"[^ !#-\[\]-~]")
+_NAME_NEEDS_ESCAPE: Final = late_pattern(r"[^ -&(-\[\]-~]")
 _ESCAPES: Final = {
     "\a": "\\a",
     "\b": "\\b",

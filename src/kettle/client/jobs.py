@@ -7,12 +7,12 @@ answers is the tools'. Source: wire reference, Schedd commands.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kettle.attributes.codes import ActionResult, JobAction
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import RefusedError
+from kettle.structs import Struct
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     ActOnJobs,
@@ -115,8 +115,7 @@ def query_history(
             yield found
 
 
-@dataclass(frozen=True)
-class Acted:
+class Acted(Struct):
     """What became of an action: per job (or cluster: proc None) its result, and the totals."""
 
     results: dict[tuple[int, int | None], ActionResult]

@@ -7,13 +7,13 @@ name to show. Source: wire reference, Queries (locating a daemon by name).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
 from kettle.errors import KettleError, NotFoundError, WireError
 from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.storage.files import Files
+from kettle.structs import Struct
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query
 from kettle.wire.messages.fields import read_flagged_ads
@@ -23,8 +23,7 @@ QUERY_SECONDS = 60.0
 LOCATION = "MyAddress AddressV1 CondorVersion CondorPlatform Name Machine"
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct):
     """A kind of daemon: its subsystem, the type of its ad, the command that asks for it."""
 
     subsystem: str
@@ -41,8 +40,7 @@ NEGOTIATOR = Kind("NEGOTIATOR", "Negotiator", Command.QUERY_NEGOTIATOR_ADS, "neg
 KINDS = {kind.title: kind for kind in (SCHEDD, STARTD, MASTER, COLLECTOR, NEGOTIATOR)}
 
 
-@dataclass(frozen=True)
-class Located:
+class Located(Struct):
     """A daemon that was found: where it is and how it is called."""
 
     address: Sinful

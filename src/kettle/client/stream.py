@@ -7,7 +7,7 @@ The twin of `runtime.stream`; both drive the same machines. A connection is made
 from __future__ import annotations
 
 import contextlib
-import secrets
+import os
 import socket
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -39,7 +39,7 @@ class BlockingStream:
         self, sock: socket.socket, *, remote_name: str = "", timeout: float = 20.0
     ) -> None:
         self._socket = sock
-        self._channel = Channel(secrets.token_bytes)
+        self._channel = Channel(os.urandom)
         self._outgoing = bytearray()
         self._bare: int | None = None
         self.remote_name = remote_name

@@ -12,14 +12,15 @@ from typing import Protocol
 from kettle.attributes.version import VERSION_NUMBERS
 from kettle.config.knob import FALSE_WORDS, TRUE_WORDS
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 # Limit: the reference keeps the branches in the bits of one machine word.
 DEEPEST_NESTING = 63
 
-KEYWORD = re.compile(r"(if|elif|else|endif)(?:\s+(.*)|(?=\W)(.*))?$", re.IGNORECASE | re.DOTALL)
-VERSION = re.compile(r"version\s*(==|!=|<=|>=|<|>)?\s*(.*)$", re.IGNORECASE)
-LITERAL = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[.\s].*)?$")
-PLAIN_WORD = re.compile(r"[A-Za-z_0-9.]*")
+KEYWORD = late_pattern(r"(if|elif|else|endif)(?:\s+(.*)|(?=\W)(.*))?$", re.IGNORECASE | re.DOTALL)
+VERSION = late_pattern(r"version\s*(==|!=|<=|>=|<|>)?\s*(.*)$", re.IGNORECASE)
+LITERAL = late_pattern(r"(\d+)\.(\d+)(?:\.(\d+))?(?:[.\s].*)?$")
+PLAIN_WORD = late_pattern(r"[A-Za-z_0-9.]*")
 
 
 class Names(Protocol):

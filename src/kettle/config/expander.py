@@ -13,18 +13,18 @@ both languages use it; what the functions compute is `functions.py`. Rules shown
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config import functions
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
 # A name holds no blanks, dashes or brackets; only it and `$ENV()` may have a default.
-START = re.compile(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[a-z]*)?\(")
+START = late_pattern(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[a-z]*)?\(")
 DOLLAR = "\0$\0"
 
 # Limit: a text that grows without end is as bad as a circle; 10,000 replacements and 4 MiB are
@@ -159,7 +159,7 @@ def find_reference(text: str, position: int) -> Reference | None:
     return None
 
 
-NAME = re.compile(r"[A-Za-z0-9_.]+")
+NAME = late_pattern(r"[A-Za-z0-9_.]+")
 
 
 def _named(text: str, start: int, body: int, function: str) -> Reference | None:

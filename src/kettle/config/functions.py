@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kettle.patterns import late_pattern
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-INTEGER_FORMAT = re.compile(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?(?:ll|l)?[dixXouc](?:[^%]|%%)*")
-REAL_FORMAT = re.compile(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?[eEfFgGaA](?:[^%]|%%)*")
-STRING_FORMAT = re.compile(r"[^%]*%-?\d*(?:\.\d+)?s(?:[^%]|%%)*")
+INTEGER_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?(?:ll|l)?[dixXouc](?:[^%]|%%)*")
+REAL_FORMAT = late_pattern(r"[^%]*%[-+ #0]*\d*(?:\.\d+)?[eEfFgGaA](?:[^%]|%%)*")
+STRING_FORMAT = late_pattern(r"[^%]*%-?\d*(?:\.\d+)?s(?:[^%]|%%)*")
 SMALLEST_INTEGER = -(1 << 63)
 LARGEST_INTEGER = (1 << 63) - 1
 

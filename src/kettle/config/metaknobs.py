@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from kettle.config.expander import closing_bracket
 from kettle.config.templates import TEMPLATES
+from kettle.patterns import late_pattern
 
-ITEM = re.compile(r"[^\s,(]+")
-ARGUMENT = re.compile(r"\$\((\d)([?#+]?)(?=[:)])")
+ITEM = late_pattern(r"[^\s,(]+")
+ARGUMENT = late_pattern(r"\$\((\d)([?#+]?)(?=[:)])")
 
 
 class Item(NamedTuple):

@@ -19,13 +19,14 @@ from kettle.config.lines import LineReader
 from kettle.config.origin import Origin
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.config.sources import Sources
 
-STATEMENT = re.compile(r"@?(use|include|error|warning)(?=[\s:]|$)\s*(?!\s*=)(.*)$", re.IGNORECASE)
-IDENTIFIER = re.compile(r"[A-Za-z0-9_./]+")
-INCLUDE = re.compile(r"([^:]*?)\s*:\s*(.*)$", re.DOTALL)
+STATEMENT = late_pattern(r"@?(use|include|error|warning)(?=[\s:]|$)\s*(?!\s*=)(.*)$", re.IGNORECASE)
+IDENTIFIER = late_pattern(r"[A-Za-z0-9_./]+")
+INCLUDE = late_pattern(r"([^:]*?)\s*:\s*(.*)$", re.DOTALL)
 KEYWORDS = ("if", "elif", "else", "endif", "include", "use", "error", "warning")
 
 # Limit: files that include each other have to stop somewhere; the reference's bound.

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kettle.classad import ClassAd, parse_ads, unparse
-from kettle.classad.forms import to_json, to_xml
+from kettle.classad.forms_json import to_json
+from kettle.classad.forms_xml import to_xml
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import CommonFilesEvent
 from kettle.records.event_grid import JobAdInformationEvent

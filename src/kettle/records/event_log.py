@@ -17,6 +17,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import ClassVar, Self
 
+from kettle.patterns import late_pattern
 from kettle.records import event_cluster as c
 from kettle.records import event_grid as g
 from kettle.records import event_kinds as k
@@ -25,11 +26,11 @@ from kettle.records.event_base import BodyError, Event, Lines
 END = "..."
 # Limit: an event longer than this is no event; a reader would otherwise keep all of a wrong file.
 MAX_EVENT_BYTES = 4 * 1024 * 1024
-_HEADER = re.compile(
+_HEADER = late_pattern(
     r"(\d{3}) \((-?\d+)\.(-?\d+)\.(-?\d+)\) "
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)/(\d\d)) (\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)? ?"
 )
-_MOMENT = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
+_MOMENT = late_pattern(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z)?")
 GLOBAL_HEADER_WIDTH = 256
 
 

@@ -7,10 +7,10 @@ Pure text: numbers in, lines out, and back. Which numbers belong into a job's ta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kettle.patterns import late_pattern
 from kettle.records.event_text import one_line
 
 UsageValue = int | float | str
@@ -18,9 +18,9 @@ UsageTable = Mapping[str, UsageValue]
 
 # What these resources are measured in, in the label of their row.
 _UNITS = {"memory": "MB", "disk": "KB", "timeexecute": "s", "timeslotbusy": "s"}
-_TIMES = re.compile(r"Usr (\d+) (\d+):(\d+):(\d+), Sys (\d+) (\d+):(\d+):(\d+)$")
+_TIMES = late_pattern(r"Usr (\d+) (\d+):(\d+):(\d+), Sys (\d+) (\d+):(\d+):(\d+)$")
 _HEADING = "Partitionable Resources"
-_LABEL = re.compile(r"\t   (\S+)(?: \(([A-Za-z]+)\))?\s+:(.*)$")
+_LABEL = late_pattern(r"\t   (\S+)(?: \(([A-Za-z]+)\))?\s+:(.*)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from kettle.patterns import late_pattern
+from kettle.structs import Struct
 
 BANNER = "*** "
 # What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out of a record, in lower case.
@@ -21,11 +24,10 @@ ENVIRONMENT = ("env", "environment")
 LONGEST_RECORD_BYTES = 16 * 1024 * 1024
 
 _BLOCK_BYTES = 64 * 1024
-_FIELD = re.compile(r'(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
+_FIELD = late_pattern(r'(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRecord:
+class HistoryRecord(NamedTuple):
     """One ad of a history file: its lines, its banner's type word and the banner's fields.
 
     `kind` is `JOB` where the banner has no type word. Field names keep their spelling; values are
@@ -33,8 +35,8 @@ class HistoryRecord:
     """
 
     lines: tuple[str, ...]
-    kind: str = "JOB"
-    fields: dict[str, str] = field(default_factory=dict)
+    kind: str
+    fields: dict[str, str]
 
 
 def render_banner(
@@ -135,8 +137,7 @@ def _record(body: bytes, banner: bytes) -> HistoryRecord:
     return HistoryRecord(tuple(line for line in text.split("\n") if line), kind, fields)
 
 
-@dataclass(frozen=True, slots=True)
-class RotationRules:
+class RotationRules(Struct):
     """When a history file is rotated, and how many old ones stay: the MAX_HISTORY_… knobs.
 
     `most_bytes` 0 means never by size; `daily` and `monthly` rotate when a day or month, of local
@@ -153,8 +154,7 @@ class RotationRules:
         return (self.daily and last != now) or (self.monthly and last[:2] != now[:2])
 
 
-@dataclass(frozen=True, slots=True)
-class Rotation:
+class Rotation(Struct):
     """What a rotation does: the name the full file gets, and which old ones are deleted."""
 
     rename_to: str

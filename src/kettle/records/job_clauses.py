@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import product
 
 from kettle.classad import Expr
 from kettle.classad.nodes import AttributeReference, Binary, Literal, Parentheses, Selection
+from kettle.structs import Struct
 
 # Limit: alternatives of one expression; with more, looking things up is no gain.
 MOST_ALTERNATIVES = 1000
@@ -21,8 +21,7 @@ MOST_ALTERNATIVES = 1000
 _MIRRORED = {"==": "==", "=?=": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct):
     """A comparison: an attribute in lower case, one of == < <= > >=, a number or a string.
 
     Strings, which expressions compare without regard to case, are in lower case.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 import time
 from collections.abc import Callable, Iterator
@@ -128,7 +127,7 @@ def make_pool_key(config: Config) -> bool:
     except OSError:
         return False
     try:
-        os.write(fd, tokens.scramble(secrets.token_bytes(64)))
+        os.write(fd, tokens.scramble(os.urandom(64)))
     finally:
         os.close(fd)
     return True
@@ -242,7 +241,7 @@ class SystemClientCredentials:
                     issuer=trust_domain,
                     subject="condor@password",
                     issued_at=int(self._now()),
-                    token_id=secrets.token_hex(16),
+                    token_id=os.urandom(16).hex(),
                     lifetime_seconds=_OWN_TOKEN_SECONDS,
                 )
                 return tokens.parse_token(text)
@@ -268,7 +267,7 @@ class SystemServerCredentials:
 
     def refresh_folder(self, path: str) -> None:
         """Make and remove a file there, after which its names are read anew."""
-        name = os.path.join(path, f"FS_REMOTE_{os.getpid()}_{secrets.token_hex(4)}")
+        name = os.path.join(path, f"FS_REMOTE_{os.getpid()}_{os.urandom(4).hex()}")
         with contextlib.suppress(OSError):
             os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
             os.unlink(name)

@@ -7,7 +7,6 @@ that hangs must not hang every tool. Which of these facts is an ad's attribute i
 from __future__ import annotations
 
 import os
-import platform
 import pwd
 import socket
 from collections.abc import Mapping
@@ -70,15 +69,16 @@ def _operating_system() -> dict[str, str]:
             release = parse_os_release(file.read())
     except OSError:
         pass
-    name = release.get("NAME", platform.system())
+    system = os.uname().sysname
+    name = release.get("NAME", system)
     short = name.split()[0] if name else "Linux"
     number = release.get("VERSION_ID", "")
     major, _, minor = number.partition(".")
     major = major if major.isdecimal() else "0"
     minor = minor.partition(".")[0]
     return {
-        "OPSYS": platform.system().upper(),
-        "OPSYSLEGACY": platform.system().upper(),
+        "OPSYS": system.upper(),
+        "OPSYSLEGACY": system.upper(),
         "OPSYSNAME": short,
         "OPSYSSHORTNAME": short,
         "OPSYSMAJORVER": major,

@@ -13,13 +13,14 @@ import re
 from typing import TYPE_CHECKING
 
 from kettle.errors import SubmitError
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-TO_QUOTE = re.compile(r"[\s']+")
+TO_QUOTE = late_pattern(r"[\s']+")
 # White space of the old syntax; Python counts more.
-OLD_WORD = re.compile(r"[^ \t\r\n\v\f]+")
+OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
 
 
 def is_new_syntax(text: str) -> bool:

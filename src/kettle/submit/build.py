@@ -7,11 +7,11 @@ from job to job are done once. Sending the jobs is `kettle.client.queue`'s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
+from kettle.structs import Struct, field
 from kettle.submit import (
     interactive,
     policy,
@@ -81,8 +81,7 @@ class JobPlan(NamedTuple):
     differences: Attributes
 
 
-@dataclass(frozen=True)
-class SubmitOptions:
+class SubmitOptions(Struct):
     """What the command line adds to a description."""
 
     assignments: tuple[tuple[str, str], ...] = ()
@@ -95,8 +94,7 @@ class SubmitOptions:
     interactive: bool = False
 
 
-@dataclass
-class Submission:
+class Submission(Struct):
     """A description that was read, and the jobs it makes."""
 
     macros: SubmitMacros
@@ -130,7 +128,7 @@ class Submission:
 
     def begin(self, cluster: int) -> None:
         """Say which number the cluster has; before the first job is made."""
-        self.facts = replace(self.facts, cluster=cluster)
+        self.facts = self.facts.changed(cluster=cluster)
         self.macros.defaults["CLUSTER"] = self.macros.defaults["CLUSTERID"] = str(cluster)
 
     def first_of_later(self) -> QueueStatement:

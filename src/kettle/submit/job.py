@@ -14,6 +14,7 @@ from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.unparse import quote
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.patterns import late_pattern
 from kettle.submit.registry import command_names
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitFacts, SubmitSources
 
-STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
-WORD = re.compile(r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE)
+STRING = late_pattern(r'"(?:[^"\\]|\\.)*"')
+WORD = late_pattern(
+    r"(?<![\w.])(?:(MY|TARGET)\s*\.\s*)?([A-Za-z_]\w*)(?!\s*\()(?!\w)", re.IGNORECASE
+)
 
 
 class Attributes:

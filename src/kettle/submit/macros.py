@@ -6,7 +6,6 @@ expansion looked at something that changes from job to job, so that only that is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.config.expander import Expander
@@ -29,14 +28,13 @@ LIVE_NAMES = {
 }
 
 
-@dataclass(slots=True)
 class Variable:
     """One name that the description or the command line sets."""
 
-    name: str
-    text: str
-    origin: Origin
-    used: bool = False
+    __slots__ = ("name", "origin", "text", "used")
+
+    def __init__(self, name: str, text: str, origin: Origin, used: bool = False) -> None:
+        self.name, self.text, self.origin, self.used = name, text, origin, used
 
 
 class SubmitMacros:

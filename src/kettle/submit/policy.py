@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from kettle.attributes.codes import HoldReasonCode, JobUniverse, Notification
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, evaluate, normalize, strip_quotes
 
-GROUP_NAME = re.compile(r"[\w.@-]+")
+GROUP_NAME = late_pattern(r"[\w.@-]+")
 SHORTEST_LEASE_SECONDS = 20
 NICE_GROUP = "nice-user"
 CRON = (

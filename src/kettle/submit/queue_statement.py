@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.config.knob import parse_integer, parse_real
+from kettle.patterns import late_pattern
+from kettle.structs import Struct, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
     from kettle.submit.reader import QueueText, SubmitReader
     from kettle.submit.sources import SubmitSources
 
-KEYWORD = re.compile(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
-SLICE = re.compile(r"\[\s*(-?\d*)\s*(?::\s*(-?\d*)\s*)?(?::\s*(-?\d*)\s*)?\]")
-SEPARATORS = re.compile(r"[\s,]+")
-COUNT_FIRST = re.compile(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
-VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+KEYWORD = late_pattern(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
+SLICE = late_pattern(r"\[\s*(-?\d*)\s*(?::\s*(-?\d*)\s*)?(?::\s*(-?\d*)\s*)?\]")
+SEPARATORS = late_pattern(r"[\s,]+")
+COUNT_FIRST = late_pattern(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
+VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 UNIT_SEPARATOR = "\x1f"
 # White space without the separator of units, which Python counts as white space.
 BLANKS = " \t\r\n\v\f"
@@ -34,17 +35,16 @@ BLANKS = " \t\r\n\v\f"
 MOST_JOBS = 100_000_000
 
 
-@dataclass(frozen=True)
 class Row:
     """The variables of one job: row and step numbers, and the item's values by variable."""
 
-    index: int
-    step: int
-    values: tuple[str, ...]
+    __slots__ = ("index", "step", "values")
+
+    def __init__(self, index: int, step: int, values: tuple[str, ...]) -> None:
+        self.index, self.step, self.values = index, step, values
 
 
-@dataclass
-class QueueStatement:
+class QueueStatement(Struct):
     """A queue statement taken apart."""
 
     count: int = 1

@@ -7,25 +7,25 @@ The statements are those of the configuration language (`kettle.config.reader`) 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.reader import Place, StatementReader, Trouble
 from kettle.errors import ConfigError, SubmitError
+from kettle.patterns import late_pattern
+from kettle.structs import Struct
 
 if TYPE_CHECKING:
     from kettle.submit.macros import SubmitMacros
     from kettle.submit.sources import SubmitSources
 
-QUEUE = re.compile(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
-OWN_ATTRIBUTE = re.compile(r"([+-])\s*([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
-ATTRIBUTE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
+OWN_ATTRIBUTE = late_pattern(r"([+-])\s*([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
+ATTRIBUTE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
-@dataclass(frozen=True)
-class QueueText:
+class QueueText(Struct):
     """A queue statement as written, and the line it stands on."""
 
     text: str

@@ -8,12 +8,13 @@ import re
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import ClassAdSyntaxError, SubmitError
+from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, normalize, split_list
 
-SIZE = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
+SIZE = late_pattern(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
 KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
-LITERAL = re.compile(r"[-+]?\d+(\.\d+)?")
-RESOURCE = re.compile(r"REQUEST_([A-Z0-9_]+)", re.IGNORECASE)
+LITERAL = late_pattern(r"[-+]?\d+(\.\d+)?")
+RESOURCE = late_pattern(r"REQUEST_([A-Z0-9_]+)", re.IGNORECASE)
 OWN_STEPS = ("CPUS", "MEMORY", "DISK", "GPUS")
 # What a job is told after it was stopped for using more memory than it asked for.
 MEMORY_RETRY = (

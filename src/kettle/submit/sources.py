@@ -6,10 +6,10 @@ Protocols and a copy out of dictionaries for tests; the real sources are made by
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from kettle.config.sources import MemorySources
+from kettle.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,8 +51,7 @@ class SubmitSources(Protocol):
         """Return the source of randomness for `$RANDOM_CHOICE()`."""
 
 
-@dataclass(frozen=True)
-class SubmitFacts:
+class SubmitFacts(Struct):
     """Facts about one submission that no file says.
 
     `now` is epoch seconds; `folder` is absolute; `file_name` is the description's own name.

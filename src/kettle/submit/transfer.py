@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
+from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, split_list, strip_quotes
 
-URL = re.compile(r"([A-Za-z][\w+.-]*)://")
+URL = late_pattern(r"([A-Za-z][\w+.-]*)://")
 SHOULD = {
     "yes": "YES",
     "true": "YES",

@@ -10,12 +10,11 @@ item 2; checked against the real tools.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from kettle.errors import KettleError, UsageError
+from kettle.structs import Struct
 from kettle.tools.programs import Streams
 
 W = TypeVar("W")
@@ -23,8 +22,7 @@ W = TypeVar("W")
 MANY = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct):
     """One option of a tool.
 
     `shortest` is how many letters one dash needs (0: the whole name); `values` how many words
@@ -38,8 +36,7 @@ class Option:
     qualified: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(Struct):
     """An option as it was given; a positional word has the empty name and itself as value.
 
     `word` is the option as typed, `index` its place in the arguments.
@@ -174,6 +171,8 @@ def read_options(words: Sequence[str], options: Sequence[Option]) -> Iterator[Gi
 
 def suggest_option(word: str, options: Sequence[Option]) -> str:
     """Return a hint naming the option nearest to a mistyped `word`, empty if none is near."""
+    import difflib  # for those alone who mistype
+
     names = [option.name for option in options]
     near = difflib.get_close_matches(word.lstrip("-").partition(":")[0], names, n=1)
     return f"did you mean -{near[0]}?" if near else ""

@@ -10,11 +10,11 @@ Source: wire reference, Names and lists.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kettle.errors import RefusedError
+from kettle.patterns import late_pattern
 from kettle.transfer.items import Item, SendFile, SendUrl
 from kettle.transfer.plan import check_name
 
@@ -22,8 +22,8 @@ from kettle.transfer.plan import check_name
 SANDBOX_MANIFEST = ".MANIFEST"
 # Limit: a manifest longer than this is none.
 MAX_MANIFEST = 64 * 1024 * 1024
-_NAME = re.compile(r"_condor_checkpoint_MANIFEST\.(\d{4,})")
-_LINE = re.compile(r"([0-9a-f]{64}) \*(.+)")
+_NAME = late_pattern(r"_condor_checkpoint_MANIFEST\.(\d{4,})")
+_LINE = late_pattern(r"([0-9a-f]{64}) \*(.+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
+from kettle.patterns import late_pattern
 from kettle.transfer.items import FileView, Item, Look, SendDirectory, SendFile, SendUrl
 
 STDOUT_NAME = "_condor_stdout"
@@ -24,7 +25,7 @@ STDERR_NAME = "_condor_stderr"
 MAX_DEPTH = 100
 # Limit: items in one transfer; each costs a message and memory at both ends.
 MAX_ITEMS = 1_000_000
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
+_URL = late_pattern(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 # Files the starter itself puts into the sandbox; they never travel back by being "new".
 OWN_FILES = frozenset(
     {".job.ad", ".machine.ad", ".chirp.config", ".update.ad", ".job_wrapper_failure",

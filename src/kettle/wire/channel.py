@@ -18,7 +18,6 @@ Source: wire reference, Packets and messages, AES-GCM channel.
 
 from __future__ import annotations
 
-import hashlib
 import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -28,7 +27,7 @@ from kettle.wire.codec import Reader, Writer
 from kettle.wire.frames import HEADER_SIZE, MAXIMUM_BODY, decode_header, encode_header
 
 if TYPE_CHECKING:
-    from hashlib import _Hash
+    from cryptography.hazmat.primitives.hashes import Hash
 
 IV_SIZE = 16
 TAG_SIZE = 16
@@ -67,7 +66,7 @@ class ClearDigest:
     __slots__ = ("_digest", "counted")
 
     def __init__(self) -> None:
-        self._digest: _Hash | None = None
+        self._digest: Hash | None = None
         self.counted = 0
 
     def update(self, data: bytes | memoryview) -> None:
@@ -76,14 +75,21 @@ class ClearDigest:
         if room <= 0:
             return
         if self._digest is None:
-            self._digest = hashlib.sha256()
+            self._digest = _make_digest()
         piece = data[:room]
         self._digest.update(piece)
         self.counted += len(piece)
 
     def value(self) -> bytes:
         """Return the digest; zeros if nothing went."""
-        return self._digest.digest() if self._digest is not None else NO_DIGEST
+        return self._digest.copy().finalize() if self._digest is not None else NO_DIGEST
+
+
+def _make_digest() -> Hash:
+    """Return a SHA-256: that of the package which encrypts, as two copies of OpenSSL are slow."""
+    from cryptography.hazmat.primitives.hashes import SHA256, Hash
+
+    return Hash(SHA256())
 
 
 class Direction:

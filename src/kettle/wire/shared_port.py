@@ -6,10 +6,10 @@ Shared-port forwarding.
 
 from __future__ import annotations
 
-import re
 import struct
 
 from kettle.errors import RemoteProtocolError
+from kettle.patterns import late_pattern
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Dialog, ResetDigests, Send
@@ -18,7 +18,7 @@ from kettle.wire.messages.brokering import SharedPortConnect
 from kettle.wire.sinful import Sinful
 
 SELF = "self"
-_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_ID = late_pattern(r"[A-Za-z0-9._-]{1,100}")
 _INTEGER = struct.Struct(">q")
 FIRST_BYTES = HEADER_SIZE + 8
 """How many bytes of a connection tell which command it begins with."""

@@ -6,7 +6,6 @@ itself is the shells' (`runtime.network`, `client.stream`). Source: wire referen
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 MAXIMUM_TEXT = 64 * 1024
 MAXIMUM_PARAMETERS = 200
 
-_BARE = frozenset(string.ascii_letters + string.digits + "._-:#[]+")
+_BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:#[]+")
 
 
 def _quote(text: str) -> str:
@@ -41,7 +40,7 @@ def _unquote(text: str) -> str:
     data = bytearray(first.encode("utf-8", "surrogateescape"))
     for piece in rest:
         digits = piece[:2]
-        if len(digits) == 2 and all(digit in string.hexdigits for digit in digits):
+        if len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
             data.append(int(digits, 16))
             data += piece[2:].encode("utf-8", "surrogateescape")
         else:

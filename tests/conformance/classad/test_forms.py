@@ -6,7 +6,8 @@ import pytest
 
 from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.ad import parse_ad_at
-from kettle.classad.forms import render_ads, to_json
+from kettle.classad.forms import render_ads
+from kettle.classad.forms_json import to_json
 from kettle.classad.nodes import AdNode
 from kettle.classad.pretty import pretty
 from kettle.classad.unparse import quote, unquote

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 from kettle.classad.nodes import Expr, literal
 from kettle.classad.unparse import render_value
 from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, ExprList, RelativeTime, Value
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.classad.state import State
 
-_NUMBER: Final = re.compile(
+_NUMBER: Final = late_pattern(
     r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|(inf(?:inity)?|nan)"
     r"|((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))",
     re.IGNORECASE,

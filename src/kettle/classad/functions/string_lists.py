@@ -10,6 +10,7 @@ from kettle.classad.functions.convert import number_in
 from kettle.classad.functions.regex import compile_pattern
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_integer
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.classad.state import State
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 # Membership also splits at tabs.
 _DEFAULT: Final = " ,"
 _MEMBERSHIP: Final = " ,\t"
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+\Z")
+_INTEGER: Final = late_pattern(r"[+-]?[0-9]+\Z")
 _GREATEST_FLOAT: Final = 3.4028234663852886e38
 
 

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Final
 from kettle.classad.functions.convert import elements_of, list_of
 from kettle.classad.functions.table import Function, strict
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
     from kettle.classad.state import State
 
 _BLANKS: Final = " \t\n\r"
-_TO_QUOTE: Final = re.compile(r"[ \t\n\r']+")
+_TO_QUOTE: Final = late_pattern(r"[ \t\n\r']+")
 
 
 def split_arguments(text: str) -> list[str] | None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kettle.errors import KettleError
+from kettle.patterns import late_pattern
 from kettle.records.event_base import Event
 from kettle.records.event_kinds import (
     ExecuteEvent,
@@ -31,7 +31,7 @@ from kettle.records.event_log import EventReader
 from kettle.tools.programs import Streams, load_tool
 
 POLL_SECONDS = (0.02, 0.25)
-_TERSE = re.compile(r"(\d+)\.(\d+) - \d+\.(\d+)")
+_TERSE = late_pattern(r"(\d+)\.(\d+) - \d+\.(\d+)")
 
 
 @dataclass

@@ -8,17 +8,17 @@ change and give to `condor_submit`.
 from __future__ import annotations
 
 import os.path
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from kettle.errors import UsageError
+from kettle.patterns import late_pattern
 
 PLACEHOLDER = "{}"
 # What parts the columns of a row of items when nothing else can be trusted not to occur in them.
 SEPARATOR = "\x1f"
 SEARCHER = "/usr/bin/env"
-_PLAIN = re.compile(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
+_PLAIN = late_pattern(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
 
 
 @dataclass(frozen=True)

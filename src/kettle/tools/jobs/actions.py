@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import ActionResult, JobAction
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.structs import Struct, field
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from kettle.client.jobs import Acted
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(Struct):
     """How one of the tools speaks.
 
     `done` completes "Job 1.0 …", `all_done` "All jobs have been …"; `undone` is why a job's status
@@ -91,8 +90,7 @@ OPTION_LINES = {
 }
 
 
-@dataclass
-class Wish:
+class Wish(Struct):
     """What the command line asks for."""
 
     action: JobAction
@@ -109,8 +107,7 @@ class Wish:
     reach: dict[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct):
     """One request by constraint, and the words for what it is about."""
 
     constraint: str

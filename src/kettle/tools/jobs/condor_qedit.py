@@ -15,6 +15,7 @@ from kettle.classad import ClassAd, parse_ads, parse_expression
 from kettle.client.pool import quoted
 from kettle.client.queue import Queue
 from kettle.errors import ClassAdSyntaxError, RefusedError, UsageError
+from kettle.patterns import late_pattern
 from kettle.tools.options import Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -66,7 +67,7 @@ EDIT
 
 Restrictions come first. Strings need their own quotes: condor_qedit 12 Foo '"text"'
 """
-_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_ATTRIBUTE = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
 @dataclass

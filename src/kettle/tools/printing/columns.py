@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kettle.classad import (
     ClassAd,
@@ -21,16 +20,18 @@ from kettle.classad import (
     unparse,
 )
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.patterns import late_pattern
+from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment, format_span
 
 # %, flags, width, precision, length letters that change nothing, the conversion.
-_CONVERSION = re.compile(
+_CONVERSION = late_pattern(
     r"%([-+ #0]*)(\d*)(?:\.(\d+))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
 # An integer as every writer of ads spells it; it has no other form when printed.
-_NUMBER = re.compile(r"(?:0|-?[1-9]\d{0,17})\Z").match
+_NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
 _OWN_LETTERS = frozenset("vVrRTY")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
 
@@ -66,8 +67,7 @@ def raw_text(ad: ClassAd, text: str, expression: Expr) -> str:
     return unparse(expression, old=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(Struct):
     """A printf format taken apart: literal text around at most one conversion."""
 
     before: str
@@ -140,8 +140,7 @@ def _number(value: Value) -> int | float | None:
     return None
 
 
-@dataclass(slots=True)
-class FormatColumn:
+class FormatColumn(Struct):
     """`-format FORMAT ATTR`: its own text, no separators."""
 
     form: Format
@@ -193,8 +192,7 @@ class FormatColumn:
         return None if found is None else unparse(found, old=True)
 
 
-@dataclass(slots=True)
-class AutoColumn:
+class AutoColumn(Struct):
     """One attribute of `-af`; `width` grows with what is printed when there are headings."""
 
     text: str
@@ -224,7 +222,7 @@ class AutoColumn:
         if self.raw:
             return raw_text(ad, self.text, self.expression)
         raw = ad.table.get(self.key) if self.key else None
-        if type(raw) is str and _NUMBER(raw) is not None:
+        if type(raw) is str and _NUMBER.match(raw) is not None:
             # What is plainly an integer is printed as it came, without being parsed.
             return raw
         value = ad.evaluate_expression(self.expression)

@@ -6,17 +6,16 @@ a pool are the same in ad after ad, so what one was rendered as is remembered.
 
 from __future__ import annotations
 
-import re
-
 from kettle.classad import ClassAd
-from kettle.classad.forms import to_json
+from kettle.classad.forms_json import to_json
+from kettle.patterns import late_pattern
 
 # Limit: values remembered of one attribute, and sets of attributes.
 _MOST_VALUES = 1000
 _MOST_PLANS = 1000
 
 # Texts that are the same in JSON.
-_AS_IT_IS = re.compile(r'(?:0|-?[1-9]\d{0,17}|"[^"\\\x00-\x1f]*"|true|false)\Z').match
+_AS_IT_IS = late_pattern(r'(?:0|-?[1-9]\d{0,17}|"[^"\\\x00-\x1f]*"|true|false)\Z')
 
 _Fragments = dict[str, str]
 
@@ -63,7 +62,7 @@ class JsonAds:
 
 
 def _render(name: str, text: str, fragments: _Fragments) -> str:
-    if _AS_IT_IS(text) is not None and name.isidentifier():
+    if _AS_IT_IS.match(text) is not None and name.isidentifier():
         fragment = f'  "{name}": {text}'
     else:
         one = ClassAd()

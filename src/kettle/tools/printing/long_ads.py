@@ -6,12 +6,11 @@ and often the same expressions; and a plain value is printed as it came.
 
 from __future__ import annotations
 
-import re
-
 from kettle.classad import ClassAd, Expr, unparse
+from kettle.patterns import late_pattern
 
 # Values that are printed as they stand, without being parsed.
-_PLAIN = re.compile(r'0|-?[1-9][0-9]{0,17}|true|false|undefined|"[ !#-\[\]-~]*"')
+_PLAIN = late_pattern(r'0|-?[1-9][0-9]{0,17}|true|false|undefined|"[ !#-\[\]-~]*"')
 # Limit: different orders of names, and different expressions, that are remembered.
 _MOST_ORDERS = 1000
 _MOST_TEXTS = 20_000

@@ -9,9 +9,9 @@ with an ad is in the tools' own tables of functions; reading print-format files 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, MutableSequence
-from dataclasses import dataclass
 
 from kettle.classad import ClassAd, Expr
+from kettle.structs import Struct
 from kettle.tools.printing.columns import FormatColumn, parse_column, parse_format, show_value
 from kettle.tools.printing.widths import length, measured_width
 
@@ -20,8 +20,7 @@ Shown = Callable[[ClassAd], str | None]
 Renderers = Mapping[str, Shown]
 
 
-@dataclass(slots=True)
-class Column:
+class Column(Struct):
     """One column. `width` None: as wide as heading and content need; `left`: filled at the right.
 
     Exactly one of `shown`, `printf` and the bare `expression` makes the text.
@@ -64,8 +63,7 @@ class Column:
         return measured_width(ad.evaluate_expression(expression))
 
 
-@dataclass(slots=True)
-class Mask:
+class Mask(Struct):
     """Columns and what stands around them. Automatic widths grow as rows are measured."""
 
     columns: MutableSequence[Column]

@@ -8,13 +8,11 @@ page on print formats; details from recorded output (vectors `output/cases.json`
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from kettle.classad import ClassAd, Value, parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.structs import Struct, field
 from kettle.tools.printing.columns import FormatColumn, parse_format, unescape
 from kettle.tools.printing.masks import Column, Mask, Renderers, Shown
 
@@ -44,8 +42,7 @@ _SELECT_TEXTS = {
 AttributeRenderers = Mapping[str, Callable[[str], Shown]]
 
 
-@dataclass(slots=True)
-class PrintFormat:
+class PrintFormat(Struct):
     """What a print-format file says."""
 
     mask: Mask
@@ -79,7 +76,8 @@ def read_print_format(
 ) -> PrintFormat:
     """Read a print-format file; UsageError if it cannot be read or selects nothing."""
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
     except OSError:
         raise UsageError(
             f"Can't open select file: {path}\nError: cannot execute print-format file {path}"
@@ -140,6 +138,8 @@ def _read_select(found: PrintFormat, rest: str) -> None:
 
 def _split(text: str) -> list[str]:
     """Split into words; quotes keep spaces together, a backslash stays."""
+    import shlex
+
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
     lexer.whitespace_split = True
     lexer.escape = ""

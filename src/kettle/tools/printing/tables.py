@@ -7,9 +7,9 @@ widths, content that is longer runs over, or widens its column for all rows wher
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from kettle.classad import ClassAd
+from kettle.structs import Struct
 from kettle.tools.printing.columns import Columns
 
 # How a missing value is shown: `[????]` as wide as the cell, or a text.
@@ -19,8 +19,7 @@ BLANK = ""
 Shown = Callable[[ClassAd], str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct):
     """One column of a table."""
 
     heading: str
@@ -64,7 +63,7 @@ def render_table(
     rows = [(ad, [cell.text(ad) for cell in cells]) for ad in ads]
     measured = [*(ad for ad, _ in rows), *widths_of]
     fitted = [
-        replace(cell, width=max([cell.width, *(len(cell.shown(ad) or "") for ad in measured)]))
+        cell.changed(width=max([cell.width, *(len(cell.shown(ad) or "") for ad in measured)]))
         if cell.grows
         else cell
         for cell in cells

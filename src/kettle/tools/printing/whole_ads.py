@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from kettle.classad import ClassAd
-from kettle.classad.forms import XML_FOOTER, XML_HEADER, render_ads, to_json, to_xml
+from kettle.classad.forms import render_ads
+from kettle.classad.forms_json import to_json
+from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, to_xml
 from kettle.tools.printing.json_ads import JsonAds
 from kettle.tools.printing.long_ads import LongAds
 

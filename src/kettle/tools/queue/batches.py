@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
+from kettle.structs import Struct, field
 from kettle.tools.printing.times import format_moment
 from kettle.tools.printing.widths import length
 
@@ -25,8 +25,7 @@ _LEAST_OWNER, _LEAST_BATCH = 8, 10
 Key = tuple[str, str]
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(Struct):
     """One row: what is shown and what is counted."""
 
     owner: str

@@ -9,13 +9,13 @@ in `records/history.py`, columns in `tables.py`. Output is the reference's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, KettleError, NotFoundError, StorageError, UsageError
 from kettle.records.history import HistoryRecord, read_backwards, read_forwards, rotated_files
+from kettle.structs import Struct
 from kettle.tools.options import run_tool
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.printing.whole_ads import open_ads, restrict
@@ -288,15 +288,14 @@ def render_extract(ad: ClassAd) -> bytes:
 # How they are printed
 
 
-@dataclass
-class Printer:
+class Printer(Struct):
     """Prints ads one by one; `begin` prints what stands before the first, once."""
 
     wish: Wish
     streams: Streams
     print_format: PrintFormat | None
     begun: bool = False
-    row: Callable[[ClassAd], str] = field(default=str)
+    row: Callable[[ClassAd], str] = str
 
     def begin(self) -> None:
         """Print headings, if that has not been done."""

@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads
 from kettle.errors import ConfigError, NotFoundError, UsageError
+from kettle.structs import Struct
 from kettle.tools.options import run_tool
 from kettle.tools.printing.ad_filter import AdFilter
-from kettle.tools.printing.print_format import PrintFormat, read_print_format
-from kettle.tools.printing.whole_ads import restrict, write_ads
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
-from kettle.tools.queue.job_columns import show_universe
 from kettle.tools.queue.totals import render_totals
 from kettle.tools.queue.usage import USAGE
 from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
+
+if TYPE_CHECKING:
+    from kettle.tools.printing.print_format import PrintFormat
 
 TABLE_ATTRIBUTES = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
@@ -53,8 +53,7 @@ AUTOCLUSTER_ATTRIBUTES = (
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
 
-@dataclass
-class Answer:
+class Answer(Struct):
     """The ads of one source, with what stands over them."""
 
     title: str
@@ -114,6 +113,7 @@ def check_wish(wish: Wish) -> None:
 def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     if not wish.print_format:
         return None
+    from kettle.tools.printing.print_format import read_print_format
     from kettle.tools.queue.job_columns import ATTRIBUTE_RENDERERS, RENDERERS
 
     found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
@@ -148,7 +148,8 @@ def _say_all(
 def read_ads(path: str, form: str) -> list[ClassAd]:
     """Return the ads of a file."""
     try:
-        text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
     except OSError:
         raise UsageError(f"Can't open file of ClassAds: {path}") from None
     return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))
@@ -204,6 +205,8 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
 def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
     out = streams.stdout
     if wish.form:
+        from kettle.tools.printing.whole_ads import restrict, write_ads
+
         ads = (restrict(ad, wish.attributes) for ad in answer.ads)
         write_ads(ads, wish.form, out)
     elif wish.columns:
@@ -286,6 +289,8 @@ def _render_factories(ads: list[ClassAd]) -> str:
 
 def _render_autoclusters(ads: Iterable[ClassAd]) -> str:
     """Return a row for each group of jobs that the schedd says are alike to the negotiator."""
+    from kettle.tools.queue.job_columns import show_universe
+
     rows = ["   ID COUNT UNIVERSE CPUS MEMORY     DISK REQUIREMENTS\n"]
     for ad in sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0):
         numbers = [ad.integer(name) for name in ("AutoClusterId", "JobCount")]

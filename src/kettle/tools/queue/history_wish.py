@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.structs import Struct, field
 from kettle.tools.options import Option, choose_option
 from kettle.tools.printing.columns import Columns
 from kettle.tools.queue.wish import Words, render_jobs
@@ -55,8 +55,7 @@ OPTIONS = (
 )
 
 
-@dataclass
-class Wish:
+class Wish(Struct):
     """Everything a command line of `condor_history` can say."""
 
     ids: list[str] = field(default_factory=list)

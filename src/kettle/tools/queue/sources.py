@@ -5,7 +5,6 @@ Which jobs are meant and how they are shown is not decided here.
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -31,7 +30,7 @@ def ask_schedds(
     from kettle.tools.queue.condor_q import Answer
 
     reach = Reach(environment, **wish.reach)
-    user = getpass.getuser() if wish.mine else ""
+    user = _own_name() if wish.mine else ""
     options: dict[str, object] = {}
     if wish.factories:
         options = {"IncludeClusterAd": True, "NoProcAds": True}
@@ -59,6 +58,12 @@ def ask_schedds(
         now = found.summary.integer("ServerTime") or 0
         summary = _named(found.summary, user, reach)
         yield Answer(title, ads, summary, float(now))
+
+
+def _own_name() -> str:
+    import getpass  # brings the terminal's settings
+
+    return getpass.getuser()
 
 
 def _named(summary: ClassAd, user: str, reach: Reach) -> ClassAd:

@@ -7,9 +7,9 @@ Only the lists of columns are here; what stands in a column is in `job_columns.p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_expression
+from kettle.structs import Struct
 from kettle.tools.printing.masks import Column, Mask, Shown
 from kettle.tools.queue import job_columns as jobs
 
@@ -17,8 +17,7 @@ OWNER_WIDTH = 14
 _OWNER_WIDTH_IN_DAGS = 17
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct):
     """What a table needs to know: owner's width, the most a row may take (0: no limit)."""
 
     owner_width: int = OWNER_WIDTH

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
+from kettle.structs import Struct
 from kettle.tools.queue.batches import is_dag
 
 # What follows the line over ads from a file, where the other lines would be.
 _BLANKS_FROM_FILE = 51
 
 
-@dataclass(slots=True)
-class Totals:
+class Totals(Struct):
     """Jobs by state; `jobs` counts those of other states too."""
 
     jobs: int = 0

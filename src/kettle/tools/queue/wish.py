@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from kettle.classad import parse_expression
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.structs import Struct, field
 from kettle.tools.options import Option, UnknownOptionError, choose_option
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
@@ -89,8 +89,7 @@ _NEEDS = {
 }
 
 
-@dataclass
-class Wish:
+class Wish(Struct):
     """Everything a command line of `condor_q` can say."""
 
     ids: list[str] = field(default_factory=list)

@@ -7,9 +7,9 @@ summed. Widths, letters and what counts as free are the reference's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 from kettle.classad import ClassAd
+from kettle.structs import Struct
 from kettle.tools.printing.tables import Cell, render_table
 from kettle.tools.status.tables import gpus, platform, readable_mebibytes, state_letters
 from kettle.tools.status.totals import (
@@ -36,8 +36,7 @@ _FREE = frozenset(("Owner", "Unclaimed", "Drained", "Backfill"))
 _RECENT_MINUTES = 20
 
 
-@dataclass(slots=True)
-class Machine:
+class Machine(Struct):
     """What the slots of one machine add up to; memory in MiB."""
 
     first: ClassAd
@@ -164,7 +163,7 @@ _LOAD = (
     _cell("Jobs/Min", "JobsMin", 8),
 )
 _SLOTS = (
-    replace(_MACHINE[0], width=12),
+    _MACHINE[0].changed(width=12),
     *_MACHINE[1:],
     *_SIZE,
     _cell("FreCpu", "FreCpu", 6),
@@ -186,7 +185,7 @@ def _gpu_key(ad: ClassAd) -> str | None:
     return ", ".join(part for part in parts if part)
 
 
-_BY_PLATFORM = replace(SLOT_STATES, key=platform, fits=True, least_width=14)
+_BY_PLATFORM = SLOT_STATES.changed(key=platform, fits=True, least_width=14)
 # For each choice of slots: the cells of a line and the sums below.
 COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
     "slot": (_SLOTS, _BY_PLATFORM),
@@ -200,11 +199,11 @@ COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
             _cell(" KFlops  ", "KFlops", 9),
             *_LOAD,
         ),
-        replace(SERVER, key=platform, fits=True, least_width=14),
+        SERVER.changed(key=platform, fits=True, least_width=14),
     ),
     "claimed": (
         (*_MACHINE, _cell("Users", "Users", 5, left=True, grows=True)),
-        replace(CLAIMED, key=platform),
+        CLAIMED.changed(key=platform),
     ),
     "gpus": (
         (
@@ -216,7 +215,7 @@ COMPACT: dict[str, tuple[Sequence[Cell], Totals]] = {
                 for heading, width in (("Capability", 10), ("GPUsMemory", 10), ("DeviceNames", 11))
             ),
         ),
-        replace(GPUS, key=_gpu_key, fits=True, least_width=14),
+        GPUS.changed(key=_gpu_key, fits=True, least_width=14),
     ),
 }
 

@@ -7,14 +7,12 @@ is in `wish.py`, the tables are `tables.py`, the sums `totals.py`, user-chosen c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.patterns import late_pattern
 from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.printing.tables import render_table
 from kettle.tools.programs import Streams
@@ -57,7 +55,8 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     if wish.target_file:
         # Compat: like the reference, which takes it and shows TARGET as undefined all the same.
         try:
-            Path(wish.target_file).read_bytes()
+            with open(wish.target_file, "rb") as file:
+                file.read(1)
         except OSError as error:
             raise UsageError(f"Cannot open file {wish.target_file}: errno: {error.errno}") from None
     if wish.compact is not None and wish.totals_only:
@@ -123,7 +122,7 @@ def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     part of its name too, and finds only ads that stand at the same place.
     """
     try:
-        others = arrange(replace(wish, limit=0), read_ads(wish.merge_file, "auto", []))
+        others = arrange(wish.changed(limit=0), read_ads(wish.merge_file, "auto", []))
     except OSError:
         streams.stderr.write(f"Can't open file of ClassAds: {wish.merge_file}\n")
         others = []
@@ -285,7 +284,7 @@ def _sort_key(
     return tuple(keys)
 
 
-_DIGITS = re.compile(r"(\d+)")
+_DIGITS = late_pattern(r"(\d+)")
 
 
 def _natural_key(ad: ClassAd) -> tuple[bool, str, list[tuple[int, int, str]]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import UsageError
+from kettle.patterns import late_pattern
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, render_table
@@ -265,8 +266,8 @@ class Beginning:
     program: str = ""
 
 
-_PID = re.compile(r"\*\* PID = (\d+)")
-_PROGRAM = re.compile(r"\*\* (/.*)")
+_PID = late_pattern(r"\*\* PID = (\d+)")
+_PROGRAM = late_pattern(r"\*\* (/.*)")
 
 
 def read_beginning(log: Path) -> Beginning:

@@ -6,16 +6,16 @@ What the tables of `condor_status` show is in `tables.py`; jobs have their own w
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from kettle.classad import ClassAd, Expr
+from kettle.patterns import late_pattern
 from kettle.tools.printing.masks import Shown
 from kettle.tools.printing.times import format_moment, format_span
 from kettle.tools.status.tables import fixed, member_count, moment, platform, span, state_code
 from kettle.tools.status.tables import version as condor_version
 
-_PLATFORM = re.compile(r"\$CondorPlatform:\s*(\S+)")
+_PLATFORM = late_pattern(r"\$CondorPlatform:\s*(\S+)")
 
 
 def show_string(expression: Expr | None, ad: ClassAd) -> str:

@@ -6,11 +6,11 @@ What a mode asks the collector for is in `condor_status.py`, the sums below a ta
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.nodes import ListNode, Literal
+from kettle.patterns import late_pattern
 from kettle.tools.printing.tables import FILL, Cell, Shown
 from kettle.tools.printing.times import format_moment, format_span
 
@@ -78,7 +78,7 @@ def name_or_machine(ad: ClassAd) -> str | None:
     return ad.string("Name") or ad.string("Machine")
 
 
-_VERSION = re.compile(r"\$CondorVersion:\s*(\S+)(?:.*?(?:BuildID|PackageID):\s*(\S+))?")
+_VERSION = late_pattern(r"\$CondorVersion:\s*(\S+)(?:.*?(?:BuildID|PackageID):\s*(\S+))?")
 
 
 def version(ad: ClassAd) -> str | None:

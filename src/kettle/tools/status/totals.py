@@ -7,9 +7,9 @@ malformed and mentioned. What is grouped and summed in each mode is a table at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 
 from kettle.classad import ClassAd
+from kettle.structs import Struct
 
 _LABEL_WIDTH = 14
 
@@ -18,8 +18,7 @@ Row = list[float]
 Adder = Callable[[ClassAd, Row], bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(Struct):
     """What is summed in one mode."""
 
     heading: str
@@ -266,7 +265,7 @@ ACTIVITIES = Totals(
     _count_states(_STATE_ORDER, first_is_total=False),
     _numbers(6, 6, 10, 8, 11, 8, 7, 9, 7),
 )
-GPUS = replace(ACTIVITIES, after=("",))
+GPUS = ACTIVITIES.changed(after=("",))
 SERVER = Totals(
     "    Slots Avail  Memory        Disk        MIPS      KFLOPS",
     6,

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from kettle.classad.unparse import render_value
 from kettle.errors import UsageError
+from kettle.structs import Struct, field
 from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell
@@ -58,8 +58,7 @@ Usage: condor_status [options] [NAME...]
 FORMS = ("long", "new", "json", "xml", "auto")
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(Struct):
     """What one choice of ads asks for and how it is shown."""
 
     # Number of the query, type it names, and a condition of its own.
@@ -167,8 +166,7 @@ OPTIONS = (
 # fmt: on
 
 
-@dataclass(slots=True)
-class Wish:
+class Wish(Struct):
     """What the command line asks for."""
 
     mode: str = "slot"

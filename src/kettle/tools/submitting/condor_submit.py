@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from kettle.config import Config
 from kettle.errors import KettleError, SubmitError, UsageError
+from kettle.patterns import late_pattern
+from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
 from kettle.tools.options import Option, match_option
 from kettle.tools.programs import Streams
@@ -65,8 +66,8 @@ OPTIONS = (
     Option("verbose", 1),
     Option("version", 4),
 )
-ASSIGNMENT = re.compile(r"([^\s=]+)\s*=(.*)", re.DOTALL)
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+ASSIGNMENT = late_pattern(r"([^\s=]+)\s*=(.*)", re.DOTALL)
+NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 NO_FILE = """
 ERROR: No submit filename was provided, and '{0}'
   was given as the output filename for -dump or -dry-run. Was this intended?
@@ -76,8 +77,7 @@ ERROR: No submit filename was provided, and '{0}'
 """
 
 
-@dataclass
-class Request:
+class Request(Struct):
     """What the command line asks for."""
 
     file: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kettle.classad.forms import to_json
+from kettle.classad.forms_json import to_json
 from kettle.client.daemon import list_token_requests
 from kettle.tools.options import Option
 from kettle.tools.programs import Streams

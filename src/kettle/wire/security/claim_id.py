@@ -9,10 +9,10 @@ reference, Claim sessions, Family session.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from kettle.errors import RemoteProtocolError
+from kettle.patterns import late_pattern
 from kettle.wire.levels import Level
 from kettle.wire.security.keys import DATAGRAM_CIPHER, session_key
 from kettle.wire.security.session import Session
@@ -37,7 +37,7 @@ CLAIM_INFO = (
 )
 """The session info of claim ids made here."""
 
-_INFO_ITEM = re.compile(r'\s*([A-Za-z]\w*)\s*=\s*(?:"([^"]*)"|([^;"]*))\s*;?')
+_INFO_ITEM = late_pattern(r'\s*([A-Za-z]\w*)\s*=\s*(?:"([^"]*)"|([^;"]*))\s*;?')
 
 
 def _is_number(text: str) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kettle.attributes.version import CONDOR_VERSION, parse_version
@@ -19,6 +18,7 @@ from kettle.errors import (
     RemoteProtocolError,
     SessionUnknown,
 )
+from kettle.structs import Struct, field
 from kettle.wire.codec import Writer
 from kettle.wire.commands import Command, command_name
 from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption, Words
@@ -33,8 +33,7 @@ from kettle.wire.sinful import Sinful
 NONCE_SIZE = 33
 
 
-@dataclass(slots=True)
-class ClientSetup:
+class ClientSetup(Struct):
     """What a client brings to a negotiation; one per process, reused for every connection.
 
     `own_address` is the sinful of a daemon (it lets the server use the session back), `random` a
@@ -50,7 +49,7 @@ class ClientSetup:
     parent_id: str = ""
     uid_domain: str = ""
     version: str = CONDOR_VERSION
-    make_keys: Callable[[], KeyPair] = field(default=make_key_pair)
+    make_keys: Callable[[], KeyPair] = field(default_factory=lambda: make_key_pair)
 
 
 class FirstMessage(NamedTuple):

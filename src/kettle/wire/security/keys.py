@@ -1,7 +1,8 @@
 """Keys: ECDH on P-256, HKDF, HMAC, and the wrapping of a key under a method's own.
 
 Arithmetic only. `cryptography` is imported where it is needed, so that a tool that does not connect
-does not pay for it; HKDF and HMAC are the standard library's. Source: wire reference, ECDH key, Key
+does not pay for it; neither does it pay for the standard library's
+hashes, which bring a second copy of OpenSSL (3 ms). Source: wire reference, ECDH key, Key
 exchange message.
 """
 
@@ -9,8 +10,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import hmac
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kettle.errors import RemoteProtocolError
@@ -27,15 +26,10 @@ DATAGRAM_CIPHER = "BLOWFISH"
 
 def hkdf(secret: bytes, *, salt: bytes, info: bytes, size: int = AES_KEY_SIZE) -> bytes:
     """Derive `size` bytes with HKDF-SHA-256."""
-    extracted = hmac.digest(salt or bytes(32), secret, "sha256")
-    output = b""
-    block = b""
-    counter = 1
-    while len(output) < size:
-        block = hmac.digest(extracted, block + info + bytes((counter,)), "sha256")
-        output += block
-        counter += 1
-    return output[:size]
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(SHA256(), size, salt, info).derive(secret)
 
 
 def session_key(secret: bytes, size: int = AES_KEY_SIZE) -> bytes:
@@ -45,6 +39,9 @@ def session_key(secret: bytes, size: int = AES_KEY_SIZE) -> bytes:
 
 def hmac_sha1(key: bytes, data: bytes) -> bytes:
     """HMAC-SHA-1, which the password exchange is built on."""
+    import hashlib
+    import hmac
+
     return hmac.digest(key, data, hashlib.sha1)
 
 

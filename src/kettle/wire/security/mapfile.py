@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from kettle.errors import ConfigError
+from kettle.patterns import late_pattern
 
 # Limit: included files inside included files.
 MAXIMUM_DEPTH = 10
-_WORD = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))')
-_GROUP = re.compile(r"\\([0-9])")
+_WORD = late_pattern(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))')
+_GROUP = late_pattern(r"\\([0-9])")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from kettle.errors import RemoteProtocolError
+from kettle.patterns import late_pattern
 from kettle.wire.codec import Reader, Writer
 
 # Limit: attributes of a security ad, and bytes of one value (a list of commands is the longest).
@@ -18,10 +19,10 @@ MAXIMUM_VALUE = 64 * 1024
 
 Literal = str | int | float | bool
 
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = late_pattern(r"-?[0-9]{1,18}")
 _LARGEST = 1e18
-_REAL = re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
-_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
+_REAL = late_pattern(r"[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][+-]?[0-9]+)?")
+_STRING = late_pattern(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _BOOLEANS = {"true": True, "t": True, "false": False, "f": False}
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kettle.structs import Struct, field
 from kettle.wire.levels import Level
 
 # Limit: sessions kept by one process; the least recently used goes first.
@@ -21,8 +21,7 @@ SERVER_SLOP_SECONDS = 20
 UNAUTHENTICATED = "unauthenticated@unmapped"
 
 
-@dataclass(slots=True)
-class Session:
+class Session(Struct):
     """A security session, as both sides remember it.
 
     `user` is the identity of the *client* side as the server sees it. `method` is empty for

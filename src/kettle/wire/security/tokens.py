@@ -1,15 +1,14 @@
 """Tokens (JWT, HS256): read, mint, verify; key files and what a scope allows.
 
 Bytes and claims only; files, clock and randomness are arguments. The exchange that uses a token's
-signature as a secret is `methods.token`. Source: wire reference, TOKEN / IDTOKENS.
+signature as a secret is `methods.token`. What tokens are made of is loaded by those who have one:
+a tool that proves itself otherwise starts sooner. Source: wire reference, TOKEN / IDTOKENS.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import hmac
-import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -87,6 +86,8 @@ def parse_token(text: str) -> ParsedToken:
 
     Raises AuthenticationFailed for anything that is not one.
     """
+    import json
+
     parts = text.split(".")
     if len(text) > MAXIMUM_TOKEN or len(parts) not in (2, 3):
         raise AuthenticationFailed("this is not a token: it has not three parts")
@@ -107,6 +108,8 @@ def parse_token(text: str) -> ParsedToken:
 
 def sign(signed_text: str, key: bytes) -> bytes:
     """Return the raw signature of a token's signed text under a signing key."""
+    import hmac
+
     return hmac.digest(jwt_key(key), signed_text.encode(), "sha256")
 
 
@@ -122,6 +125,8 @@ def mint_token(
     levels: Iterable[str] = (),
 ) -> str:
     """Make a token; `token_id` is 32 random hexadecimal digits, `levels` empty means no limit."""
+    import json
+
     claims: dict[str, object] = {}
     if lifetime_seconds is not None and lifetime_seconds >= 0:
         claims["exp"] = issued_at + lifetime_seconds

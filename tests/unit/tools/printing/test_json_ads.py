@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
-from kettle.classad.forms import to_json
+from kettle.classad.forms_json import to_json
 from kettle.tools.printing.json_ads import JsonAds
 
 TEXTS = [

@@ -11,7 +11,6 @@ reference, FS.
 
 from __future__ import annotations
 
-import string
 from collections.abc import Iterable
 
 from kettle.errors import RemoteProtocolError
@@ -24,7 +23,7 @@ from kettle.wire.security.methods.context import (
 )
 from kettle.wire.sinful import Sinful
 
-_RANDOM_LETTERS = string.ascii_letters + string.digits
+_RANDOM_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _RANDOM_LENGTH = 9
 # Limit: a path from an unauthenticated server.
 MAXIMUM_PATH = 4096
