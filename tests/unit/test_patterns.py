@@ -25,7 +25,8 @@ def test_a_late_pattern_is_compiled_when_it_is_used(monkeypatch: pytest.MonkeyPa
     pattern = late_pattern(r"(a)b", re.IGNORECASE)
     assert compiled == []
     found = pattern.fullmatch("AB")
-    assert found is not None and found[1] == "A"
+    assert found is not None
+    assert found[1] == "A"
     assert pattern.sub("-", "xab") == "x-"
     assert pattern.split("1ab2") == ["1", "a", "2"]
     assert compiled == [r"(a)b"]
