@@ -19,6 +19,7 @@ from kettle.records.history import read_forwards
 from kettle.testing.simulation.users import Wish
 
 if TYPE_CHECKING:
+    from kettle.testing.simulation.machines import Machine
     from kettle.testing.simulation.pool import SimulatedPool
 
 _EVENT = re.compile(r"^(\d{3}) \((\d+)\.(\d+)\.", re.MULTILINE)
@@ -60,19 +61,42 @@ def find_violations(pool: SimulatedPool) -> list[str]:
     return found
 
 
-def find_stuck_slots(pool: SimulatedPool) -> list[str]:
-    """Return the slots that are still claimed although nothing is left to do."""
-    found = []
+def is_at_rest(pool: SimulatedPool) -> bool:
+    """Whether nothing runs, nothing is claimed, and every daemon is there."""
+    return not find_unrest(pool)
+
+
+def find_unrest(pool: SimulatedPool) -> list[str]:
+    """Return what a pool that has nothing to do still does or holds, and which daemons it lacks."""
+    found = [
+        f"{process.name} (pid {process.pid}) is left on {process.machine}"
+        for process in pool.table.living()
+        if process.name.startswith(("condor_starter", "job "))
+    ]
+    for machine in pool.machines:
+        for subsystem, daemon in machine.daemons.items():
+            if not daemon.alive:
+                found.append(f"{machine.name} has no {subsystem} in the end")
     for machine in pool.execution_points:
-        service = machine.services.get("STARTD")
-        if service is None or not machine.daemons["STARTD"].alive:
-            found.append(f"{machine.name} has no startd in the end")
-            continue
-        for record in service.machine.slots.values():
-            state, activity = record.slot.phase.value
-            if state in ("Claimed", "Preempting", "Matched"):
-                found.append(f"{record.name} of {machine.name} stays {state}/{activity}")
+        found += _claimed_slots(machine)
+    schedd = pool.access_point.services.get("SCHEDD")
+    if schedd is not None and pool.access_point.daemons["SCHEDD"].alive:
+        found += [
+            f"the schedd keeps claim {claim.public_id} ({claim.phase.value})"
+            for claim in schedd.scheduler.claims.by_id.values()
+        ]
     return found
+
+
+def _claimed_slots(machine: Machine) -> Iterator[str]:
+    """Yield the slots that are still claimed."""
+    service = machine.services.get("STARTD")
+    if service is None or not machine.daemons["STARTD"].alive:
+        return
+    for record in service.machine.slots.values():
+        state, activity = record.slot.phase.value
+        if state in ("Claimed", "Preempting", "Matched"):
+            yield f"{record.name} of {machine.name} stays {state}/{activity}"
 
 
 def _check_job(pool: SimulatedPool, wish: Wish, records: list[dict[str, str]]) -> list[str]:

@@ -142,6 +142,7 @@ class Machine:
         self.daemons: dict[str, SimulatedProcess] = {}
         self.services: dict[str, Any] = {}
         self._kinds: list[DaemonKind] = []
+        self._configs: dict[tuple[str, str], Config] = {}
         for part in ("log", "spool", "execute", "lock"):
             (folder / part).mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -204,7 +205,7 @@ class Machine:
 
     def runtime(self, subsystem: str, process: SimulatedProcess, text: str = "") -> Runtime:
         """Make the surroundings of a daemon, a shadow host or a tool."""
-        config = Config.from_text(self._text + text, subsystem=subsystem)
+        config = self._config(subsystem, text)
         clock = self.around.clock
         identity = DaemonIdentity(subsystem, self.name, self.name, clock.now())
         identity.pid = process.pid
@@ -219,6 +220,14 @@ class Machine:
             identity=identity,
             random=self.around.random,
         )
+
+    def _config(self, subsystem: str, text: str = "") -> Config:
+        """Return a configuration; as they never change, each text is read once."""
+        config = self._configs.get((subsystem, text))
+        if config is None:
+            config = Config.from_text(self._text + text, subsystem=subsystem)
+            self._configs[subsystem, text] = config
+        return config
 
     def network(self, config: Config, identity: DaemonIdentity, label: str) -> MemoryNetwork:
         """Make a network at this machine's address."""
@@ -286,7 +295,7 @@ class Machine:
         process.at_death.append(connections.close)
         control = StartdControl(Stream.over(descriptors[1]), connections)
         process.run(control.serve(), "control")
-        config = Config.from_text(self._text, subsystem="STARTER")
+        config = self._config("STARTER")
         identity = DaemonIdentity(
             "STARTER", activation.slot_name, activation.host, self.around.clock.now()
         )

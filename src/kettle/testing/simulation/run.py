@@ -7,16 +7,19 @@ log. Run each simulation in a process of its own (`isolated`): the dead leave th
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import shutil
 import tempfile
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
 from kettle.testing.simulation import checks, faults
-from kettle.testing.simulation.children import ChildFailed, run_in_child
+from kettle.testing.simulation.children import ChildFailed, run_in_children, warm
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
 from kettle.testing.simulation.users import RELEASE, Wish
@@ -24,13 +27,17 @@ from kettle.testing.simulation.users import RELEASE, Wish
 _LEASES = (2400, 2400, 600, 60)
 # Limit: virtual time in which a mended pool must have finished everything.
 _PATIENCE_SECONDS = 6 * 3600.0
-# How long a job may take in the mended pool, and its slot to become free again.
-_LAST_SECONDS = 600.0
+# How long a job may take in the mended pool: the keep-alive of connections, the intervals at which
+# daemons look for each other, and its own time.
+_LAST_SECONDS = 1200.0
 # A slot whose job nobody claims any more is free when the leases of job and claim have run out,
 # counted from the moment at which everything is mended.
 _FREE_SECONDS = 2 * max(_LEASES) + 900.0
-# How often a user looks after jobs that are on hold.
-_LOOK_SECONDS = 300.0
+# How often is looked whether a pool is done, and how often a user looks after jobs on hold.
+_LOOK_SECONDS = 10.0
+_RELEASE_SECONDS = 300.0
+# A pool at rest is watched for so much longer.
+_REST_SECONDS = 60.0
 
 
 @dataclass
@@ -40,9 +47,12 @@ class Verdict:
     seed: int
     violations: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
+    # The kinds of the troubles that happened, by the names of their rows.
+    kinds: list[str] = field(default_factory=list)
     jobs: int = 0
     executions: int = 0
     virtual_seconds: float = 0.0
+    cpu_seconds: float = 0.0
     log: list[str] = field(default_factory=list)
 
 
@@ -74,15 +84,11 @@ async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPo
         if what:
             pool.note(what)
             verdict.troubles.append(what)
+            verdict.kinds.append(trouble.name)
     await _wait_for_the_end(pool, verdict)
-    # The keep-alive of connections, and the intervals at which daemons look for each other.
-    await asyncio.sleep(max(0.0, pool.quiet_from - loop.time()) + _LAST_SECONDS)
-    pool.user.submit(Wish("last", seconds=1.0, code=0))
-    await asyncio.sleep(_LAST_SECONDS)
-    if not checks.is_finished(pool):
-        verdict.violations.append("the mended pool does not run a new job")
-    await asyncio.sleep(max(0.0, _FREE_SECONDS - (loop.time() - pool.quiet_from)))
-    verdict.violations += checks.find_stuck_slots(pool)
+    await asyncio.sleep(max(0.0, pool.quiet_from - loop.time()))
+    await _run_the_last(pool, verdict)
+    await _wait_for_rest(pool, verdict)
     return pool
 
 
@@ -100,35 +106,88 @@ def _submit(pool: SimulatedPool) -> None:
 
 async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
     """Let the pool finish; what it put on hold is released, as a user would."""
-    end = pool.table.loop.time() + _PATIENCE_SECONDS
-    while pool.table.loop.time() < end:
+    loop = pool.table.loop
+    end = loop.time() + _PATIENCE_SECONDS
+    look_after = loop.time() + _RELEASE_SECONDS
+    while loop.time() < end:
         await asyncio.sleep(_LOOK_SECONDS)
         if checks.is_finished(pool):
-            # What is late to be written, and programs that somebody ought to end.
-            await asyncio.sleep(_LOOK_SECONDS)
             return
-        schedd = pool.access_point.services.get("SCHEDD")
-        for wish in pool.user.wishes:
-            job = schedd.queue.job(wish.cluster, 0) if schedd and wish.cluster else None
-            if job is not None and job.ad.integer("JobStatus") == 5:
-                pool.user.act(RELEASE, wish)
+        if loop.time() >= look_after:
+            look_after = loop.time() + _RELEASE_SECONDS
+            _release_held(pool)
     verdict.violations.append("the pool did not finish in time")
+
+
+def _release_held(pool: SimulatedPool) -> None:
+    schedd = pool.access_point.services.get("SCHEDD")
+    for wish in pool.user.wishes:
+        job = schedd.queue.job(wish.cluster, 0) if schedd and wish.cluster else None
+        if job is not None and job.ad.integer("JobStatus") == 5:
+            pool.user.act(RELEASE, wish)
+
+
+async def _run_the_last(pool: SimulatedPool, verdict: Verdict) -> None:
+    """Have the mended pool run one more job."""
+    loop = pool.table.loop
+    wish = Wish("last", seconds=1.0, code=0)
+    pool.user.submit(wish)
+    end = loop.time() + _LAST_SECONDS
+    while loop.time() < end:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if wish.acknowledged and checks.is_finished(pool):
+            return
+    verdict.violations.append("the mended pool does not run a new job")
+
+
+async def _wait_for_rest(pool: SimulatedPool, verdict: Verdict) -> None:
+    """Wait until nothing runs and no slot is claimed, and see that it stays so."""
+    loop = pool.table.loop
+    end = max(loop.time(), pool.quiet_from + _FREE_SECONDS)
+    quiet_since = loop.time()
+    while loop.time() < end:
+        await asyncio.sleep(_LOOK_SECONDS)
+        if not checks.is_at_rest(pool):
+            quiet_since = loop.time()
+        elif loop.time() - quiet_since >= _REST_SECONDS:
+            return
+    verdict.violations += checks.find_unrest(pool)
 
 
 def isolated(seed: int) -> Verdict:
     """Run one simulation in a forked child; a child that fails is a violation too."""
-    folder = tempfile.mkdtemp(prefix="kettle-simulation-", dir=_fast_folder())
+    return next(iter(campaign([seed])))
 
-    def call() -> bytes:
-        verdict = simulate(seed, Path(folder))
-        return json.dumps(asdict(verdict)).encode("utf-8", "surrogateescape")
 
-    try:
-        return Verdict(**json.loads(run_in_child(call)))
-    except ChildFailed as failed:
-        return Verdict(seed, [str(failed)])
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def campaign(
+    seeds: Iterable[int], at_once: int = 1, *, with_log: bool = False
+) -> Iterator[Verdict]:
+    """Run seeds in forked children, so many at once; the log comes with those that failed."""
+    with tempfile.TemporaryDirectory(prefix="kettle-simulation-", dir=_fast_folder()) as folder:
+        calls = ((seed, partial(_report, seed, f"{folder}/{seed}", with_log)) for seed in seeds)
+        for seed, outcome in run_in_children(calls, at_once):
+            shutil.rmtree(f"{folder}/{seed}", ignore_errors=True)
+            if isinstance(outcome, ChildFailed):
+                yield Verdict(seed, [str(outcome)])
+            else:
+                yield Verdict(**json.loads(outcome))
+
+
+def _report(seed: int, folder: str, with_log: bool) -> bytes:
+    # What a simulation makes is gone with its process before collecting it would pay.
+    gc.disable()
+    began = time.process_time()
+    verdict = simulate(seed, Path(folder))
+    verdict.cpu_seconds = time.process_time() - began
+    if not verdict.violations and not with_log:
+        verdict.log.clear()
+    return json.dumps(asdict(verdict)).encode("utf-8", "surrogateescape")
+
+
+def load_everything() -> None:
+    """Load what simulations need, so that children forked from here on need not."""
+    with tempfile.TemporaryDirectory(prefix="kettle-simulation-", dir=_fast_folder()) as folder:
+        warm(partial(simulate, 1, Path(folder) / "first"))
 
 
 def _fast_folder() -> str | None:
