@@ -8,6 +8,7 @@ from pathlib import Path
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.runtime.context import Runtime
+from kettle.runtime.sockets.collectors import Advertiser
 from kettle.runtime.sockets.stream import Stream
 from kettle.testing.world import World
 from kettle.wire.commands import Command
@@ -172,5 +173,29 @@ def test_the_collector_knows_itself(tmp_path: Path) -> None:
         assert ad.integer("HostsClaimed") == 1
         assert ad.integer("UpdatesTotal_Slot") == 2
         assert (ad.string("MyAddress") or "").startswith("<127.0.0.1:9618")
+
+    play(tmp_path, scenario)
+
+
+def test_a_collector_that_starts_anew_is_told_everything_again(tmp_path: Path) -> None:
+    """Whether its end is noticed while nothing has to be sent, or by the next update."""
+
+    async def scenario(world: World) -> None:
+        first = await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        daemon = Advertiser(client)
+        for name in ("a", "b", "c"):
+            daemon.update(Command.UPDATE_STARTD_AD, slot(name))
+        assert await daemon.flush(5)
+        await first.crash()
+        second = await world.start("COLLECTOR", CollectorService, port=9618)
+        daemon.update(Command.UPDATE_STARTD_AD, slot("b"))
+        await asyncio.sleep(1)
+        assert sorted(await names(client)) == ["a", "b", "c"]
+        await second.crash()
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        await asyncio.sleep(60)
+        assert sorted(await names(client)) == ["a", "b", "c"]
+        await daemon.close()
 
     play(tmp_path, scenario)

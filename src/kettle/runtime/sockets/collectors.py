@@ -9,6 +9,7 @@ Updates, Invalidate.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ MOST_WAITING = 10_000
 # How long to wait before trying a collector again that could not be reached.
 RETRY_SECONDS = 5.0
 FIRST_RETRY_SECONDS = 0.1
-# How often an idle connection is looked at.
+# How often is looked whether a collector may be told again.
 LOOK_SECONDS = 1.0
 # How soon one after another a collector that closed the connection is told everything again: at
 # first, and when it does so all the time, because some close idle connections as a habit.
@@ -220,13 +221,17 @@ class Advertiser:
         """Wait for an update, or until a collector that went away has to be told again."""
         while not link.waiting:
             link.wake.clear()
-            try:
-                async with asyncio.timeout(LOOK_SECONDS):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS if link.may_have_lost else None):
                     await link.wake.wait()
-            except TimeoutError:
-                if link.stream is not None and link.stream.at_end():
-                    link.drop()
-                link.tell_again(self._runtime.clock.monotonic())
+            link.tell_again(self._runtime.clock.monotonic())
+
+    async def _watch(self, link: _Link, stream: Stream) -> None:
+        """Notice the end of a connection over which nothing is sent."""
+        await stream.wait_for_end()
+        if link.stream is stream:
+            link.drop()
+            link.wake.set()
 
     async def _send(self, link: _Link, number: int, update: _Update) -> None:
         """Send one update, over the open connection or a new one.
@@ -255,6 +260,7 @@ class Advertiser:
             link.note_restart()
         link.address = address
         link.stream = stream
+        tasks.spawn(self._watch(link, stream), f"connection to collector {number}")
         await stream.send(update)
 
     def _address(self, number: int) -> Sinful:

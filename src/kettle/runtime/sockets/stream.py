@@ -170,6 +170,12 @@ class Stream:
         """Whether the peer has closed an idle connection, as far as the kernel knows now."""
         return self._transport.at_end()
 
+    async def wait_for_end(self) -> None:
+        """Return when an idle connection is over; nothing that the peer says is kept."""
+        with contextlib.suppress(ConnectionLost):
+            while True:
+                await self._transport.read(None)
+
     async def send_raw(self, data: bytes) -> None:
         """Send bytes outside any packet."""
         if self.encrypted:
