@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.shadow.services.calls import SHORT_RUN_SECONDS
 from kettle.testing.world import World, run_in_world
 from kettle.wire.codec import Reader
 from kettle.wire.messages import syscalls as calls
-from kettle.wire.messages.shadow_host import HostMessage, UpdateJob
+from kettle.wire.messages.shadow_host import HostMessage, StopHost, UpdateJob
 from kettle.wire.messages.short_way import (
     BEGINS,
     LAST_REPORT,
@@ -91,13 +92,17 @@ def test_two_calls_write_the_events_of_ten(tmp_path: Path) -> None:
     play(tmp_path, scenario, script=script)
 
 
-def test_the_queue_hears_of_a_start_when_the_log_has_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(SHORT_RUN_SECONDS / 2, []), (SHORT_RUN_SECONDS * 2, [True])]
+)
+def test_the_queue_hears_of_a_start_when_the_log_has_it_and_of_a_short_run_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, words: list[bool]
 ) -> None:
     told: list[bool] = []
 
     async def script(starter: StarterEnd, _: ClassAd) -> None:
         await starter.call(calls.RegisterStarterInfo(began(starter)))
+        await asyncio.sleep(seconds)
         await starter.exit()
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
@@ -110,10 +115,30 @@ def test_the_queue_hears_of_a_start_when_the_log_has_it(
 
         monkeypatch.setattr(here.host, "tell_schedd", listen)
         await here.run(there, **NO_FILES)
-        await here.ended()
+        ended = await here.ended()
+        assert ("NumJobStarts" in ended.attributes) is not bool(words)
+        assert here.updates["NumJobStarts"] == "1"
 
     play(tmp_path, scenario, script=script)
-    assert told == [True]
+    assert told == words
+
+
+def test_a_host_that_is_stopped_tells_of_starts_that_it_kept_back(tmp_path: Path) -> None:
+    begun = asyncio.Event()
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.call(calls.RegisterStarterInfo(began(starter)))
+        begun.set()
+        await asyncio.sleep(10)
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **NO_FILES)
+        await begun.wait()
+        await here.stream.send(StopHost(ClassAd({"How": "fast"})))
+        await asyncio.sleep(SHORT_RUN_SECONDS / 2)
+        assert here.updates["NumJobStarts"] == "1"
+
+    play(tmp_path, scenario, script=script)
 
 
 @pytest.mark.parametrize(

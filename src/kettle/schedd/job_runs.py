@@ -87,6 +87,23 @@ def shadow_attributes(ad: ClassAd, now: int) -> Attributes:
     }
 
 
+def reported_attributes(report: ClassAd) -> Attributes:
+    """Return a shadow's last report as changes, without what goes when the job leaves its machine.
+
+    An attribute that is literally undefined goes.
+    """
+    return {name: text for name, text in texts(report).items() if name not in _OF_THE_RUN}
+
+
+def texts(report: ClassAd) -> Attributes:
+    """Return a shadow's report as changes; an attribute that is literally undefined goes."""
+    changes: Attributes = {}
+    for name in report:
+        text = report.text(name) or ""
+        changes[name] = None if text.lower() == "undefined" else text
+    return changes
+
+
 def end_attributes(ad: ClassAd, now: int) -> Attributes:
     """Return what the end of a run changes in a job, however it ended."""
     began = ad.integer("ShadowBday") or ad.integer("JobCurrentStartDate") or now

@@ -312,7 +312,7 @@ class Scheduler:
         job = self.queue.jobs.get(job_id)
         if job is None:
             return
-        changes = _texts(attributes)
+        changes = job_runs.texts(attributes)
         status = attributes.integer("JobStatus")
         if status is not None:
             changes.pop("JobStatus", None)
@@ -355,7 +355,7 @@ class Scheduler:
     def _end_run(self, job: Job, reason: int, attributes: ClassAd) -> None:
         """Commit the end of a run."""
         now = self.now()
-        changes = _texts(attributes)
+        changes = job_runs.reported_attributes(attributes)
         changes.pop("JobStatus", None)
         changes |= job_runs.end_attributes(job.ad, now)
         event = _event_of_exit(job, reason, attributes)
@@ -613,15 +613,6 @@ def _keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
         if text is not None and name not in slot:
             slot.insert_text(name, text)
     return slot
-
-
-def _texts(attributes: ClassAd) -> job_machine.Attributes:
-    """Return a report's attributes as changes; an attribute that is literally undefined goes."""
-    changes: job_machine.Attributes = {}
-    for name in attributes:
-        text = attributes.text(name) or ""
-        changes[name] = None if text.lower() == "undefined" else text
-    return changes
 
 
 def _event_of_exit(job: Job, reason: int, attributes: ClassAd) -> job_machine.Event | None:

@@ -197,6 +197,8 @@ class ShadowHost:
             await self._empty.wait()
         listening.cancel()
         stopping.cancel()
+        for shadow in self.shadows.values():
+            shadow.flush()
         self.lines.close()
         await self.logs.settle(LOGS_SECONDS)
         self.logs.close()

@@ -166,6 +166,16 @@ def test_a_completed_job_is_recorded_once_and_complete() -> None:
     assert not any("ClaimId" in line and "Public" not in line for line in lines)
 
 
+def test_what_a_last_report_says_of_the_run_alone_goes_with_the_run() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    world.exit(job, ExitCode=0, TransferringInput=False, NumJobStarts=1)
+    (lines,) = world.hands.recorded
+    assert "NumJobStarts = 1" in lines
+    assert not any("TransferringInput" in line for line in lines)
+
+
 def test_a_job_that_stays_in_the_queue_leaves_when_its_owner_says_so() -> None:
     world = World()
     (job,) = world.submit(LeaveJobInQueue="JobStatus == 4 && Fetched =!= true")

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 Handler = Callable[["Run", Any], Awaitable[Reply]]
 # Limit: what a job may write into its own ad in one call.
 MAX_EXPRESSION = 64 * 1024
+# A program that has ended within so long costs the queue one transaction, not two. A shadow that
+# dies meanwhile has told the log of the start; only of a job without a log, whose starter dies as
+# well, is a start not counted.
+SHORT_RUN_SECONDS = 0.05
 # Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
 INPUT_SECONDS = 60.0
 
@@ -108,7 +112,7 @@ def _answer_begin(shadow: Run, call: Call) -> Reply:
 
     In this order, because a shadow that takes over learns from the log what the queue missed.
     """
-    shadow.flush()
+    shadow.flush_within(SHORT_RUN_SECONDS)
     return call.answer(0)
 
 

@@ -84,25 +84,30 @@ class JobRecord:
             self.job.insert_text(name, text)
         self._pending.update(changes)
         if self._pending and self._flush_timer is None:
-            loop = asyncio.get_running_loop()
-            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
+            self.flush_within(UPDATE_DELAY_SECONDS)
+
+    def flush_within(self, seconds: float) -> None:
+        """Send the waiting updates after so long, with those that come until then."""
+        self._disarm()
+        loop = asyncio.get_running_loop()
+        self._flush_timer = loop.call_later(seconds, self.flush)
 
     def flush(self) -> None:
         """Send the waiting updates to the schedd; while it reads nothing they go on waiting."""
-        if self._flush_timer is not None:
-            self._flush_timer.cancel()
-            self._flush_timer = None
+        self._disarm()
         if self._pending and self.host.control.congested:
-            loop = asyncio.get_running_loop()
-            self._flush_timer = loop.call_later(UPDATE_DELAY_SECONDS, self.flush)
+            self.flush_within(UPDATE_DELAY_SECONDS)
         elif self._pending:
             self.host.tell_schedd(UpdateJob(self.ids(), self.take_pending()))
 
-    def take_pending(self) -> ClassAd:
-        """Return the waiting updates, which are then no longer waiting."""
+    def _disarm(self) -> None:
         if self._flush_timer is not None:
             self._flush_timer.cancel()
             self._flush_timer = None
+
+    def take_pending(self) -> ClassAd:
+        """Return the waiting updates, which are then no longer waiting."""
+        self._disarm()
         changes = ClassAd()
         for name, text in self._pending.items():
             changes.insert_text(name, text)
