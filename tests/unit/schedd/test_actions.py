@@ -91,16 +91,3 @@ def test_a_removal_of_many_changes_each_as_a_removal_of_one_does() -> None:
     replayed = schedd.replayed()
     for job in jobs:
         assert list(replayed.jobs[job.id].ad.lines()) == list(job.ad.lines())
-
-
-def test_records_of_jobs_that_leave_together_are_those_of_each_alone() -> None:
-    schedd = Schedd()
-    jobs = [*schedd.submit(3, Zz='"x"', Env='"secret"', AAA="1 + 2"), *schedd.submit(1, Other="2")]
-    schedd.queue.update(jobs[1].id, {"aaa": "7", "ClaimId": '"not shown"'})
-    schedd.queue.update(jobs[2].id, {"Exit": "1.5"})
-    records = departures.HistoryRecords(frozenset({"env"}))
-    for job in jobs:
-        shown = [name for name in job.ad if name not in {"Env", "ClaimId"}]
-        lines = [f"{name} = {job.ad.text(name)}\n" for name in sorted(shown, key=str.lower)]
-        assert records.render_ad(job) == "".join(lines)
-        assert departures.HistoryRecords(frozenset({"env"})).render_ad(job) == "".join(lines)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.records.history import ENVIRONMENT
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
-from kettle.schedd.departures import HistoryRecords, epoch_record
+from kettle.schedd.job_records import JobRecords
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
@@ -43,16 +43,16 @@ class HistoryFiles:
         files, rules = self._runtime.files, read_rotation(self._runtime.config)
         self._jobs = RecordFile(files, settings.history, rules)
         self._epochs = RecordFile(files, settings.epoch_history, rules)
-        self._left_out = frozenset(() if settings.history_has_environment else ENVIRONMENT)
+        left_out = () if settings.history_has_environment else ENVIRONMENT
+        self._records = JobRecords(frozenset(left_out))
 
     def append(self, jobs: Sequence[Job], now: int) -> Sequence[Job]:
         """Write finished jobs; return those that the disk has taken, the others have to stay."""
         if not self.settings.history:
             return jobs
-        records = HistoryRecords(self._left_out)
         if self.settings.per_job_history:
-            jobs = [job for job in jobs if self._write_per_job(job, records)]
-        renders = [partial(records.render, job, now=now) for job in jobs]
+            jobs = [job for job in jobs if self._write_per_job(job)]
+        renders = [partial(self._records.finished, job, now=now) for job in jobs]
         written, trouble = self._jobs.append_all(renders, now)
         if trouble is not None:
             self._complain(jobs[written], trouble)
@@ -67,7 +67,7 @@ class HistoryFiles:
         if not self.settings.epoch_history:
             return
         try:
-            self._epochs.append(lambda _: epoch_record(kind, job, now, self._left_out), now)
+            self._epochs.append(lambda _: self._records.run(kind, job, now), now)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
 
@@ -86,10 +86,10 @@ class HistoryFiles:
         except (KettleError, OSError) as error:
             self._runtime.log.problem(f"The {name} has no index: {error}")
 
-    def _write_per_job(self, job: Job, records: HistoryRecords) -> bool:
+    def _write_per_job(self, job: Job) -> bool:
         path = f"{self.settings.per_job_history}/history.{job.id}"
         try:
-            self._runtime.files.write_atomically(path, records.render_ad(job))
+            self._runtime.files.write_atomically(path, self._records.ad_lines(job))
         except (StorageError, OSError) as error:
             self._complain(job, error)
             return False

@@ -1,0 +1,108 @@
+"""What the histories say of a job: its record when it leaves, and one for each of its runs.
+
+Pure. Most of a job's ad is its cluster's, so the text between the job's own values is rendered once
+and used for all jobs that have the same attributes. The form is `kettle.records.history`'s.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from kettle.records import history
+from kettle.schedd.queue.job_queue import Job
+from kettle.wire.codec import is_private_attribute
+
+# Limit: layouts that are remembered; the one that was not used for the longest time goes first.
+MOST_LAYOUTS = 128
+
+# What is recorded of the beginning of a run.
+_NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "GlobalJobId")
+
+
+class _Layout(NamedTuple):
+    """How the ads of like jobs are rendered."""
+
+    # What the cluster's ad said.
+    shared: Mapping[str, object]
+    # The text before each of a job's own values, with that value's name in lower case.
+    own: list[tuple[str, str]]
+    end: str
+
+
+class JobRecords:
+    """Renders records. `left_out` are attributes, in lower case, that no history is to keep."""
+
+    def __init__(self, left_out: AbstractSet[str] = frozenset()) -> None:
+        self._left_out = left_out
+        # (cluster, the job's own names) → how such jobs are rendered.
+        self._layouts: OrderedDict[tuple[int, tuple[str, ...]], _Layout] = OrderedDict()
+
+    def ad_lines(self, job: Job) -> str:
+        """Return a job's lines without secrets, in the order of their names."""
+        table = job.ad.table
+        _, own, end = self._layout_of(job)
+        pieces: list[str] = []
+        for before, name in own:
+            text = table[name]
+            pieces += (before, text if isinstance(text, str) else text.text(old=True))
+        pieces.append(end)
+        return "".join(pieces)
+
+    def finished(self, job: Job, offset: int, now: int) -> bytes:
+        """Return the record of a finished job for a history file that has `offset` bytes."""
+        completed = job.ad.integer("CompletionDate") or 0
+        banner = history.render_banner(
+            offset=offset,
+            cluster=job.id.cluster,
+            proc=job.id.proc,
+            owner=job.owner,
+            completed=completed if completed > 0 else -1,
+            now=now,
+        )
+        return (self.ad_lines(job) + banner).encode("utf-8", "surrogateescape")
+
+    def run(self, kind: str, job: Job, now: int) -> bytes:
+        """Return the record of a run: SPAWN when it begins, EPOCH when it has ended.
+
+        Runs are counted from 0. Of a beginning only the names are recorded.
+        """
+        ad, run = job.ad, max(0, (job.ad.integer("NumShadowStarts") or 0) - 1)
+        banner = history.render_epoch_banner(
+            kind, cluster=job.id.cluster, proc=job.id.proc, run=run, owner=job.owner, now=now
+        )
+        head = f'EpochAdType = "{kind}"\nRunInstanceID = {run}\nEpochWriteDate = {now}\n'
+        if kind == "EPOCH":
+            rest = self.ad_lines(job)
+        else:
+            rest = "".join(f"{name} = {ad.text(name)}\n" for name in _NAMES if name in ad)
+        return (head + rest + banner).encode("utf-8", "surrogateescape")
+
+    def _layout_of(self, job: Job) -> _Layout:
+        key = (job.id.cluster, tuple(job.ad.own_names()))
+        layout = self._layouts.get(key)
+        parent = job.ad.parent
+        shared = {} if parent is None else parent.table
+        if layout is not None and layout.shared == shared:
+            self._layouts.move_to_end(key)
+            return layout
+        layout = self._layouts[key] = self._make_layout(job, dict(shared))
+        if len(self._layouts) > MOST_LAYOUTS:
+            self._layouts.popitem(last=False)
+        return layout
+
+    def _make_layout(self, job: Job, shared: Mapping[str, object]) -> _Layout:
+        ad, before = job.ad, ""
+        own: list[tuple[str, str]] = []
+        for name in sorted(ad.names(), key=str.lower):
+            lower = name.lower()
+            if is_private_attribute(name) or lower in self._left_out:
+                continue
+            if lower in ad.table:
+                own.append((f"{before}{name} = ", lower))
+                before = "\n"
+            else:
+                before += f"{name} = {ad.text(name)}\n"
+        return _Layout(shared, own, before)

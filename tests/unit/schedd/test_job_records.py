@@ -1,0 +1,41 @@
+"""The records of jobs and of their runs."""
+
+from __future__ import annotations
+
+from kettle.records import history
+from kettle.schedd.job_records import JobRecords
+from kettle.schedd.queue.job_ids import key_of
+from unit.schedd.queue_fixture import NOW, Schedd
+
+
+def test_a_run_is_recorded_when_it_begins_by_name_and_when_it_ends_in_full() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1, Args='"x"')
+    schedd.queue.update(job.id, {"NumShadowStarts": "3", "ClaimId": '"secret"'})
+    records = JobRecords()
+    data = records.run("SPAWN", job, NOW) + records.run("EPOCH", job, NOW + 5)
+    spawn, epoch = history.read_forwards(data)
+    assert (spawn.kind, epoch.kind) == ("SPAWN", "EPOCH")
+    assert epoch.fields["RunInstanceId"] == "2"
+    assert 'EpochAdType = "EPOCH"' in epoch.lines
+    assert 'Args = "x"' in epoch.lines
+    assert 'Args = "x"' not in spawn.lines
+    assert not [line for line in epoch.lines if "secret" in line]
+
+
+def test_a_record_has_every_line_of_its_job_whatever_jobs_were_recorded_before() -> None:
+    schedd = Schedd()
+    jobs = [*schedd.submit(3, Zz='"x"', Env='"secret"', AAA="1 + 2"), *schedd.submit(1, Other="2")]
+    schedd.queue.update(jobs[1].id, {"aaa": "7", "ClaimId": '"not shown"'})
+    schedd.queue.update(jobs[2].id, {"Exit": "1.5"})
+    records = JobRecords(frozenset({"env"}))
+    for priority in range(2):
+        # The second time their cluster says something else.
+        transaction = schedd.queue.transaction()
+        transaction.set_attribute(key_of(jobs[0].id.cluster, -1), "JobPrio", str(priority))
+        schedd.queue.commit(transaction)
+        for job in jobs:
+            shown = [name for name in job.ad if name not in {"Env", "ClaimId"}]
+            lines = [f"{name} = {job.ad.text(name)}\n" for name in sorted(shown, key=str.lower)]
+            assert records.ad_lines(job) == "".join(lines)
+            assert JobRecords(frozenset({"env"})).ad_lines(job) == "".join(lines)
