@@ -74,7 +74,11 @@ class ConnectCommands:
         )
 
     async def _locate(self, job: Job, claim_id: str) -> str:
-        """Return the starter's address, as its startd knows it."""
+        """Return the starter's address, as its startd knows it, else as its shadow does.
+
+        A startd of HTCondor does not know the address of a starter that is called through a broker
+        until the starter's next report.
+        """
         network = self._service.runtime.network
         startd = job.ad.string("StartdIpAddr") or ""
         stream = await network.connect(startd, Command.CA_CMD, session=_session(claim_id))
@@ -94,6 +98,8 @@ class ConnectCommands:
         finally:
             stream.close()
         address = reply.string("StarterIpAddr")
+        if not address and reply.string("Result") == "Success":
+            address = job.ad.string("StarterIpAddr")
         if not address:
             raise RefusedError(reply.string("ErrorString") or "the startd knows no starter")
         return address
