@@ -299,6 +299,19 @@ def test_condor_who_lists_the_job(pool: PersonalPool, work: Path) -> None:
     remove(jobs)
 
 
+@shows("R073")
+def test_condor_who_waits_until_the_master_says_what_is_wished(pool: PersonalPool) -> None:
+    condition = 'IsReady && STARTD_State =?= "Ready"'
+    code, said, complaint = run_tool(pool, "condor_who", "-wait:60", condition)
+    assert code == 0, complaint
+    states = dict(line.split(" = ") for line in said.strip().splitlines())
+    assert states["IsReady"] == "true"
+    assert {states[name] for name in ("MASTER", "SCHEDD", "STARTD")} == {'"Alive"'}
+    assert states["SCHEDD_PID"] in run_tool(pool, "condor_who", "-daemons")[1]
+    told = run_tool(pool, "condor_who", "-quick", "-wait:1", 'SCHEDD_State == "Gone"')[1]
+    assert 'SCHEDD = "Alive"' in told
+
+
 @shows("R074")
 def test_condor_advertise_puts_an_ad_into_the_collector(pool: PersonalPool, work: Path) -> None:
     ad = work / "ad"

@@ -146,10 +146,14 @@ def test_the_ready_word_of_every_daemon_makes_the_pool_ready(tmp_path: Path) -> 
     async def scenario(world: World) -> None:
         master = await start(world)
         await asyncio.sleep(5)
-        assert master.service.readiness().boolean("AllReady") is False
+        assert master.service.readiness().boolean("IsReady") is False
+        assert master.service.readiness().string("SCHEDD") == "Startup"
         for child in master.processes.children():
             master.service.on_ready(child.pid)
-        assert master.service.readiness().boolean("AllReady") is True
+        states = master.service.readiness()
+        assert states.boolean("IsReady") is True
+        assert (states.string("SCHEDD"), states.string("SCHEDD_State")) == ("Alive", "Ready")
+        assert states.integer("NumAlive") == states.integer("NumDaemons")
         await master.stop("fast")
 
     run_in_world(tmp_path, scenario)

@@ -181,8 +181,10 @@ class MasterService:
 
     def on_alive(self, pid: int, seconds: float) -> None:
         """A daemon is alive and will say so again within that time."""
-        for name, state in self._states.items():
+        for name, state in list(self._states.items()):
             if state.pid == pid:
+                if not self._plans[name].module:
+                    self.on_ready(pid)  # Somebody else's daemon says no more than this.
                 timer = self._hang_timers.pop(pid, None)
                 if timer is not None:
                     timer.cancel()
@@ -190,9 +192,23 @@ class MasterService:
                     seconds, self._deliver, name, machine.Hung(state.run)
                 )
 
-    def readiness(self) -> ClassAd:
+    def readiness(self, *, with_addresses: bool = False) -> ClassAd:
         """The states of all daemons."""
-        return readiness_ad(self._states.values())
+        addresses = {}
+        if with_addresses:
+            addresses["MASTER"] = str(self._runtime.network.address)
+            for name, plan in self._plans.items():
+                found = read_address_file(plan.address_file, self._runtime.files)
+                if found is not None:
+                    addresses[name] = str(found)
+        return readiness_ad(
+            self._states.values(), pid=self._runtime.identity.pid, addresses=addresses
+        )
+
+    async def change(self) -> None:
+        """Wait until a daemon's state is another."""
+        self._changed.clear()
+        await self._changed.wait()
 
     # Starting and stopping several.
 
@@ -245,8 +261,7 @@ class MasterService:
         for name in names:
             self._deliver(name, machine.TurnedOff(how))
         while any(self._states[name].phase is not Phase.OFF for name in names):
-            self._changed.clear()
-            await self._changed.wait()
+            await self.change()
 
     # The machine and its effects.
 

@@ -271,6 +271,8 @@ async def _live(
             int(arguments.port) if arguments.port else None, socket_name=arguments.socket_name
         )
         await network.register_with_brokers(files, _BROKER_SECONDS)
+        # Programs look for this line to learn where a daemon is.
+        log(f"DaemonCore: command socket at {network.address}")
         GenericCommands(daemon).register()
         TokenCommands(runtime).register()
         _handle_signals(daemon)

@@ -6,10 +6,13 @@ Each handler decodes, asks `MasterControl`, and is done; what becomes of a daemo
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
+from kettle.master.ads import answers
 from kettle.master.child_machine import How
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -40,6 +43,8 @@ _RESTART = {
     int(Command.RESTART_PEACEFUL): "peaceful",
 }
 # The numbers of DRAIN_JOBS, which DAEMONS_OFF_FLEX uses as well.
+# Limit: how long somebody may have us wait for his daemons, and a connection be held.
+_MOST_READY_SECONDS = 3600
 _FLEXIBLE = {0: How.GRACEFUL, 10: How.FAST, 20: How.FAST}
 
 
@@ -78,8 +83,12 @@ class MasterControl(Protocol):
         """A daemon is alive and will say so again within that time."""
         ...
 
-    def readiness(self) -> ClassAd:
+    def readiness(self, *, with_addresses: bool = False) -> ClassAd:
         """The states of all daemons."""
+        ...
+
+    async def change(self) -> None:
+        """Wait until a daemon's state is another."""
         ...
 
 
@@ -157,9 +166,15 @@ class MasterCommands:
             self._master.on_ready(pid)
 
     async def _query_ready(self, stream: Stream) -> None:
-        reader = await stream.receive()
-        reader.ad()
-        await stream.send(Words(self._master.readiness()))
+        request = (await stream.receive()).ad()
+        seconds = min(request.integer("WaitTimeout") or 0, _MOST_READY_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0, seconds)):
+                while not answers(self._master.readiness(), request):
+                    await self._master.change()
+        states = self._master.readiness(with_addresses=request.boolean("WantAddrs") is True)
+        answers(states, request)  # Says what is wrong with the condition, if anything is.
+        await stream.send(Words(states))
 
     async def _child_alive(self, stream: Stream) -> None:
         reader = await stream.receive()

@@ -14,15 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kettle.classad import ClassAd
-from kettle.config import Config
 from kettle.errors import UsageError
-from kettle.patterns import late_pattern
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, render_table
 from kettle.tools.printing.times import format_span
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
+from kettle.tools.status.daemon_logs import Traces, render_daemons
+from kettle.tools.status.readiness import ask_readiness
 
 USAGE = """\
 Usage: condor_who [options]
@@ -30,6 +30,9 @@ Usage: condor_who [options]
   -logdir DIR         startds whose address files are in this folder
   -allpids            all startds of this machine (those of LOG)
   -daemons            the daemons instead of the jobs
+  -quick              how the master says that its daemons stand
+  -wait-for-ready[:SECONDS] EXPR
+                      the same, once EXPR holds (IsReady, STARTD_State =?= "Ready")
   -long               whole ads
   -wide               nothing is cut
   -format FORMAT EXPR, -af[:jlhVr,tngTY] EXPR...
@@ -48,19 +51,12 @@ OPTIONS = (
     Option("help", 1),
     Option("logdir", 3, 1),
     Option("long", 1),
+    Option("quickdaemons", 4),
     Option("verbose", 4),
     Option("version", 7),
+    Option("wait-for-ready", 4, 1, qualified=True),
     Option("wide", 1),
 )
-
-# Daemons and the logs in which they say who they are.
-_DAEMONS = {
-    "Collector": "CollectorLog",
-    "Master": "MasterLog",
-    "Negotiator": "NegotiatorLog",
-    "Schedd": "SchedLog",
-    "Startd": "StartLog",
-}
 
 
 @dataclass(slots=True)
@@ -70,6 +66,9 @@ class Wish:
     address: str = ""
     folder: str = ""
     daemons: bool = False
+    quick: bool = False
+    wait_seconds: int = 0
+    condition: str = ""
     long: bool = False
     columns: Columns = field(default_factory=Columns)
 
@@ -91,12 +90,13 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print what runs here."""
     reach = Reach(environment)
     folder = Path(wish.folder or reach.config.get("LOG") or ".")
-    text = (
-        render_daemons(folder, reach.config)
-        if wish.daemons
-        else render(wish, fetch(reach, wish, folder))
-    )
-    streams.stdout.write(text)
+    if wish.quick:
+        answer = ask_readiness(reach, folder, wish.wait_seconds, wish.condition)
+        streams.stdout.write(render_readiness(answer, wish))
+    if wish.daemons:
+        streams.stdout.write(render_daemons(folder, reach.config, short=wish.quick))
+    elif not wish.quick:
+        streams.stdout.write(render(wish, fetch(reach, wish, folder)))
     return 0
 
 
@@ -119,10 +119,40 @@ def _take(wish: Wish, option: Given) -> None:
         wish.folder = option.value
     elif name in ("daemons", "long"):
         setattr(wish, name, True)
+    elif name == "quickdaemons":
+        wish.quick = True
+    elif name == "wait-for-ready":
+        wish.quick, wish.condition = True, option.value
+        wish.wait_seconds = _read_seconds(option)
     elif name == "format":
         wish.columns.add_format(*option.values)
     elif not name:
         raise UsageError(f"{option.value} is not an option")
+
+
+def _read_seconds(option: Given) -> int:
+    """Return the seconds of `-wait:SECONDS`."""
+    if not option.qualifiers:
+        return 0
+    if not option.qualifiers.isdecimal():
+        raise UsageError(f"-wait-for-ready:{option.qualifiers} EXPR: the time is whole seconds")
+    return int(option.qualifiers)
+
+
+def render_readiness(answer: ClassAd | Traces | None, wish: Wish) -> str:
+    """Return the master's answer in the chosen form, or how it ended."""
+    if answer is None:
+        return ""
+    if isinstance(answer, Traces):
+        ended = "" if answer.exit_code is None else answer.exit_code
+        where = answer.address or "NULL"
+        return f"\nMaster {where} pid={answer.pid} Exited with code={ended}\n"
+    if not wish.columns:
+        return "".join(f"{line}\n" for line in sorted(answer.lines(), key=str.lower)) + "\n"
+    if wish.columns.headings:
+        wish.columns.measure([answer])
+    heading = wish.columns.render_headings() if wish.columns.headings else ""
+    return heading + wish.columns.render(answer) + "\n"
 
 
 def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
@@ -232,58 +262,3 @@ CELLS = (
     Cell("PID", 5, _process, grows=True),
     Cell("JOB_DIR", 7, _folder, grows=True),
 )
-
-
-def render_daemons(folder: Path, config: Config) -> str:
-    """Return which daemons have left an address in a log folder, and whether they live."""
-    lines = [
-        f'\nLOG directory "{folder}"\n',
-        "Daemon       Alive  PID    PPID   Exit   Addr                     Executable",
-        "------       -----  ---    ----   ----   ----                     ----------",
-    ]
-    for name, log in _DAEMONS.items():
-        configured = config.get(f"{name.upper()}_ADDRESS_FILE") or ""
-        places = (folder / f".{name.lower()}_address", Path(configured))
-        file = next((place for place in places if place.is_file()), None)
-        if file is None:
-            continue
-        text = file.read_text(encoding="utf-8", errors="replace")
-        begun = read_beginning(folder / log)
-        parent = _parent_of(begun.pid) if begun.pid else 0
-        alive, ended = ("yes", "no") if parent else ("no", "???")
-        lines.append(
-            f"{name:<12} {alive:<6} {begun.pid or 'no':<6} {parent or 'no':<6} {ended:<6} "
-            f"{text.split(chr(10))[0]} {begun.program}"
-        )
-    return "".join(f"{line}\n" for line in lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """What a daemon wrote to its log when it began last."""
-
-    pid: int = 0
-    program: str = ""
-
-
-_PID = late_pattern(r"\*\* PID = (\d+)")
-_PROGRAM = late_pattern(r"\*\* (/.*)")
-
-
-def read_beginning(log: Path) -> Beginning:
-    """Return which process of which program began a log last."""
-    try:
-        text = log.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return Beginning()
-    pids, programs = _PID.findall(text), _PROGRAM.findall(text)
-    return Beginning(int(pids[-1]) if pids else 0, programs[-1] if programs else "")
-
-
-def _parent_of(pid: int) -> int:
-    """Return the parent of a process, 0 if it is gone."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return 0
-    return int(text.rpartition(")")[2].split()[1])

@@ -147,7 +147,7 @@ class SetReady(Message, command=Command.DC_SET_READY):
 
 
 class QueryReady(Message, command=Command.DC_QUERY_READY):
-    """{[WaitReady...]}."""
+    """{[WaitTimeout], [ReadyRequirements], [WantAddrs]}: answered once that holds or time is up."""
 
     request: ClassAd = ad()
 
