@@ -91,7 +91,7 @@ def _accounting_key(ad: ClassAd) -> AdKey | None:
 SLOT       = AdKind("Machine",      "Slot",       (0, 60),       13,  5, _slot_key)
 START      = AdKind("StartD",       "StartD",     (0, 60),       13,  5, _name_or_machine)
 SCHEDD     = AdKind("Scheduler",    "Schedd",     (1,),          14,  6, _schedd_key)
-SUBMITTER  = AdKind("Submitter",    "Submitter",  (11, 80),      18, 12, _schedd_key)
+SUBMITTER  = AdKind("Submitter",    "Submittor",  (11, 80),      18, 12, _schedd_key)
 MASTER     = AdKind("DaemonMaster", "Master",     (2,),          15,  7, _name_or_machine)
 CKPT       = AdKind("CkptServer",   "CkptServer", (4,),          17,  9, _machine_key)
 COLLECTOR  = AdKind("Collector",    "Collector",  (19,),         21, 20, _name_or_machine)

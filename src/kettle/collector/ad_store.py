@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, Expr
 from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
 from kettle.errors import RefusedError
+from kettle.statistics.windows import Recent
 from kettle.wire.codec import has_secrets, is_private_attribute
 
 # Bits of UpdatesHistory: one for each update, newest first, set when it was lost.
@@ -129,6 +130,8 @@ class AdStore:
 
     settings: StoreSettings = field(default_factory=StoreSettings)
     counts: dict[str, UpdateCounts] = field(default_factory=dict)
+    # The same, lately: UpdatesTotal, UpdatesTotal_<label>, …
+    recent: Recent = field(default_factory=lambda: Recent(1200, 240))
     _tables: dict[str, dict[AdKey, StoredAd]] = field(default_factory=dict)
     _kinds: dict[str, AdKind] = field(default_factory=dict)
 
@@ -272,12 +275,15 @@ class AdStore:
 
     def _count(self, entry: StoredAd, before: StoredAd | None) -> None:
         """Count an update and the gap before it (R077, UpdatesLost)."""
-        counts = self.counts.setdefault(entry.kind.label, UpdateCounts())
+        label, now = entry.kind.label, int(entry.heard_at)
+        counts = self.counts.setdefault(label, UpdateCounts())
         counts.total += 1
+        self._count_recent("Total", label, 1, now)
         entry.sender_started = entry.ad.integer("DaemonStartTime")
         entry.sequence = entry.ad.integer("UpdateSequenceNumber")
         if before is None:
             counts.initial += 1
+            self._count_recent("Initial", label, 1, now)
             entry.updates = 1
             return
         entry.updates = before.updates + 1
@@ -292,10 +298,16 @@ class AdStore:
             missed = max(0, entry.sequence - before.sequence - 1)
         entry.lost += missed
         counts.lost += missed
+        if missed:
+            self._count_recent("Lost", label, missed, now)
         # A gap longer than the bitmap fills it and no more.
         shift = min(missed, HISTORY_BITS)
         entry.history = ((before.history << shift) | ((1 << shift) - 1)) & _HISTORY_MASK
         entry.history = (entry.history << 1) & _HISTORY_MASK
+
+    def _count_recent(self, word: str, label: str, amount: int, now: int) -> None:
+        self.recent.add(f"Updates{word}", amount, now)
+        self.recent.add(f"Updates{word}_{label}", amount, now)
 
     def _lay_down(self, entry: StoredAd, now: float) -> None:
         for name, value in _ASLEEP.items():

@@ -5,88 +5,157 @@ Attribute names are the reference's. Counting is here; publishing is `service.py
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import SLOT, SUBMITTER
 from kettle.collector.ad_store import AdStore
-from kettle.collector.ccb import BrokerCounts
+from kettle.collector.ccb import Broker
+from kettle.statistics.counters import Counters, Kind, Row
+from kettle.statistics.windows import RecentTotals
 
-# Universe names as the statistics spell them; only schedds that say so are counted.
 _STATES = ("Claimed", "Owner", "Unclaimed")
+# How the reference spells the universes in these names.
+_UNIVERSES = {
+    int(universe): {"VANILLA": "Vanilla", "SCHEDULER": "Scheduler", "LOCAL": "Local"}.get(
+        universe.name, universe.name if len(universe.name) <= 4 else universe.name.capitalize()
+    )
+    for universe in JobUniverse
+} | {int(JobUniverse.GRID): "Grid", int(JobUniverse.JAVA): "Java", int(JobUniverse.PIPE): "Pipe"}
+UNIVERSE_LABELS = ("All", "Unknown", *_UNIVERSES.values())
+
+ROWS = (
+    Row("DroppedQueries", "Queries that were refused."),
+    Row("ActiveQueryWorkers", "Children that answer a query.", Kind.LEVEL),
+    Row("PendingQueries", "Queries that are being answered in this process.", Kind.LEVEL),
+    Row("MachineAds", "Slots that are known.", Kind.LEVEL),
+    Row("SubmitterAds", "Submitters that are known.", Kind.LEVEL),
+    Row("CCBEndpointsConnected", "Daemons that can be called back.", Kind.LEVEL),
+    Row("CCBEndpointsRegistered", "Daemons that may come back to be called.", Kind.LEVEL),
+)
+"""What is counted here. The broker's counts are its own, those of updates the store's."""
+
+BROKER_COUNTS = {
+    "CCBReconnects": "reconnects",
+    "CCBRequests": "requests",
+    "CCBRequestsFailed": "failed",
+    "CCBRequestsNotFound": "not_found",
+    "CCBRequestsSucceeded": "succeeded",
+}
+"""Attributes that come of the broker's counts; each has a recent value too."""
 
 
-@dataclass(slots=True)
-class QueryCounts:
-    """Queries answered since the start."""
+@dataclass(frozen=True, slots=True)
+class Census:
+    """What the ads say of the pool at one moment."""
 
-    total: int = 0
-    from_tools: int = 0
-    dropped: int = 0
-    machine_ads_peak: int = 0
-    submitter_ads_peak: int = 0
+    states: dict[str, int]
+    running_by_universe: dict[str, int]
+    running: int
+    idle: int
 
 
-def make_own_ad(
-    store: AdStore, queries: QueryCounts, broker: BrokerCounts, listeners: int, reachable: int
-) -> ClassAd:
-    """Return the figures of the collector's ad; names and addresses are added by its sender."""
-    slots = store.table(SLOT)
-    submitters = store.table(SUBMITTER)
-    queries.machine_ads_peak = max(queries.machine_ads_peak, len(slots))
-    queries.submitter_ads_peak = max(queries.submitter_ads_peak, len(submitters))
-    states = dict.fromkeys(_STATES, 0)
-    for entry in slots.values():
+def take_census(store: AdStore) -> Census:
+    """Count slots by their state, jobs by their universe, and what submitters have."""
+    states: Counter[str] = Counter()
+    universes: Counter[str] = Counter()
+    for entry in store.table(SLOT).values():
         state = entry.ad.string("State") or ""
-        if state in states:
-            states[state] += 1
-    running = idle = 0
-    for entry in submitters.values():
-        running += entry.ad.integer("RunningJobs") or 0
-        idle += entry.ad.integer("IdleJobs") or 0
-    ad = ClassAd({"MyType": "Collector"})
-    figures: dict[str, object] = {
-        "MachineAds": len(slots),
-        "MachineAdsPeak": queries.machine_ads_peak,
-        "SubmitterAds": len(submitters),
-        "SubmitterAdsPeak": queries.submitter_ads_peak,
-        "HostsTotal": len(slots),
-        "HostsClaimed": states["Claimed"],
-        "HostsOwner": states["Owner"],
-        "HostsUnclaimed": states["Unclaimed"],
-        "RunningJobs": running,
-        "IdleJobs": idle,
-        "ActiveQueryWorkers": 0,
-        "PendingQueries": 0,
-        "DroppedQueries": queries.dropped,
-        "CCBEndpointsConnected": reachable,
-        "CCBEndpointsRegistered": listeners,
-        "CCBEndpointsRegisteredPeak": broker.registered_peak,
-        "CCBReconnects": broker.reconnects,
-        "CCBRequests": broker.requests,
-        "CCBRequestsFailed": broker.failed,
-        "CCBRequestsNotFound": broker.not_found,
-        "CCBRequestsSucceeded": broker.succeeded,
-        **_update_figures(store),
-    }
-    for name, value in figures.items():
-        ad[name] = value
-    return ad
+        states[state] += 1
+        if state == "Claimed" and "JobId" in entry.ad:
+            universe = entry.ad.integer("JobUniverse")
+            universes[_UNIVERSES.get(universe or 0, "Unknown")] += 1
+    universes["All"] = universes.total()
+    submitters = store.table(SUBMITTER).values()
+    return Census(
+        {state: states[state] for state in _STATES},
+        {label: universes[label] for label in UNIVERSE_LABELS},
+        sum(entry.ad.integer("RunningJobs") or 0 for entry in submitters),
+        sum(entry.ad.integer("IdleJobs") or 0 for entry in submitters),
+    )
 
 
-def _update_figures(store: AdStore) -> dict[str, object]:
+class OwnAd:
+    """Counts what the collector does, and says so."""
+
+    def __init__(self, started: int, *, window_seconds: int, quantum_seconds: int) -> None:
+        self.counters = Counters(
+            ROWS, started, window_seconds=window_seconds, quantum_seconds=quantum_seconds
+        )
+        self._recent_calls = RecentTotals(window_seconds, quantum_seconds)
+        self._most_running = dict.fromkeys(UNIVERSE_LABELS, 0)
+
+    def on_query(self, *, inside: int, children: int) -> None:
+        """Take the levels of a moment at which a query is being answered."""
+        self.counters.set("PendingQueries", inside)
+        self.counters.set("ActiveQueryWorkers", children)
+
+    def on_dropped(self, now: int) -> None:
+        """Count a query that was refused."""
+        self.counters.add("DroppedQueries", now)
+
+    def make(self, store: AdStore, broker: Broker, now: int) -> ClassAd:
+        """Return the ad's figures; names and addresses are added by its sender."""
+        counters = self.counters
+        counters.set("MachineAds", len(store.table(SLOT)))
+        counters.set("SubmitterAds", len(store.table(SUBMITTER)))
+        counters.set("CCBEndpointsConnected", broker.connected)
+        counters.set("CCBEndpointsRegistered", len(broker.listeners))
+        ad = ClassAd({"MyType": "Collector"})
+        counters.publish(ad, now)
+        ad["CCBEndpointsRegisteredPeak"] = broker.counts.registered_peak
+        calls = {name: getattr(broker.counts, key) for name, key in BROKER_COUNTS.items()}
+        for name, recent in self._recent_calls.observe(calls, now).items():
+            ad[name] = calls[name]
+            ad[f"Recent{name}"] = recent
+        ad["StatsLastUpdateTime"] = now
+        census = take_census(store)
+        ad["HostsTotal"] = len(store.table(SLOT))
+        for state, count in census.states.items():
+            ad[f"Hosts{state}"] = count
+        ad["RunningJobs"] = census.running
+        ad["IdleJobs"] = census.idle
+        for label, count in census.running_by_universe.items():
+            self._most_running[label] = max(self._most_running[label], count)
+            ad[f"CurrentJobsRunning{label}"] = count
+            ad[f"MaxJobsRunning{label}"] = self._most_running[label]
+        for name, value in _update_figures(store, now).items():
+            ad[name] = value
+        return ad
+
+
+def _update_figures(store: AdStore, now: int) -> dict[str, object]:
+    recent = store.recent
+    recent.advance(now)
     total = sum(counts.total for counts in store.counts.values())
-    initial = sum(counts.initial for counts in store.counts.values())
     lost = sum(counts.lost for counts in store.counts.values())
+    recent_total = recent.total("UpdatesTotal")
+    recent_lost = recent.total("UpdatesLost")
+    most_lost = max((entry.lost for entry in store.entries()), default=0)
     figures: dict[str, object] = {
         "UpdatesTotal": total,
-        "UpdatesInitial": initial,
+        "UpdatesInitial": sum(counts.initial for counts in store.counts.values()),
         "UpdatesLost": lost,
-        "UpdatesLostMax": max((entry.lost for entry in store.entries()), default=0),
+        "UpdatesLostMax": most_lost,
         "UpdatesLostRatio": lost / (lost + total) if lost else 0.0,
+        "RecentUpdatesTotal": int(recent_total),
+        "RecentUpdatesInitial": int(recent.total("UpdatesInitial")),
+        "RecentUpdatesLost": int(recent_lost),
+        "RecentUpdatesLostMax": int(
+            max((recent.total(f"UpdatesLost_{label}") for label in store.counts), default=0)
+        ),
+        "RecentUpdatesLostRatio": (
+            recent_lost / (recent_lost + recent_total) if recent_lost else 0.0
+        ),
     }
     for label, counts in store.counts.items():
-        figures[f"UpdatesTotal_{label}"] = counts.total
-        figures[f"UpdatesInitial_{label}"] = counts.initial
-        figures[f"UpdatesLost_{label}"] = counts.lost
+        for word, value in (
+            ("Total", counts.total),
+            ("Initial", counts.initial),
+            ("Lost", counts.lost),
+        ):
+            figures[f"Updates{word}_{label}"] = value
+            figures[f"RecentUpdates{word}_{label}"] = int(recent.total(f"Updates{word}_{label}"))
     return figures

@@ -23,7 +23,7 @@ from kettle.collector.ad_kinds import (
     UPDATE_WITH_ACK,
 )
 from kettle.collector.ad_store import AdStore, Sender, StoredAd, StoreSettings
-from kettle.collector.own_ad import QueryCounts, make_own_ad
+from kettle.collector.own_ad import OwnAd
 from kettle.collector.services.broker import BrokerService
 from kettle.collector.services.nudge import NegotiatorNudge
 from kettle.collector.services.persistent import PersistentAds
@@ -32,7 +32,11 @@ from kettle.config.knobs.collector import CollectorKnobs as Knobs
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
+from kettle.runtime.process.snapshot import Parts
+from kettle.runtime.self_monitor import describe_host, read_window
+from kettle.runtime.sockets.network_sessions import FAMILY_USER
 from kettle.runtime.sockets.stream import Stream
+from kettle.statistics.windows import Recent
 from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
 
@@ -62,7 +66,12 @@ class CollectorService:
         self.runtime = runtime
         self.store = AdStore(read_settings(runtime.config))
         runtime.snapshots.most = runtime.config[Knobs.COLLECTOR_QUERY_WORKERS]
-        self.queries = QueryCounts()
+        window, quantum = read_window(runtime.config, "COLLECTOR")
+        self.store.recent = Recent(window, quantum)
+        self.own_ad = OwnAd(
+            int(runtime.clock.now()), window_seconds=window, quantum_seconds=quantum
+        )
+        self._answering = 0
         self.broker = BrokerService(runtime)
         self.persistent = PersistentAds(runtime, self.store)
         self.nudge = NegotiatorNudge(runtime, self.store)
@@ -120,9 +129,10 @@ class CollectorService:
 
     def _sender(self, stream: Stream) -> Sender:
         peer = stream.peer
+        family = peer.user == FAMILY_USER and not peer.method
         return Sender(
             peer.user or Sender().identity,
-            peer.method,
+            "FAMILY" if family else peer.method,
             host=stream.remote_host,
             administrator=self.runtime.network.allows(stream, Level.ADMINISTRATOR),
         )
@@ -143,7 +153,6 @@ class CollectorService:
 
     async def _on_query(self, stream: Stream) -> None:
         query = Query.read(await stream.receive()).query
-        self.queries.total += 1
         command = stream.command
         if COLLECTOR.query == command:
             self.publish()
@@ -154,11 +163,22 @@ class CollectorService:
         try:
             ads, parts = commands.find(self.store, command, query, may_see_private=private)
         except RefusedError as error:
-            self.queries.dropped += 1
+            self.own_ad.on_dropped(int(self.runtime.clock.now()))
             self.runtime.log(f"Dropped a query from {stream.remote_name}: {error}")
             stream.close()
             return
-        await self.runtime.snapshots.answer(stream, parts, ads=ads)
+        await self._answer(stream, parts, ads)
+
+    async def _answer(self, stream: Stream, parts: Parts, ads: int) -> None:
+        snapshots = self.runtime.snapshots
+        self._answering += 1
+        self.own_ad.on_query(inside=self._answering, children=snapshots.running)
+        try:
+            await snapshots.answer(stream, parts, ads=ads)
+        finally:
+            # A child that took the answer over goes on by itself.
+            self._answering -= 1
+            self.own_ad.on_query(inside=self._answering, children=snapshots.running)
 
     # --- time ----------------------------------------------------------------------------------
 
@@ -187,10 +207,11 @@ class CollectorService:
         """Put the collector's own ad, with figures of now, into the store."""
         runtime = self.runtime
         now = runtime.clock.now()
-        broker = self.broker.broker
-        ad = make_own_ad(
-            self.store, self.queries, broker.counts, len(broker.listeners), broker.connected
-        )
+        self.own_ad.on_query(inside=self._answering, children=runtime.snapshots.running)
+        ad = self.own_ad.make(self.store, self.broker.broker, int(now))
+        describe_host(ad, runtime.config)
+        for name, value in runtime.self_figures().items():
+            ad[name] = value
         address = str(runtime.network.address)
         for name, value in runtime.identity.attributes(address, now).items():
             ad[name] = value
@@ -203,7 +224,7 @@ class CollectorService:
         # Nobody sends this ad, so nobody could renew it before it grows old.
         ad["ClassAdLifetime"] = 2**31 - 1
         try:
-            return self.store.update(COLLECTOR, ad, now=now, sender=Sender("condor@family", ""))
+            return self.store.update(COLLECTOR, ad, now=now, sender=Sender(FAMILY_USER, ""))
         except KettleError as error:
             runtime.log.problem(f"The collector's own ad: {error}")
             return None

@@ -21,6 +21,7 @@ from kettle.master.child_machine import DaemonState, Effect, Event, How, Phase
 from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
 from kettle.master.services.commands import MasterCommands
 from kettle.master.services.orphans import Orphans
+from kettle.master.services.programs import program_times, read_capabilities
 from kettle.runtime import tasks
 from kettle.runtime.credentials import make_pool_key
 from kettle.runtime.process.forked import encode_call
@@ -30,6 +31,7 @@ from kettle.runtime.process.inheritance import (
     without_inheritance,
 )
 from kettle.runtime.process.processes import Child
+from kettle.runtime.self_monitor import describe_host
 from kettle.runtime.service_manager import notify
 from kettle.runtime.sockets.collectors import Advertiser, read_address_file
 from kettle.wire.commands import Command
@@ -404,6 +406,13 @@ class MasterService:
         self._update_soon = None
         config = self._runtime.config
         ad = master_ad(config, self._states.values(), uid=os.getuid())
+        describe_host(ad, config)
+        runtime = self._runtime
+        ad["MasterIpAddr"] = str(runtime.network.address)
+        ad["MASTER_StartTime"] = int(runtime.identity.started_at)
+        ad["LinuxCapabilities"] = f"{read_capabilities():#x}"
+        for name, value in (program_times(self._plans.values()) | runtime.self_figures()).items():
+            ad[name] = value
         self._advertiser.update(Command.UPDATE_MASTER_AD, ad)
         interval = config.real("MASTER_UPDATE_INTERVAL") or 300.0
         self._updates = asyncio.get_running_loop().call_later(interval, self._advertise)

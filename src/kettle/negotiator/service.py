@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import time
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
@@ -42,6 +44,7 @@ from kettle.records import accounting_log
 from kettle.records.accounting_log import AccountingTable
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
+from kettle.runtime.self_monitor import describe_host
 from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.runtime.storage.durable import DurableFile
@@ -179,9 +182,11 @@ class NegotiatorService:
         """Run one cycle from fetching ads to advertising what came of it."""
         clock = self.runtime.clock
         statistics = self.history.begin(clock.now())
+        cpu = time.thread_time()
         ads = await self._fetch_ads()
         fetched_at = clock.now()
         statistics.phases[0] = fetched_at - statistics.started_at
+        statistics.phase_cpu[0] = time.thread_time() - cpu
         pool = sort_ads(ads, self.settings)
         self._observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
@@ -189,10 +194,13 @@ class NegotiatorService:
         if pool.submitters:
             table = build_slot_table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
             hidden = self._hide_given(table)
+            statistics.phases[1] = clock.now() - fetched_at
+            statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]
             await self._negotiate(_Round(statistics, pool, table))
             if hidden and statistics.rejections:
                 self._wake_when_forgotten()
         await self.save()
+        statistics.cpu = time.thread_time() - cpu
         self.history.end(statistics, clock.now())
         self._log_cycle(statistics)
         self.advertise_soon()
@@ -252,15 +260,19 @@ class NegotiatorService:
             timeout_seconds=self.settings.schedd_timeout_seconds,
             job_constraint=self.settings.job_constraint,
         )
-        before = clock.now()
+        before, cpu = clock.now(), time.thread_time()
         harvests = await self._schedds.fetch(pool.submitters, terms)
         statistics.prefetch = clock.now() - before
+        statistics.prefetch_cpu = time.thread_time() - cpu
         cycle_round.harvests = harvests
         plan = self._plan(cycle_round)
         statistics.phases[2] = clock.now() - before - statistics.prefetch
+        planned = time.thread_time()
+        statistics.phase_cpu[2] = planned - cpu - statistics.prefetch_cpu
         self._enter(plan)
         lost = await self._schedds.tell(harvests, plan.matches, plan.rejections, terms)
         statistics.phases[3] = clock.now() - before
+        statistics.phase_cpu[3] = time.thread_time() - cpu
         for match in lost:
             self.recent.forget(match.claim_id)
         await self._wake_sleepers(plan)
@@ -438,7 +450,9 @@ class NegotiatorService:
         ad = ClassAd({"MyType": "Negotiator", "NegotiatorIpAddr": address})
         for name, value in runtime.identity.attributes(address, runtime.clock.now()).items():
             ad[name] = value
-        for name, value in self.history.attributes().items():
+        describe_host(ad, runtime.config)
+        ad["RealUid"] = os.getuid()
+        for name, value in (self.history.attributes() | runtime.self_figures()).items():
             ad[name] = value
         return ad
 

@@ -27,6 +27,7 @@ class CycleStatistics:
     phases: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0, 0.0])
     phase_cpu: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0, 0.0])
     prefetch: float = 0.0
+    prefetch_cpu: float = 0.0
     total_slots: int = 0
     trimmed_slots: int = 0
     candidate_slots: int = 0
@@ -61,7 +62,7 @@ class CycleStatistics:
             "Period": int(self.period),
             "Pies": self.pies,
             "PieSpins": self.pie_spins,
-            "PrefetchCpuTime": 0.0,
+            "PrefetchCpuTime": self.prefetch_cpu,
             "PrefetchDuration": int(self.prefetch),
             "Rejections": self.rejections,
             "ScheddsOutOfTime": _names(self.out_of_time),

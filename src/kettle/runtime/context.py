@@ -48,3 +48,5 @@ class Runtime:
     stop: Callable[[str], None] = lambda how: None  # noqa: ARG005 - replaced by the daemon
     abort: Callable[[], None] = lambda: None
     replace_with: list[str] | None = None
+    # What this daemon's ads say about its own process (`runtime.self_monitor`).
+    self_figures: Callable[[], dict[str, object]] = dict

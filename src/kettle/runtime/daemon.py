@@ -18,7 +18,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from random import SystemRandom
 from typing import Protocol
@@ -43,6 +43,7 @@ from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote
+from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import Files, SystemSources
 from kettle.runtime.token_requests import TokenCommands
@@ -261,6 +262,7 @@ async def _live(
     )
     runtime.snapshots = ForkedSnapshots(files, processes)
     runtime.abort = partial(os._exit, EXIT_FAILURE)
+    runtime.self_figures = _watch_self(config, clock, network)
     daemon = Daemon(runtime, service_class(runtime), network)
     runtime.stop = daemon.request_shutdown
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
@@ -306,6 +308,14 @@ async def _live(
     if runtime.replace_with:
         os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
+
+
+def _watch_self(
+    config: Config, clock: SystemClock, network: SystemNetwork
+) -> Callable[[], dict[str, object]]:
+    """Begin to measure this process; return what says its figures."""
+    sessions = network.standing.sessions
+    return SelfMonitor(config, clock.now, lambda: len(sessions)).attributes
 
 
 def _settle_context(clock: SystemClock, randomness: SystemRandom) -> None:

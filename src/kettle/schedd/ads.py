@@ -112,5 +112,34 @@ def schedd_ad(queue: JobQueue, schedd_name: str, address: str, most_running: int
     )
 
 
+# Expressions that peers of a schedd evaluate in its ad, and the knobs that they are.
+PUBLISHED_EXPRESSIONS = {
+    "CurbMatchmaking": "CURB_MATCHMAKING",
+    "StartLocalUniverse": "START_LOCAL_UNIVERSE",
+    "StartSchedulerUniverse": "START_SCHEDULER_UNIVERSE",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What waits inside a schedd at one moment, and whom it tells."""
+
+    unmaterialized: int
+    starts_delayed: int
+    claims_in_contact: int
+    claims_in_queue: int
+    collectors: str
+
+
+def add_work(ad: ClassAd, work: Work) -> None:
+    """Add what waits to the schedd's own ad."""
+    ad["JobsUnmaterialized"] = work.unmaterialized
+    ad["NumJobStartsDelayed"] = work.starts_delayed
+    ad["NumPendingClaims"] = work.claims_in_contact + work.claims_in_queue
+    ad["NumPendingClaimsInContact"] = work.claims_in_contact
+    ad["NumPendingClaimsInQueue"] = work.claims_in_queue
+    ad["CollectorHost"] = work.collectors
+
+
 def _sum(queue: JobQueue, statuses: Iterable[JobStatus], universes: Iterable[int]) -> int:
     return sum(queue.count(status, universes=universes) for status in statuses)

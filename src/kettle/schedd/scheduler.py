@@ -302,7 +302,7 @@ class Scheduler:
         self.queue.commit(transaction)
         self.idle.unreserve(job.id)
         claim_states.step(claim, claim_states.JobGiven, float(now))
-        self.statistics.on_started(job, now)
+        self.statistics.on_started(job, now, running=self.running)
         self.hands.start_shadow(job, claim, reconnect=False)
 
     # -- shadows ----------------------------------------------------------------------------
@@ -313,6 +313,8 @@ class Scheduler:
         if job is None:
             return
         changes = job_runs.texts(attributes)
+        if "NumJobReconnects" in attributes:
+            self.statistics.on_found_again(job, self.now())
         status = attributes.integer("JobStatus")
         if status is not None:
             changes.pop("JobStatus", None)
@@ -368,6 +370,7 @@ class Scheduler:
         if reason in _ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
             # Its log has the job's end: a removal that came too late adds none.
             changes["JobAbortEventLogged"] = "true"
+        self._count_moved(job, attributes, now)
         self.queue.update(job.id, changes)
         if isinstance(event, job_machine.Held):
             # Its event is the shadow's to write, the mail is ours.
@@ -375,6 +378,16 @@ class Scheduler:
         self.statistics.on_ended(job, reason, now)
         self.hands.record_run(job)
         self._let_go(job)
+
+    def _count_moved(self, job: Job, attributes: ClassAd, now: int) -> None:
+        """Count what the run that ends now has moved; the job's ad has what those before it did."""
+        to_job, from_job = attributes.real("BytesRecvd"), attributes.real("BytesSent")
+        if to_job or from_job:
+            self.statistics.on_moved(
+                (to_job or 0.0) - (job.ad.real("BytesRecvd") or 0.0),
+                (from_job or 0.0) - (job.ad.real("BytesSent") or 0.0),
+                now,
+            )
 
     def on_host_lost(self, jobs: Iterable[JobId]) -> None:
         """Have new shadows take over the jobs of a shadow host that died."""
@@ -564,8 +577,11 @@ class Scheduler:
             )  # fmt: skip
             self.claims.add(claim)
             self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
+            self.statistics.on_looked_for(job)
             self.hands.start_shadow(job, claim, reconnect=True)
             return
+        if job.universe in MATCHED_UNIVERSES and claim_id and lease is not None:
+            self.statistics.on_lease_expired(now)
         self.hands.end_leftover(job)
         changes = job_runs.end_attributes(ad, now)
         changes |= job_machine.step(ad, job_machine.Requeued(), now)

@@ -19,6 +19,7 @@ from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
+from kettle.runtime.self_monitor import read_window
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.negotiation import Refusal, note_autocluster
@@ -70,7 +71,8 @@ class ScheddService:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self._read_settings()
-        self.statistics = Statistics(self.now())
+        window, quantum = read_window(runtime.config, "SCHEDD")
+        self.statistics = Statistics(self.now(), window_seconds=window, quantum_seconds=quantum)
         self.journal = QueueJournal(
             runtime, self.settings.queue_log, rotations=self.settings.queue_log_rotations
         )

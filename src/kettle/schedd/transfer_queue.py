@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from kettle.classad import ClassAd
+from kettle.statistics.counters import Counters, Kind, Row
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -33,6 +36,19 @@ class Request:
     downloading: bool
     asked_at: float = 0.0
     running: bool = False
+    size_bytes: int = 0
+
+
+ROWS = tuple(
+    row
+    for way in ("Upload", "Download")
+    for row in (
+        Row(f"TransferQueueNum{way}ing", f"{way}s that are under way.", Kind.LEVEL),
+        Row(f"TransferQueueNumWaitingTo{way}", f"{way}s that wait for their turn.", Kind.LEVEL),
+        Row(f"TransferQueue{way}WaitTime", f"Seconds the oldest {way} waits.", Kind.LEVEL),
+    )
+)
+"""What the schedd's ad says of its transfer queue."""
 
 
 @dataclass(slots=True)
@@ -41,6 +57,7 @@ class TransferQueue:
 
     limits: Limits = field(default_factory=Limits)
     requests: list[Request] = field(default_factory=list)
+    counters: Counters = field(default_factory=lambda: Counters(ROWS, 0))
 
     def add(self, request: Request) -> None:
         """Let a transfer wait; `next_turns` says when it may run."""
@@ -59,6 +76,29 @@ class TransferQueue:
         return sum(
             one.downloading is downloading and one.running is running for one in self.requests
         )
+
+    def measure(self, now: float) -> None:
+        """Take the levels of this moment; done at every change, so that no peak is lost."""
+        for way, downloading in (("Upload", False), ("Download", True)):
+            mine = [one for one in self.requests if one.downloading is downloading]
+            waits = [now - one.asked_at for one in mine if not one.running]
+            self.counters.set(f"TransferQueueNum{way}ing", len(mine) - len(waits))
+            self.counters.set(f"TransferQueueNumWaitingTo{way}", len(waits))
+            self.counters.set(f"TransferQueue{way}WaitTime", max(waits, default=0))
+
+    def publish(self, ad: ClassAd, now: float) -> None:
+        """Put levels, peaks, limits and what waits into the schedd's ad."""
+        self.measure(now)
+        self.counters.publish_rows(ad)
+        ad["TransferQueueMaxUploading"] = self.limits.uploads
+        ad["TransferQueueMaxDownloading"] = self.limits.downloads
+        for way, downloading in (("Upload", False), ("Download", True)):
+            waiting = sum(
+                one.size_bytes
+                for one in self.requests
+                if one.downloading is downloading and not one.running
+            )
+            ad[f"FileTransferMBWaitingTo{way}"] = waiting / 1_000_000
 
     def _next_of(self, *, downloading: bool) -> list[Request]:
         limit = self.limits.of(downloading=downloading)

@@ -7,7 +7,7 @@ Built from `Machine`, the facts and the configuration, attribute for attribute a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -159,19 +159,11 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
     ad["TotalCondorLoadAvg"] = round(readings.jobs_load, 2)
     ad["TotalSlots"] = len(machine.slots)
     ad["LastBenchmark"] = int(machine.last_benchmark_at)
-    values = {
-        "ActivationRequests": counters.activation_requests,
-        "ClaimRequests": counters.claim_requests,
-        "JobPreemptions": counters.job_preemptions,
-        "JobRankPreemptions": counters.rank_preemptions,
-        "JobStarts": counters.job_starts,
-        "JobUserPrioPreemptions": counters.priority_preemptions,
-        "NewDSlotNotMatch": counters.slots_not_matching,
-    }
-    for name, value in values.items():
-        ad[name] = value
-        # Limit: nothing is forgotten yet, so recent means since the start.
-        ad[f"Recent{name}"] = value
+    totals = counters.totals()
+    recent = counters.recent.observe(totals, int(now))
+    for name, value in totals.items():
+        ad[name] = int(value)
+        ad[f"Recent{name}"] = recent[name]
     for name in ("Graceful", "Quick"):
         ad[f"ExpectedMachine{name}DrainingBadput"] = 0
         ad[f"ExpectedMachine{name}DrainingCompletion"] = int(now)
@@ -489,13 +481,18 @@ def private_ad(record: SlotRecord) -> ClassAd | None:
     return ClassAd({"ClaimId": claim.claim_id, "Capability": claim.claim_id})
 
 
-def startd_ad(machine: Machine, base: ClassAd, now: float) -> ClassAd:
-    """Return the daemon's own ad, MyType StartD."""
+def startd_ad(
+    machine: Machine, base: ClassAd, now: float, self_figures: Mapping[str, object]
+) -> ClassAd:
+    """Return the daemon's own ad, MyType StartD, with what its process says of itself."""
     ad = ClassAd(parent=base)
     ad["MyType"] = "StartD"
     ad["Name"] = machine.name
     ad["MyCurrentTime"] = int(now)
     ad["ExecuteVolumes"] = [machine.readings.volume]
+    for figures in (machine.counters.transfers(), self_figures):
+        for name, value in figures.items():
+            ad[name] = value
     used: dict[str, float] = {}
     for record in machine.slots.values():
         if record.pool is None and record.slot.activation:

@@ -18,6 +18,7 @@ from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.facts import MachineFacts, Readings
 from kettle.startd.slot_machine import Phase, Slot
 from kettle.startd.slots import Bundle, Pool, SlotSpec, SlotType, plan_slots, whole
+from kettle.statistics.windows import RecentTotals
 
 
 @dataclass
@@ -85,6 +86,38 @@ class Counters:
     rank_preemptions: int = 0
     priority_preemptions: int = 0
     slots_not_matching: int = 0
+    # Jobs whose files were moved, and the bytes: to jobs and from them.
+    jobs_moved: int = 0
+    input_bytes: float = 0.0
+    output_bytes: float = 0.0
+    recent: RecentTotals = field(default_factory=RecentTotals)
+
+    def totals(self) -> dict[str, float]:
+        """Return what has a recent value too, under the names that ads give it."""
+        return {
+            "ActivationRequests": self.activation_requests,
+            "ClaimRequests": self.claim_requests,
+            "JobPreemptions": self.job_preemptions,
+            "JobRankPreemptions": self.rank_preemptions,
+            "JobStarts": self.job_starts,
+            "JobUserPrioPreemptions": self.priority_preemptions,
+            "NewDSlotNotMatch": self.slots_not_matching,
+        }
+
+    def on_moved(self, input_bytes: float, output_bytes: float) -> None:
+        """Count the files of a job that has ended."""
+        self.jobs_moved += 1
+        self.input_bytes += max(0.0, input_bytes)
+        self.output_bytes += max(0.0, output_bytes)
+
+    def transfers(self) -> dict[str, float]:
+        """Return how much was moved, in MB, altogether and for a job."""
+        figures = {}
+        for word, moved in (("Input", self.input_bytes), ("Output", self.output_bytes)):
+            total = moved / 1_000_000
+            figures[f"TotalTransfer{word}MB"] = total
+            figures[f"AvgTransfer{word}MB"] = total / self.jobs_moved if self.jobs_moved else 0.0
+        return figures
 
 
 @dataclass

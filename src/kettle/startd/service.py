@@ -351,6 +351,9 @@ class StartdService:
         record.usage = None
         record.job_started_at = record.suspended_seconds = 0.0
         self.apply(record, ev.StarterExited(starter.number))
+        if starter.final is not None and "BytesSent" in starter.final:
+            to_job, from_job = starter.final.real("BytesRecvd"), starter.final.real("BytesSent")
+            self.machine.counters.on_moved(to_job or 0.0, from_job or 0.0)
         if starter.final is not None and starter.final.boolean("Asks") is True:
             start = self.claims.may_start(record)
             starter.post(words.ClaimAnswer(ClassAd({"Start": start})))

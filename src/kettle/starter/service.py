@@ -671,8 +671,10 @@ class Starter:
                 final[short_way.NO_OUTPUT] = True
             self._tells_end = self._may_run_another()
             final[short_way.TELLS_END] = self._tells_end
-        final["BytesSent"] = self.transfer.bytes_sent
-        final["BytesRecvd"] = self.transfer.bytes_received
+        if self._final is not None:
+            # The startd counts them too.
+            self._final["BytesSent"] = self.transfer.bytes_sent
+            self._final["BytesRecvd"] = self.transfer.bytes_received
         if self.transfer.spooled:
             final["SpooledOutputFiles"] = ",".join(self.transfer.spooled)
         delayed = ClassAd()

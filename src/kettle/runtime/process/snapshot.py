@@ -48,9 +48,13 @@ Parts = Callable[[bool], Iterator[Part]]
 
 
 class Snapshots(Protocol):
-    """How a service has long work done; `most` children answer queries at any time."""
+    """How a service has long work done; `most` children answer queries at any time.
+
+    `running` are the children that answer one now.
+    """
 
     most: int
+    running: int
 
     async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
         """Do what `make` returns, which is called at the moment whose state counts.
@@ -72,6 +76,7 @@ class InlineSnapshots:
 
     def __init__(self) -> None:
         self.most = 0
+        self.running = 0
 
     async def run(self, make: Callable[[], Callable[[], None]], name: str) -> None:
         """Do the work now."""

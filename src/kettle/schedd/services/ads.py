@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
 from kettle.runtime import tasks
+from kettle.runtime.self_monitor import describe_host, read_window
 from kettle.runtime.sockets.collectors import Advertiser, find_collectors, read_address_file
 from kettle.schedd import ads
+from kettle.schedd.claims import Phase
+from kettle.schedd.scheduler import ON_A_MACHINE
 from kettle.schedd.services.capabilities import Capabilities
 from kettle.schedd.services.flocking import Flock, count_running, find_negotiator
+from kettle.statistics.windows import RecentTotals
 from kettle.wire.commands import Command
 
 if TYPE_CHECKING:
@@ -44,6 +48,7 @@ class ScheddAds:
         self._capabilities = Capabilities(service.runtime)
         self.flock = Flock(service.runtime, service.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
+        self._recent = RecentTotals(*read_window(service.runtime.config, "SCHEDD"))
 
     def start(self) -> None:
         """Begin to tell."""
@@ -78,14 +83,44 @@ class ScheddAds:
         """Return the schedd's ad with its statistics."""
         service = self._service
         address = str(service.runtime.network.address)
+        now = service.now()
         ad = ads.schedd_ad(service.queue, service.name, address, service.settings.most_running)
-        service.statistics.publish(ad, service.now())
-        ad["Autoclusters"] = len(service.idle.autoclusters)
+        running = [
+            job for status in ON_A_MACHINE for job in service.queue.by_status[status].values()
+        ]
+        service.statistics.publish(ad, now, running)
+        service.transfers.publish(ad, now)
+        ads.add_work(ad, self._work())
+        describe_host(ad, service.runtime.config)
+        for name, knob in ads.PUBLISHED_EXPRESSIONS.items():
+            text = service.runtime.config.get(knob)
+            if text:
+                ad.insert_text(name, text)
+        autoclusters = len(service.idle.autoclusters)
+        ad["Autoclusters"] = autoclusters
+        ad["RecentAutoclusters"] = self._recent.observe({"Autoclusters": autoclusters}, now)[
+            "Autoclusters"
+        ]
+        for name, value in service.runtime.self_figures().items():
+            ad[name] = value
         # The collectors are sent these anyway; who asks the schedd itself wants them too.
         for name, value in service.runtime.identity.attributes(address, service.now()).items():
             if name not in ad:
                 ad[name] = value
         return ad
+
+    def _work(self) -> ads.Work:
+        """Return what waits inside this daemon now."""
+        service = self._service
+        in_contact = service.claims.in_contact
+        requesting = service.scheduler.claims.count(Phase.REQUESTING)
+        return ads.Work(
+            unmaterialized=service.factories.count_unmade(),
+            starts_delayed=service.on_disk.waiting,
+            claims_in_contact=in_contact,
+            claims_in_queue=max(0, requesting - in_contact),
+            collectors=service.runtime.config.get("COLLECTOR_HOST") or "",
+        )
 
     def submitter_ads(self) -> list[ClassAd]:
         """Return the ads of everybody who has jobs."""

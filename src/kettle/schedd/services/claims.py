@@ -42,6 +42,8 @@ class ClaimCommands:
     def __init__(self, service: ScheddService) -> None:
         self._service = service
         self._contacts: asyncio.Semaphore | None = None
+        # Requests that a startd has and has not answered.
+        self.in_contact = 0
         # Claims whose session our network has.
         self._known: set[str] = set()
         self._unreachable = Unreachable()
@@ -119,6 +121,7 @@ class ClaimCommands:
             stream = await service.runtime.network.connect(
                 claim.startd_address, Command.REQUEST_CLAIM, session=_session(claim.id)
             )
+            self.in_contact += 1
             try:
                 await stream.send(
                     RequestClaim(
@@ -132,6 +135,7 @@ class ClaimCommands:
                 reader = await stream.receive(float(service.settings.claim_request_seconds))
                 return RequestClaimReply.read(reader)
             finally:
+                self.in_contact -= 1
                 stream.close()
 
     def release(self, claim_id: str, address: str) -> None:

@@ -37,6 +37,7 @@ class Factories:
         # Where each cluster's making stands; rebuilt from the ad after a restart.
         self._plans: dict[int, Iterator[JobPlan]] = {}
         self._wanted: set[int] = set()
+        self._late: dict[int, Cluster] = {}
         self._running = False
 
     def start(self) -> None:
@@ -57,6 +58,17 @@ class Factories:
             if factory.is_factory(cluster):
                 self._on_gone(cluster)
 
+    def count_unmade(self) -> int:
+        """Return how many jobs of late clusters are not made yet."""
+        return sum(
+            max(
+                0,
+                (cluster.ad.integer("TotalSubmitProcs") or 0)
+                - (cluster.ad.integer("JobMaterializeNextProcId") or 0),
+            )
+            for cluster in self._late.values()
+        )
+
     def on_paused(self, cluster: Cluster, paused: int) -> None:
         """Follow a hold, release or removal of a whole cluster."""
         if paused == Paused.RUNNING:
@@ -71,6 +83,7 @@ class Factories:
     def _want(self, cluster: Cluster) -> None:
         if not factory.is_factory(cluster):
             return
+        self._late[cluster.id] = cluster
         self._wanted.add(cluster.id)
         if not self._running:
             self._running = True
@@ -150,6 +163,7 @@ class Factories:
         )
 
     def _on_gone(self, cluster: Cluster) -> None:
+        self._late.pop(cluster.id, None)
         self._plans.pop(cluster.id, None)
         paused = cluster.ad.integer("JobMaterializePaused") or 0
         completion = {Paused.NO_MORE: 2, Paused.HELD: 1, Paused.INVALID: -1}.get(Paused(paused), 0)

@@ -38,6 +38,11 @@ class OnDisk:
         """Whether something waits that was asked for before."""
         return self._serving is not None
 
+    @property
+    def waiting(self) -> int:
+        """How many actions wait."""
+        return len(self._waiting)
+
     def then(self, action: Action) -> None:
         """Do something once what was committed before this call is on disk."""
         self._waiting.append(action)

@@ -75,7 +75,10 @@ class TransferQueueCommands:
         """Wait for the client's turn, say go, hold the connection until the client is done."""
         asked = TransferQueueRequest.read(await stream.receive()).request
         request = Request(
-            asked.string("User") or "", downloading=asked.boolean("Downloading") is True
+            asked.string("User") or "",
+            downloading=asked.boolean("Downloading") is True,
+            asked_at=self._schedd.runtime.clock.now(),
+            size_bytes=max(0, asked.integer("SandboxSize") or 0),
         )
         turn = self._turns[request] = asyncio.Event()
         self.queue.add(request)
@@ -96,7 +99,12 @@ class TransferQueueCommands:
             self.queue.remove(request)
             self._advance()
 
+    def publish(self, ad: ClassAd, now: float) -> None:
+        """Put the queue's figures into the schedd's ad."""
+        self.queue.publish(ad, now)
+
     def _advance(self) -> None:
+        self.queue.measure(self._schedd.runtime.clock.now())
         for request in self.queue.next_turns():
             self._turns[request].set()
 

@@ -155,7 +155,8 @@ class OtherCommands:
             found += [service.slot_ad(record) for record in service.machine]
         if "startd" in wanted or "any" in wanted:
             now = service.runtime.clock.now()
-            found.append(ads.startd_ad(service.machine, service.base, now))
+            figures = service.runtime.self_figures()
+            found.append(ads.startd_ad(service.machine, service.base, now, figures))
         limit = query.integer("LimitResults") or len(found)
         matching = [ad for ad in found if _satisfies(query, ad)][: max(0, limit)]
         projection = query.string("Projection")

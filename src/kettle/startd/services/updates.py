@@ -99,7 +99,8 @@ class Updates:
             self._advertiser.update(Command.UPDATE_STARTD_AD, ad, ads.private_ad(record))
         if self._daemon_due:
             self._daemon_due = False
-            ad = ads.startd_ad(service.machine, service.base, now).flattened()
+            figures = service.runtime.self_figures()
+            ad = ads.startd_ad(service.machine, service.base, now, figures).flattened()
             self._advertiser.update(Command.UPDATE_STARTD_AD, ad)
 
     async def withdraw(self) -> None:

@@ -1,0 +1,148 @@
+"""The daemons' ads have the reference's statistics, and they count."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd, parse_ads
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import run_tool, wait_until
+
+RECORDED = Path(__file__).parent.parent / "data" / "statistics" / "reference_names.txt"
+
+# What the reference publishes and Kettle does not, by kind of ad: a pattern and why.
+MISSING = {
+    "Collector": {
+        r"(Recent)?CCB(Outbound|Streaming|Tunnel)\w+": "our broker relays no streams",
+        r"(Recent)?(Fork|InProc)QueriesFrom\w+": "who asks is not known on a resumed session",
+    },
+    "Scheduler": {
+        r"FileTransferDiskThrottle\w+": "transfers are not throttled by the disk's load",
+        r"FileTransfer(File|Net)(Read|Write)\w+": "disk and network are not timed apart",
+        r"FileTransfer\w+PerSecond_(1m|5m)": "told once such a time has passed",
+        r"MaxRunningSchedulerJobsPerOwner": "START_SCHEDULER_UNIVERSE alone bounds them",
+        r"ScheddSwapExhausted|VirtualMemory": "a shadow is no process, so swap bounds none",
+    },
+    "StartD": {
+        r"(TotalInUse|ExcessBackfill)GPUs": "published where there are GPUs",
+        r"HasCommonFilesTransfer|HasJobNetworking|HasRotationalScratch|MappingMethod": (
+            "abilities, not statistics"
+        ),
+    },
+    "Machine": {
+        r"(Recent)?DaemonCoreDutyCycle|MonitorSelf\w+": (
+            "in the startd's own ad alone: slots' ads are sent at every change of a job"
+        ),
+        r"HasCommonFilesTransfer|HasJobNetworking|HasRotationalScratch|MappingMethod": (
+            "abilities, not statistics"
+        ),
+        r"CondorScratchDir|LastFetchWork\w+|Unhibernate": "not statistics",
+    },
+}
+# What Kettle publishes and the reference does not.
+MORE = {
+    "Collector": r"AuthenticatedIdentity|ClassAdLifetime|Daemon(LastReconfig|Start)Time"
+    r"|Updates(History|Sequenced)",
+    "DaemonMaster": r"Arch|DaemonList|OpSys|OpSysAndVer|MonitorSelf(User|Sys)CpuTime",
+    "Machine": r"CpuIsBusy|IsOwner",
+    "Negotiator": r"MonitorSelf(User|Sys)CpuTime",
+    "Scheduler": r"MonitorSelf(User|Sys)CpuTime",
+    "StartD": r"ExecuteVolume|TargetType|MonitorSelf(User|Sys)CpuTime",
+}
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("statistics"), "UPDATE_INTERVAL = 2\n") as pool:
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def ads(pool: PersonalPool, work_folder: Path) -> dict[str, ClassAd]:
+    """Return an ad of each kind after three jobs, one of them with a file of 100,000 bytes."""
+    (work_folder / "data").write_bytes(b"x" * 100_000)
+    (work_folder / "job.sub").write_text(
+        "executable = /bin/cat\narguments = data\ntransfer_input_files = data\n"
+        f"output = out.$(ProcId)\nlog = log\ninitialdir = {work_folder}\nqueue 3\n"
+    )
+    code, _, complaint = run_tool(pool, "condor_submit", str(work_folder / "job.sub"))
+    assert code == 0, complaint
+    run_tool(pool, "condor_wait", "-wait", "120", str(work_folder / "log"))
+    found: dict[str, ClassAd] = {}
+
+    def are_told() -> bool:
+        found.clear()
+        text = "\n".join(
+            run_tool(pool, "condor_status", which, "-l")[1] for which in ("-any", "-collector")
+        )
+        for ad in parse_ads(text):
+            if ad.string("SlotType") != "Dynamic":
+                found[ad.string("MyType") or ""] = ad
+        return (
+            (found["Scheduler"].integer("JobsCompleted") or 0) >= 3
+            and (found["StartD"].integer("JobStarts") or 0) >= 3
+            and "LastNegotiationCycleEnd0" in found["Negotiator"]
+        )
+
+    wait_until(are_told, 20, lambda: f"only {sorted(found)}")
+    return found
+
+
+def normal(names: set[str]) -> set[str]:
+    """Write the numbers of negotiation cycles as the recorded list does."""
+    return {re.sub(r"^(LastNegotiationCycle\w+?)[012]$", r"\1#", name) for name in names}
+
+
+def recorded() -> dict[str, set[str]]:
+    names: dict[str, set[str]] = defaultdict(set)
+    for line in RECORDED.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            kind, name = line.split()
+            names[kind].add(name)
+    return names
+
+
+@pytest.mark.parametrize(
+    "kind", ["Collector", "DaemonMaster", "Machine", "Negotiator", "Scheduler", "StartD"]
+)
+def test_a_daemons_ad_has_the_names_of_the_references(ads: dict[str, ClassAd], kind: str) -> None:
+    ours = normal(set(ads[kind].names()))
+    theirs = recorded()[kind]
+    missing = theirs - ours
+    known = MISSING.get(kind, {})
+    unexplained = {n for n in missing if not any(re.fullmatch(one, n) for one in known)}
+    assert not unexplained
+    idle = [one for one in known if not any(re.fullmatch(one, name) for name in missing)]
+    assert not idle, "a difference is gone: take it off the list"
+    more = {name for name in ours - theirs if not re.fullmatch(MORE.get(kind, ""), name)}
+    assert not more
+
+
+def test_the_figures_count_what_happened(ads: dict[str, ClassAd]) -> None:
+    schedd, startd, collector = ads["Scheduler"], ads["StartD"], ads["Collector"]
+    jobs = schedd.integer("JobsSubmitted") or 0
+    assert jobs >= 3
+    assert schedd.integer("JobsStarted") == schedd.integer("JobsExitedNormally") == jobs
+    assert (schedd.string("JobsCompletedRuntimes") or "").startswith(f"{jobs}, 0")
+    assert (schedd.real("FileTransferUploadBytes") or 0) >= 100_000 * jobs
+    assert (schedd.real("FileTransferDownloadBytes") or 0) >= 100_000 * jobs
+    moved = startd.real("TotalTransferInputMB") or 0
+    assert moved >= 0.1 * jobs
+    assert startd.real("AvgTransferInputMB") == pytest.approx(moved / jobs)
+    assert (collector.integer("RecentUpdatesTotal_Slot") or 0) >= 1
+    assert (ads["Negotiator"].real("LastNegotiationCycleCpuTime0") or 0) > 0
+
+
+@pytest.mark.parametrize("kind", ["Collector", "DaemonMaster", "Negotiator", "Scheduler", "StartD"])
+def test_a_daemon_measures_itself(ads: dict[str, ClassAd], kind: str) -> None:
+    ad = ads[kind]
+    assert 5_000 < (ad.integer("MonitorSelfResidentSetSize") or 0) < 1_000_000
+    assert (ad.integer("MonitorSelfRegisteredSocketCount") or 0) >= 1
+    assert (ad.integer("MonitorSelfSecuritySessions") or 0) >= 1
+    assert 0 < (ad.real("DaemonCoreDutyCycle") or 0) < 1
