@@ -24,7 +24,6 @@ WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 # What nothing uses yet: may only shrink.
 UNUSED = {
     "client daemon.read_config_value",
-    "collector own_ad.from_tools",
     "matchmaking requests.group_jobs",
     "runtime admission.held_by",
     "runtime files.append_durably",
@@ -46,7 +45,6 @@ UNUSED = {
     "wire channel.mid_message",
     "wire claim_id.CHILD",
     "wire claim_id.COLLECTOR_SIDE",
-    "wire claim_id.FAMILY",
     "wire claim_id.PARENT",
     "wire client_side.bare_command",
     "wire client_side.client_inline_authentication",
