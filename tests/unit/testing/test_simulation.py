@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import random
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -10,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from kettle.errors import ConnectionLost
+from kettle.errors import ConnectionLost, StorageError
 from kettle.runtime.sockets.transport import SocketTransport
 from kettle.testing.simulation.cables import Cable, SimulatedHub
 from kettle.testing.simulation.children import run_in_child
-from kettle.testing.simulation.disk import SimulatedDisk, SimulatedFiles
+from kettle.testing.simulation.disk import PLENTY, SimulatedDisk, SimulatedFiles
 from kettle.testing.simulation.jobs import Witness
 from kettle.testing.simulation.processes import (
     MortalLoop,
@@ -120,13 +122,90 @@ def test_what_two_parted_machines_say_arrives_when_they_hear_each_other_again() 
     async def main() -> None:
         hub = SimulatedHub(1)
         _, near, far = _cable(hub)
-        pair = frozenset((HERE, THERE))
-        hub.weather.parted.add(pair)
+        ways = {(HERE, THERE), (THERE, HERE)}
+        hub.weather.lost |= ways
         near.write(b"hello")
         with pytest.raises(ConnectionLost, match="said nothing"):
             await far.read(100)
-        hub.mend(pair)
+        hub.mend(ways)
         assert await far.read(1) == b"hello"
+
+    run(main)
+
+
+def test_a_machine_may_be_heard_that_hears_nothing() -> None:
+    async def main() -> None:
+        hub = SimulatedHub(1)
+        _, near, far = _cable(hub)
+        hub.weather.lost.add((THERE, HERE))
+        near.write(b"hello")
+        assert await far.read(10) == b"hello"
+        far.write(b"you too")
+        with pytest.raises(ConnectionLost, match="said nothing"):
+            await near.read(100)
+
+    run(main)
+
+
+def test_a_connection_is_cut_at_the_message_that_was_chosen() -> None:
+    async def main() -> None:
+        hub = SimulatedHub(1)
+        _, near, far = _cable(hub)
+        hub.weather.pieces_to_cut = 2
+        near.write(b"one")
+        assert await far.read(10) == b"one"
+        far.write(b"two")
+        with pytest.raises(ConnectionLost):
+            await near.read(10)
+
+    run(main)
+
+
+def test_who_is_doomed_dies_before_the_act_that_was_chosen(tmp_path: Path) -> None:
+    story: list[str] = []
+
+    async def life(process: SimulatedProcess) -> int:
+        files = SimulatedFiles(SimulatedDisk(random.Random(1)))
+        try:
+            for number in range(9):
+                files.append(str(tmp_path / "log"), b"%d" % number)
+                story.append(str(number))
+        finally:
+            with contextlib.suppress(StorageError):
+                files.append(str(tmp_path / "log"), b"cleaned up")
+        return 0
+
+    async def main() -> None:
+        processes = table()
+        processes.doom_next("daemon", 3, SimulatedProcess.kill)
+        processes.start("tool", "here", life)
+        await asyncio.sleep(1)
+        assert (tmp_path / "log").read_bytes() == b"012345678cleaned up"
+        process = processes.start("daemon", "here", life)
+        await asyncio.sleep(1)
+        assert (tmp_path / "log").read_bytes() == b"012345678cleaned up012"
+        assert process.child.status == 9
+
+    run(main)
+
+
+def test_a_disk_takes_what_it_has_room_for(tmp_path: Path) -> None:
+    async def main() -> None:
+        disk = SimulatedDisk(random.Random(1))
+        files = SimulatedFiles(disk)
+        disk.room = 5
+        file = files.open_durable(str(tmp_path / "log"))
+        with pytest.raises(StorageError, match="No space left"):
+            file.append(b"too much")
+        assert file.size == 0
+        with pytest.raises(StorageError, match="No space left"):
+            files.append(str(tmp_path / "other"), b"more")
+        disk.room = PLENTY
+        file.append(b"enough")
+        disk.sync_error = errno.EIO
+        with pytest.raises(StorageError, match="Input/output error"):
+            await file.commit()
+        file.close()
 
     run(main)
 

@@ -38,15 +38,26 @@ class Weather:
 
     random: random.Random
     latency: tuple[float, float] = (0.0002, 0.003)
-    # Pairs of machines whose packets are lost, and machines without power.
-    parted: set[frozenset[str]] = field(default_factory=set)
+    # From which machine to which other packets are lost, and machines without power.
+    lost: set[tuple[str, str]] = field(default_factory=set)
     dark: set[str] = field(default_factory=set)
+    # A connection is cut when so many further pieces have arrived; negative: none is.
+    pieces_to_cut: int = -1
 
-    def passes(self, one: str, other: str) -> bool:
-        """Whether packets between two machines arrive."""
-        if one in self.dark or other in self.dark:
+    def passes(self, source: str, target: str) -> bool:
+        """Whether packets from one machine arrive at another."""
+        if source in self.dark or target in self.dark:
             return False
-        return one == other or frozenset((one, other)) not in self.parted
+        return (source, target) not in self.lost
+
+    def answers(self, one: str, other: str) -> bool:
+        """Whether packets arrive, and the answers to them."""
+        return self.passes(one, other) and self.passes(other, one)
+
+    def cuts(self) -> bool:
+        """Note that a piece arrives; tell whether its connection is cut now."""
+        self.pieces_to_cut -= self.pieces_to_cut >= 0
+        return self.pieces_to_cut == 0
 
     def delay(self, one: str, other: str) -> float:
         """Return how long the next packet takes."""
@@ -57,8 +68,11 @@ class Weather:
 class _Direction:
     """One direction of a cable: a queue with the moment at which each piece is due."""
 
-    def __init__(self, cable: Cable, source: socket.socket, sink: socket.socket) -> None:
+    def __init__(
+        self, cable: Cable, way: tuple[str, str], source: socket.socket, sink: socket.socket
+    ) -> None:
         self.cable = cable
+        self.way = way
         self.source = source
         self.sink = sink
         self.pieces: deque[tuple[float, bytes]] = deque()
@@ -86,7 +100,7 @@ class _Direction:
             self.reading = False
         if not data and cable.broken:
             return
-        delay = cable.hub.weather.delay(*cable.ends)
+        delay = cable.hub.weather.delay(*self.way)
         self.due = max(self.due, cable.loop.time() + delay)
         # An empty piece is the end.
         self.pieces.append((self.due, data))
@@ -96,7 +110,7 @@ class _Direction:
     def deliver(self) -> None:
         """Hand over what is due, if packets pass."""
         cable = self.cable
-        if cable.closed or not cable.hub.weather.passes(*cable.ends):
+        if cable.closed or not cable.hub.weather.passes(*self.way):
             return
         if cable.broken:
             if self.pieces:
@@ -107,6 +121,9 @@ class _Direction:
             due, data = self.pieces.popleft()
             if not data:
                 cable.end(self)
+                return
+            if cable.hub.weather.cuts():
+                cable.reset()
                 return
             try:
                 sent = self.sink.send(data)
@@ -140,8 +157,8 @@ class Cable:
             sock.setblocking(False)
         self.near, self.far = near, far
         self._directions = (
-            _Direction(self, self._near, self._far),
-            _Direction(self, self._far, self._near),
+            _Direction(self, ends, self._near, self._far),
+            _Direction(self, (ends[1], ends[0]), self._far, self._near),
         )
         self._heard = self.loop.time()
         self.loop.call_later(_KEPT_SECONDS / 5, self._probe)
@@ -151,7 +168,7 @@ class Cable:
         if self.closed:
             return
         now = self.loop.time()
-        if self.hub.weather.passes(*self.ends) and not self.broken:
+        if self.hub.weather.answers(*self.ends) and not self.broken:
             self._heard = now
         elif now - self._heard > _KEPT_SECONDS:
             self.reset()
@@ -209,7 +226,7 @@ class SimulatedHub(Hub):
         """Connect over a new cable; ConnectionLost if nobody listens or no packet passes."""
         here, there = caller.rpartition(":")[0], target.host
         place = str(target)
-        if not self.weather.passes(here, there):
+        if not self.weather.answers(here, there):
             await asyncio.sleep(max(seconds, _ATTEMPT_SECONDS))
             raise ConnectionLost(f"no connection to {place} in {seconds:g} seconds")
         await asyncio.sleep(self.weather.delay(here, there))
@@ -231,10 +248,11 @@ class SimulatedHub(Hub):
         """Return the cables that end at every one of these machines."""
         return [cable for cable in self.cables if set(machines) <= set(cable.ends)]
 
-    def mend(self, pair: frozenset[str]) -> None:
-        """Let packets between two machines pass again; what was held up arrives."""
-        self.weather.parted.discard(pair)
-        for cable in sorted(self.touched(*pair), key=lambda cable: cable.number):
+    def mend(self, ways: set[tuple[str, str]]) -> None:
+        """Let packets between machines pass again; what was held up arrives."""
+        self.weather.lost -= ways
+        ends = {machine for way in ways for machine in way}
+        for cable in sorted(self.touched(*ends), key=lambda cable: cable.number):
             cable.wake()
 
 

@@ -1,4 +1,4 @@
-"""A simulated disk: what was not synced may be lost with the power, and it may be full.
+"""A simulated disk: what was not synced may be lost with the power, and it may be full or broken.
 
 The bytes are in real files, which nobody else looks at. What this adds is memory of how much of
 each durable file the disk has promised to keep. (`kettle.testing.disk` is stricter, for one file.)
@@ -12,10 +12,19 @@ import errno
 import os
 import random
 import stat
+from collections.abc import Callable
+from typing import Any
 
 from kettle.errors import StorageError
+from kettle.runtime.storage import event_logs
 from kettle.runtime.storage.disk import SystemDisk
 from kettle.runtime.storage.files import Files
+from kettle.testing.simulation.processes import SimulatedProcess, act, current_process
+
+# Room on a disk that is not full.
+PLENTY = 1 << 60
+# How long a sync takes.
+SYNC_SECONDS = (0.0005, 0.02)
 
 
 class SimulatedDisk(SystemDisk):
@@ -23,14 +32,18 @@ class SimulatedDisk(SystemDisk):
 
     def __init__(self, source: random.Random) -> None:
         self.random = source
-        self.full = False
-        self.sync_seconds = (0.0005, 0.02)
+        # Bytes that it still takes, and what every write or every sync fails with.
+        self.room = PLENTY
+        self.write_error = 0
+        self.sync_error = 0
+        self.sync_seconds = SYNC_SECONDS
         # By inode, the length that survives a power cut; what has none was never a durable file.
         self._kept: dict[int, int] = {}
         self._paths: dict[int, str] = {}
 
     def open(self, path: str, mode: int) -> int:
         """Open a durable file; what a file had when it was first seen is on the disk."""
+        act()
         fd = super().open(path, mode)
         facts = os.fstat(fd)
         self._kept.setdefault(facts.st_ino, facts.st_size)
@@ -38,13 +51,36 @@ class SimulatedDisk(SystemDisk):
         return fd
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
-        """Append, if there is room."""
-        if self.full:
+        """Append as much as there is room for."""
+        return super().write(fd, data[: self.take(len(data))])
+
+    def take(self, size: int, *, whole: bool = False) -> int:
+        """Return how many of so many bytes there is room for, and take it; OSError if for none.
+
+        Who needs a place for the `whole` gets that or nothing.
+        """
+        act()
+        if self.write_error:
+            raise OSError(self.write_error, os.strerror(self.write_error))
+        taken = min(size, self.room)
+        if taken < size and (whole or not taken):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return super().write(fd, data)
+        self.room -= taken
+        return taken
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut a file off."""
+        act()
+        super().truncate(fd, size)
+
+    def remove(self, path: str) -> None:
+        """Take a name away."""
+        act()
+        super().remove(path)
 
     def rename(self, source: str, target: str) -> None:
         """Give a file another's name."""
+        act()
         super().rename(source, target)
         self._paths[os.stat(target).st_ino] = target
 
@@ -52,6 +88,8 @@ class SimulatedDisk(SystemDisk):
         """Sync a file in virtual time."""
         facts = os.fstat(fd)
         await asyncio.sleep(self.random.uniform(*self.sync_seconds))
+        if self.sync_error:
+            raise OSError(self.sync_error, os.strerror(self.sync_error))
         if not stat.S_ISDIR(facts.st_mode):
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
 
@@ -101,22 +139,55 @@ class SimulatedFiles(Files):
         self._simulated = disk
 
     def append(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
-        """Append, unless the disk is full."""
-        self._check(path)
+        """Append, if there is room for all of it."""
+        self._take(path, len(data))
         super().append(path, data, mode=mode)
 
     def write_atomically(
         self, path: str, data: bytes | str, *, mode: int = 0o644, durable: bool = False
     ) -> None:
-        """Replace a file, unless the disk is full."""
-        self._check(path)
+        """Replace a file, if there is room."""
+        self._take(path, len(data))
         super().write_atomically(path, data, mode=mode, durable=False)
         if durable:
             self._simulated.note_written(path)
 
+    def rename(self, source: str, target: str) -> None:
+        """Rename."""
+        act()
+        super().rename(source, target)
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        act()
+        super().remove(path)
+
     def sync_folder(self, path: str) -> None:
         """Names are kept at once."""
 
-    def _check(self, path: str) -> None:
-        if self._simulated.full:
-            raise StorageError(f"cannot write {path}: {os.strerror(errno.ENOSPC)}")
+    def _take(self, path: str, size: int) -> None:
+        try:
+            self._simulated.take(size, whole=True)
+        except OSError as error:
+            raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+
+class _OsOnDisk:
+    """The module `os` for code that writes with it, on the disk of the process that runs."""
+
+    def __init__(self, disk_of: Callable[[SimulatedProcess], SimulatedDisk]) -> None:
+        self._disk_of = disk_of
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def write(self, fd: int, data: bytes) -> int:
+        """Write as much as there is room for."""
+        process = current_process()
+        taken = len(data) if process is None else self._disk_of(process).take(len(data))
+        return os.write(fd, data[:taken])
+
+
+def watch_event_logs(disk_of: Callable[[SimulatedProcess], SimulatedDisk]) -> None:
+    """Have event logs, which are written without a disk of their own, written on the machine's."""
+    setattr(event_logs, "os", _OsOnDisk(disk_of))  # noqa: B010 - the module it imports is not its own

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kettle.testing.simulation.disk import PLENTY, SYNC_SECONDS
+from kettle.testing.simulation.processes import SimulatedProcess
 from kettle.testing.simulation.users import HOLD, RELEASE, REMOVE
 
 if TYPE_CHECKING:
@@ -14,6 +17,8 @@ if TYPE_CHECKING:
 
 # When troubles happen, in seconds; after the last one everything is mended.
 TROUBLED_SECONDS = 900.0
+# How long what was planned for the next act of somebody may still happen.
+LAST_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,44 @@ def _kill_child(title: str) -> Callable[[SimulatedPool, random.Random], str]:
     return happen
 
 
+def _few(source: random.Random) -> int:
+    """Draw how many acts a doomed process has left: mostly few, so that it dies while at work."""
+    return min(int(source.expovariate(1 / source.choice((2, 10, 60)))), 300)
+
+
+def _kill_at_act(pool: SimulatedPool, source: random.Random) -> str:
+    """Kill somebody just before one of the next writes, syncs, renames or messages."""
+    found = [each for each in pool.table.living() if not each.name.startswith("job ")]
+    process, acts = source.choice(found), _few(source)
+    process.doom(acts, SimulatedProcess.kill)
+    return f"{process.name} (pid {process.pid}) on {process.machine} is killed after {acts} acts"
+
+
+def _kill_newborn(pool: SimulatedPool, source: random.Random) -> str:
+    """Kill the next one of a kind at one of its first acts."""
+    name, acts = source.choice(("condor_shadow", "condor_starter", "condor_submit")), _few(source)
+    pool.table.doom_next(name, acts, SimulatedProcess.kill)
+    return f"the next {name} is killed after {acts} acts"
+
+
+def _cut_power_at_act(pool: SimulatedPool, source: random.Random) -> str:
+    """Cut a machine's power just before one of the next acts of somebody on it."""
+    found = [each for each in pool.table.living() if not each.name.startswith("job ")]
+    process, acts = source.choice(found), _few(source)
+    seconds = source.choice((5.0, 60.0, 600.0))
+    machine = pool.machine(process.machine)
+
+    def end(_: SimulatedProcess) -> None:
+        machine.lose_power()
+        pool.later(seconds, machine.regain_power)
+
+    process.doom(acts, end)
+    return (
+        f"{machine.name} loses its power after {acts} acts of {process.name} (pid {process.pid}), "
+        f"for {seconds:g} seconds"
+    )
+
+
 def _kill_startd_and_starters(pool: SimulatedPool, source: random.Random) -> str:
     machine = source.choice(pool.execution_points)
     victims = [
@@ -76,11 +119,25 @@ def _cut_power(pool: SimulatedPool, source: random.Random) -> str:
 
 def _part(pool: SimulatedPool, source: random.Random) -> str:
     one, other = source.sample(pool.machines, 2)
-    pair = frozenset((one.address, other.address))
-    pool.hub.weather.parted.add(pair)
+    ways = {(one.address, other.address), (other.address, one.address)}
+    return _lose(pool, source, ways, f"{one.name} and {other.name} do not hear each other")
+
+
+def _part_one_way(pool: SimulatedPool, source: random.Random) -> str:
+    one, other = source.sample(pool.machines, 2)
+    return _lose(pool, source, {(one.address, other.address)}, f"{other.name} misses {one.name}")
+
+
+def _lose(pool: SimulatedPool, source: random.Random, ways: set[tuple[str, str]], what: str) -> str:
+    pool.hub.weather.lost |= ways
     seconds = source.choice((1.0, 30.0, 400.0, 3000.0))
-    pool.later(seconds, lambda: pool.hub.mend(pair))
-    return f"{one.name} and {other.name} do not hear each other for {seconds:g} seconds"
+    pool.later(seconds, lambda: pool.hub.mend(ways))
+    return f"{what} for {seconds:g} seconds"
+
+
+def _cut_at_message(pool: SimulatedPool, source: random.Random) -> str:
+    pieces = pool.hub.weather.pieces_to_cut = 1 + _few(source)
+    return f"a connection is cut instead of the {pieces}th message from now on"
 
 
 def _cut_connections(pool: SimulatedPool, source: random.Random) -> str:
@@ -104,21 +161,52 @@ def _slow_down(pool: SimulatedPool, source: random.Random) -> str:
 
 
 def _fill_disk(pool: SimulatedPool, source: random.Random) -> str:
-    machine = source.choice(pool.machines)
-    machine.disk.full = True
+    disk = (machine := source.choice(pool.machines)).disk
+    disk.room = source.choice((0, 0, source.randrange(300), source.randrange(20_000)))
 
     def make_room() -> None:
-        machine.disk.full = False
+        disk.room = PLENTY
 
     seconds = source.uniform(1, 200)
     pool.later(seconds, make_room)
-    return f"the disk of {machine.name} is full for {seconds:.0f} seconds"
+    return f"the disk of {machine.name} has {disk.room} bytes left for {seconds:.0f} seconds"
+
+
+def _break_disk(pool: SimulatedPool, source: random.Random) -> str:
+    disk = (machine := source.choice(pool.machines)).disk
+    seconds = source.choice((0.1, 2.0, 60.0))
+    if source.random() < 0.5:
+        disk.write_error, what = source.choice((errno.EIO, errno.EROFS)), "written"
+    else:
+        disk.sync_error, what = errno.EIO, "synced"
+
+    def mend() -> None:
+        disk.write_error = disk.sync_error = 0
+
+    pool.later(seconds, mend)
+    return f"the disk of {machine.name} cannot be {what} for {seconds:g} seconds"
+
+
+def _slow_disk(pool: SimulatedPool, source: random.Random) -> str:
+    disk = (machine := source.choice(pool.machines)).disk
+    low = source.choice((0.3, 2.0, 15.0))
+    disk.sync_seconds = (low, 2 * low)
+
+    def mend() -> None:
+        disk.sync_seconds = SYNC_SECONDS
+
+    seconds = source.uniform(5, 200)
+    pool.later(seconds, mend)
+    return f"a sync on {machine.name} takes {low:g} seconds and more, for {seconds:.0f} seconds"
 
 
 def _jump(pool: SimulatedPool, source: random.Random) -> str:
     seconds = source.choice((-3600.0, -30.0, 30.0, 7200.0))
-    pool.clock.set_forward += seconds
-    return f"every clock jumps by {seconds:g} seconds"
+    machines = source.choice((pool.machines, [source.choice(pool.machines)]))
+    for machine in machines:
+        machine.clock.set_forward += seconds
+    whose = machines[0].name if len(machines) == 1 else "every machine"
+    return f"the clock of {whose} jumps by {seconds:g} seconds"
 
 
 def _act(action: int, name: str) -> Callable[[SimulatedPool, random.Random], str]:
@@ -141,12 +229,19 @@ TROUBLES = (
     Trouble("kill shadow host", 4, _kill_child("condor_shadow")),
     Trouble("kill starter", 4, _kill_child("condor_starter")),
     Trouble("kill startd and starters", 2, _kill_startd_and_starters),
+    Trouble("kill at an act", 10, _kill_at_act),
+    Trouble("kill a newborn", 6, _kill_newborn),
     Trouble("cut power", 3, _cut_power),
+    Trouble("cut power at an act", 4, _cut_power_at_act),
     Trouble("part", 4, _part),
+    Trouble("part one way", 3, _part_one_way),
     Trouble("cut connections", 4, _cut_connections),
+    Trouble("cut at a message", 4, _cut_at_message),
     Trouble("slow down", 2, _slow_down),
     Trouble("fill disk", 2, _fill_disk),
-    Trouble("jump", 1, _jump),
+    Trouble("break disk", 3, _break_disk),
+    Trouble("slow disk", 2, _slow_disk),
+    Trouble("jump", 2, _jump),
     Trouble("hold", 2, _act(HOLD, "hold")),
     Trouble("release", 2, _act(RELEASE, "release")),
     Trouble("remove", 1, _act(REMOVE, "remove")),
@@ -160,3 +255,9 @@ def draw(source: random.Random) -> list[tuple[float, Trouble]]:
     span = source.choice((20.0, 120.0, TROUBLED_SECONDS))
     moments = sorted(source.uniform(0.0, span) for _ in range(count))
     return [(moment, source.choices(TROUBLES, weights)[0]) for moment in moments]
+
+
+def end_all(pool: SimulatedPool) -> None:
+    """Forget what was planned and has not happened; what is broken mends itself in time."""
+    pool.table.spare_all()
+    pool.hub.weather.pieces_to_cut = -1

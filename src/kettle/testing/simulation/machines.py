@@ -121,7 +121,6 @@ class Surroundings:
 
     table: ProcessTable
     hub: SimulatedHub
-    clock: VirtualClock
     witness: Witness
     random: random.Random
     central: str
@@ -138,6 +137,7 @@ class Machine:
         self.name = name
         self.address = address
         self.disk = SimulatedDisk(around.random)
+        self.clock = VirtualClock()
         self.up = True
         self.daemons: dict[str, SimulatedProcess] = {}
         self.services: dict[str, Any] = {}
@@ -199,14 +199,14 @@ class Machine:
 
     def note(self, text: str) -> None:
         """Write a line into the simulation's log."""
-        self.around.log.append(f"{self.around.clock.monotonic():10.3f} {self.name}: {text}")
+        self.around.log.append(f"{self.clock.monotonic():10.3f} {self.name}: {text}")
 
     # ---- runtimes -----------------------------------------------------------------------------
 
     def runtime(self, subsystem: str, process: SimulatedProcess, text: str = "") -> Runtime:
         """Make the surroundings of a daemon, a shadow host or a tool."""
         config = self._config(subsystem, text)
-        clock = self.around.clock
+        clock = self.clock
         identity = DaemonIdentity(subsystem, self.name, self.name, clock.now())
         identity.pid = process.pid
         return Runtime(
@@ -231,14 +231,12 @@ class Machine:
 
     def network(self, config: Config, identity: DaemonIdentity, label: str) -> MemoryNetwork:
         """Make a network at this machine's address."""
-        log = Log(now=self.around.clock.now, sink=lambda line: self.note(f"{label} {line}"))
-        return MemoryNetwork(
-            self.around.hub, config, identity, self.around.clock, log, host=self.address
-        )
+        log = Log(now=self.clock.now, sink=lambda line: self.note(f"{label} {line}"))
+        return MemoryNetwork(self.around.hub, config, identity, self.clock, log, host=self.address)
 
     def _log(self, label: str, process: SimulatedProcess) -> Log:
         return Log(
-            now=self.around.clock.now,
+            now=self.clock.now,
             verbosity=parse_verbosity(""),
             sink=lambda line: self.note(f"{label}[{process.pid}] {line.rstrip()}"),
         )
@@ -297,7 +295,7 @@ class Machine:
         process.run(control.serve(), "control")
         config = self._config("STARTER")
         identity = DaemonIdentity(
-            "STARTER", activation.slot_name, activation.host, self.around.clock.now()
+            "STARTER", activation.slot_name, activation.host, self.clock.now()
         )
         network = self.network(config, identity, f"STARTER[{process.pid}]")
         await network.listen()
@@ -307,7 +305,7 @@ class Machine:
         simulated_network: Any = network
         around = StarterSurroundings(
             read_settings(config, version=identity.version, platform=identity.platform),
-            self.around.clock,
+            self.clock,
             self._log("STARTER", process),
             processes,
             privileges,

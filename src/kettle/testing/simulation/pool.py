@@ -10,6 +10,7 @@ from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.runtime import tasks
 from kettle.testing.simulation.cables import SimulatedHub
+from kettle.testing.simulation.disk import watch_event_logs
 from kettle.testing.simulation.jobs import Witness
 from kettle.testing.simulation.machines import (
     COLLECTOR,
@@ -19,7 +20,12 @@ from kettle.testing.simulation.machines import (
     Machine,
     Surroundings,
 )
-from kettle.testing.simulation.processes import MortalLoop, ProcessTable, outside
+from kettle.testing.simulation.processes import (
+    MortalLoop,
+    ProcessTable,
+    current_process,
+    outside,
+)
 from kettle.testing.simulation.users import User
 from kettle.testing.virtual_loop import VirtualClock
 
@@ -39,12 +45,11 @@ class SimulatedPool:
         self.failures: list[str] = []
         # When everything that was planned has happened, and all that was broken is mended.
         self.quiet_from = 0.0
-        set_ambient(Context(self.clock.now, self.random))
+        set_ambient(Context(self._now, self.random))
         tasks.set_reporter(self._on_failure)
         around = Surroundings(
             self.table,
             self.hub,
-            self.clock,
             self.witness,
             self.random,
             _CENTRAL,
@@ -56,12 +61,23 @@ class SimulatedPool:
             Machine(around, folder / f"ep{number}", f"ep{number}", f"10.0.0.{number + 2}")
             for number in range(1, self.random.randint(1, 3) + 1)
         ]
+        self._by_name = {machine.name: machine for machine in self.machines}
+        watch_event_logs(lambda process: self._by_name[process.machine].disk)
         self.user = User(self.access_point)
 
     @property
     def machines(self) -> list[Machine]:
         """Return all machines, in a fixed order."""
         return [self.central, self.access_point, *self.execution_points]
+
+    def _now(self) -> float:
+        """Return the time on the machine of whoever asks."""
+        process = current_process()
+        return (self.clock if process is None else self._by_name[process.machine].clock).now()
+
+    def machine(self, name: str) -> Machine:
+        """Return a machine by its name."""
+        return self._by_name[name]
 
     def start(self) -> None:
         """Start all daemons; the collector has to be there first, as for any pool."""

@@ -21,13 +21,17 @@ from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.process.processes import Child
 from kettle.runtime.sockets.transport import SocketTransport
-from kettle.testing.virtual_loop import VirtualLoop
+from kettle.testing.virtual_loop import LIMIT_SECONDS, VirtualLoop
 
 _current: ContextVar[SimulatedProcess | None] = ContextVar("process", default=None)
 
 Life = Callable[["SimulatedProcess", bytes, list[int]], Awaitable[int]]
 # Beyond any pid that the kernel hands out: nothing here may ever reach a process outside.
 FIRST_PID = 5_000_000
+
+
+class Killed(BaseException):
+    """Ends what a process was doing when it was killed; nothing of ours catches it."""
 
 
 def current_process() -> SimulatedProcess | None:
@@ -40,6 +44,13 @@ def outside(call: Callable[..., Any], *arguments: object) -> Any:
     return Context().run(call, *arguments)
 
 
+def act() -> None:
+    """Say that something is about to be done that others can see; a process may be killed here."""
+    process = _current.get()
+    if process is not None:
+        process.act()
+
+
 def _is_dead(context: Context) -> bool:
     process = context.get(_current)
     return process is not None and not process.alive
@@ -47,6 +58,10 @@ def _is_dead(context: Context) -> bool:
 
 class MortalLoop(VirtualLoop):
     """A virtual loop that drops what the dead would still do."""
+
+    def __init__(self, *, limit_seconds: float = LIMIT_SECONDS) -> None:
+        super().__init__(limit_seconds=limit_seconds)
+        self.set_exception_handler(_on_exception)
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
@@ -77,6 +92,11 @@ class MortalLoop(VirtualLoop):
                 handle.cancel()
 
 
+def _on_exception(loop: asyncio.AbstractEventLoop, facts: dict[str, Any]) -> None:
+    if not isinstance(facts.get("exception"), Killed):
+        loop.default_exception_handler(facts)
+
+
 class SimulatedChild(Child):
     """A process as its parent sees it."""
 
@@ -102,6 +122,8 @@ class ProcessTable:
         self.loop = loop
         self.all: dict[int, SimulatedProcess] = {}
         self._next = FIRST_PID
+        # What becomes of the next process whose name begins so: see `SimulatedProcess.doom`.
+        self._doomed: dict[str, tuple[int, Callable[[SimulatedProcess], None]]] = {}
 
     def start(
         self,
@@ -114,8 +136,21 @@ class ProcessTable:
         process = SimulatedProcess(self, self._next, name, machine, parent)
         self._next += 1
         self.all[process.pid] = process
+        for prefix in list(self._doomed):
+            if name.startswith(prefix):
+                process.doom(*self._doomed.pop(prefix))
         process.begin(life)
         return process
+
+    def doom_next(self, name: str, acts: int, end: Callable[[SimulatedProcess], None]) -> None:
+        """Let the next process whose name begins so come to its end after so many acts."""
+        self._doomed[name] = (acts, end)
+
+    def spare_all(self) -> None:
+        """Forget what was to become of processes."""
+        self._doomed.clear()
+        for process in self.living():
+            process.spare()
 
     def living(self, machine: str = "") -> list[SimulatedProcess]:
         """Return the processes that run, on one machine or on all."""
@@ -148,6 +183,8 @@ class SimulatedProcess:
         self.connections: weakref.WeakSet[SocketTransport] = weakref.WeakSet()
         self.descriptors: list[int] = []
         self.at_death: list[Callable[[], None]] = []
+        self._acts_left = 0
+        self._doom: Callable[[SimulatedProcess], None] | None = None
         self.context = Context()
         self.context.run(_current.set, self)
         self.context.run(tasks.scope.set, set())
@@ -170,10 +207,29 @@ class SimulatedProcess:
 
     def kill(self) -> None:
         """End as by SIGKILL: nothing of it runs any more, not even its clean-up."""
-        if self.alive:
-            self._end(signal.SIGKILL)
+        self._end(signal.SIGKILL)
+
+    def doom(self, acts: int, end: Callable[[SimulatedProcess], None]) -> None:
+        """Come to an end just before the act after so many others; `end` kills."""
+        self._acts_left, self._doom = acts, end
+
+    def spare(self) -> None:
+        """Forget its doom."""
+        self._doom = None
+
+    def act(self) -> None:
+        """Do something that others can see; Killed if this process does nothing any more."""
+        if self._doom is not None:
+            self._acts_left -= 1
+            if self._acts_left < 0:
+                end, self._doom = self._doom, None
+                end(self)
+        if not self.alive:
+            raise Killed
 
     def _end(self, status: int) -> None:
+        if not self.alive:
+            return
         self.alive = False
         self.table.loop.bury()
         for transport in list(self.connections):
@@ -202,8 +258,8 @@ def _close_under(transport: SocketTransport, loop: MortalLoop) -> None:
 
 
 def watch_connections() -> None:
-    """Let every connection made from here on be known to the process that made it."""
-    original = SocketTransport.__init__
+    """Let every connection made from here on be known to its process, and each write be an act."""
+    original, write = SocketTransport.__init__, SocketTransport.write
 
     def watched(self: SocketTransport, *arguments: Any, **names: Any) -> None:
         original(self, *arguments, **names)
@@ -211,7 +267,12 @@ def watch_connections() -> None:
         if process is not None:
             process.connections.add(self)
 
+    def acted(self: SocketTransport, data: bytes) -> None:
+        act()
+        write(self, data)
+
     SocketTransport.__init__ = watched  # type: ignore[method-assign]
+    SocketTransport.write = acted  # type: ignore[method-assign]
 
 
 class SimulatedZygote:

@@ -85,6 +85,8 @@ async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPo
             pool.note(what)
             verdict.troubles.append(what)
             verdict.kinds.append(trouble.name)
+    await asyncio.sleep(faults.LAST_SECONDS)
+    faults.end_all(pool)
     await _wait_for_the_end(pool, verdict)
     await asyncio.sleep(max(0.0, pool.quiet_from - loop.time()))
     await _run_the_last(pool, verdict)
