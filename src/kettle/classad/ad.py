@@ -234,6 +234,16 @@ class ClassAd:
         ad.scope = self.scope
         return ad
 
+    def with_texts(self, texts: Iterable[str]) -> ClassAd:
+        """Return an ad with this one's own names and parent, and other texts in old syntax."""
+        ad = ClassAd.__new__(ClassAd)
+        ad.table = dict(zip(self.table, texts, strict=True))
+        ad._names = self._names
+        ad._shared = self._names is not None
+        ad.parent = self.parent
+        ad.scope = None
+        return ad
+
     def flattened(self) -> ClassAd:
         """Return a copy that has the chained ad's attributes as its own and no parent."""
         ad = ClassAd()

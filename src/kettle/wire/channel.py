@@ -56,7 +56,9 @@ class Cipher(Protocol):
     def encrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
         """Return ciphertext and tag."""
 
-    def decrypt(self, nonce: bytes, data: bytes, associated_data: bytes | None) -> bytes:
+    def decrypt(
+        self, nonce: bytes, data: bytes | bytearray, associated_data: bytes | bytearray | None
+    ) -> bytes:
         """Return the plaintext, or raise InvalidTag."""
 
 
@@ -143,6 +145,7 @@ class Channel:
         self._unknown_digests = False
         self._key: bytes | None = None
         self._cipher: Cipher | None = None
+        self._decryption_errors: tuple[type[Exception], ...] = ()
         self._out = Direction()
         self._in = Direction()
 
@@ -184,12 +187,14 @@ class Channel:
 
     def _install(self, key: bytes) -> None:
         """Make the cipher; the package is imported only by connections that need it."""
+        from cryptography.exceptions import InvalidTag
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
         if len(key) != KEY_SIZE:
             raise LocalProtocolError(f"a session key has {KEY_SIZE} bytes, not {len(key)}")
         self._key = key
         self._cipher = AESGCM(key)
+        self._decryption_errors = (InvalidTag, ValueError)
 
     def reset_digests(self) -> None:
         """Forget the clear bytes so far: they were not said to the daemon behind this address."""
@@ -234,39 +239,37 @@ class Channel:
 
     def _next_packet(self) -> tuple[bool, bytes] | None:
         """Cut the next packet out of the buffer and decrypt it."""
-        start = self._start
-        if len(self._buffer) - start < HEADER_SIZE:
+        start, buffer = self._start, self._buffer
+        if len(buffer) - start < HEADER_SIZE:
             return None
-        last, length = decode_header(self._buffer, start)
-        end = start + HEADER_SIZE + length
-        if len(self._buffer) < end:
+        last, length = decode_header(buffer, start)
+        inside = start + HEADER_SIZE
+        end = inside + length
+        if len(buffer) < end:
             return None
-        with memoryview(self._buffer) as view:
-            if self._cipher is None:
+        if self._cipher is not None:
+            body = self._decrypt(buffer[start:inside], buffer[inside:end])
+        else:
+            with memoryview(buffer) as view:
                 self._received.update(view[start:end])
-                body = bytes(view[start + HEADER_SIZE : end])
-            else:
-                header = bytes(view[start : start + HEADER_SIZE])
-                body = self._decrypt(header, bytes(view[start + HEADER_SIZE : end]))
+                body = bytes(view[inside:end])
         self._start = end
         return last, body
 
-    def _decrypt(self, header: bytes, body: bytes) -> bytes:
+    def _decrypt(self, header: bytearray, body: bytearray) -> bytes:
         """Decrypt one received packet, which is the next of its direction."""
-        from cryptography.exceptions import InvalidTag
-
         assert self._cipher is not None
         if self._in.base_iv:
-            associated = header
+            associated: bytes | bytearray = header
         else:
             if len(body) < IV_SIZE:
                 raise RemoteProtocolError("the first encrypted packet has no room for its IV")
-            self._in.set_base_iv(body[:IV_SIZE])
+            self._in.set_base_iv(bytes(body[:IV_SIZE]))
             body = body[IV_SIZE:]
             associated = self._digests[1] + self._digests[0] + header
         try:
             return self._cipher.decrypt(self._in.next_iv(), body, associated)
-        except (InvalidTag, ValueError) as error:
+        except self._decryption_errors as error:
             raise RemoteProtocolError("an encrypted packet fails its authentication") from error
 
     def take_raw(self, limit: int) -> bytes:

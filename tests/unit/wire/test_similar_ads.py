@@ -33,6 +33,32 @@ def test_jobs_of_a_cluster_are_read_with_their_own_attributes() -> None:
         same(body([f"ProcId = {proc}", *COMMON[:20], 'Cmd = "/bin/false"', *COMMON[21:]]), ads)
 
 
+def test_the_common_end_grows_and_shrinks_with_what_jobs_have_in_common() -> None:
+    ads = SimilarAds()
+    odd = body(["ProcId = 0", "JobStatus = 2", *COMMON[:3], 'Cmd = "odd"', *COMMON[4:]])
+    bodies = [body([f"ProcId = {proc}", "JobStatus = 1", *COMMON]) for proc in range(1, 100)]
+    held = [body([f"ProcId = {proc}", "JobStatus = 5", *COMMON]) for proc in range(100, 120)]
+    for data in (odd, *bodies):
+        same(data, ads)
+    found = ads.read(Reader(bodies[-1], encrypted=True))
+    assert found.own_names() == ["ProcId"]
+    for data in held:
+        same(data, ads)
+    found = ads.read(Reader(held[-1], encrypted=True))
+    assert found.own_names() == ["ProcId", "JobStatus"]
+    assert ads.read(Reader(bodies[0], encrypted=True)).parent is found.parent
+
+
+def test_a_line_that_lies_about_its_length_is_refused() -> None:
+    ads = SimilarAds()
+    for proc in range(3):
+        same(body([f"ProcId = {proc}", *COMMON]), ads)
+    lie = bytearray(body(["ProcId = 4", *COMMON]))
+    lie[8 + 7] += 1
+    with pytest.raises(RemoteProtocolError):
+        ads.read(Reader(bytes(lie), encrypted=True))
+
+
 names = st.sampled_from(["A", "B", "Common1", "Common3", "ProcId", "É"])
 lines = st.builds(lambda name, value: f"{name} = {value}", names, st.integers(0, 300))
 

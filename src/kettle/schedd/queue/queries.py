@@ -212,6 +212,10 @@ def _of_whom(queue: JobQueue, query: Query) -> list[Job]:
     return list(queue.jobs.values())
 
 
+# A plain number: it is compared for every job.
+_SCHEDULER = int(JobUniverse.SCHEDULER)
+
+
 class Counts:
     """How many jobs of each status, all together and in the scheduler universe."""
 
@@ -222,7 +226,7 @@ class Counts:
     def add(self, status: int, universe: int, count: int = 1) -> None:
         """Count jobs."""
         self.all[status] += count
-        if universe == JobUniverse.SCHEDULER:
+        if universe == _SCHEDULER:
             self.scheduler[status] += count
 
     def insert_into(self, ad: ClassAd, prefix: str) -> None:

@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.schedd.queue import queries
@@ -91,6 +92,18 @@ class Answer:
         return writer.getvalue()
 
 
+class _Block(NamedTuple):
+    """What the messages of a cluster's jobs have in common if their own names are the same.
+
+    The own attributes that are shown, each with the beginning of its line; how many attributes
+    there are in all; the cluster's lines, None where some of them are computed: look closer.
+    """
+
+    own: list[tuple[str, bytes]]
+    number: bytes
+    lines: bytes | None
+
+
 class JobBodies:
     """Job ads as message bodies for one answer; what a cluster's jobs share is encoded once.
 
@@ -110,8 +123,8 @@ class JobBodies:
         self._end = end + self._string(b"") * 2
         # Cluster → (key, encoded attribute) of what its ad shows, None if some of it is computed.
         self._shared: dict[int, list[tuple[str, bytes]] | None] = {}
-        # (cluster, the job's own keys) → how many attributes are shared, and all of them encoded.
-        self._blocks: dict[tuple[int, tuple[str, ...]], tuple[int, bytes]] = {}
+        # By cluster and the job's own names.
+        self._blocks: dict[tuple[int, tuple[str, ...]], _Block] = {}
         self._plain: set[str] = set()
 
     def _string(self, data: bytes) -> bytes:
@@ -119,28 +132,31 @@ class JobBodies:
 
     def of(self, job: Job) -> bytes:
         """Return the body of one job's message."""
-        own = job.ad.table
-        key = (job.id.cluster, tuple(own))
+        key = (job.id.cluster, tuple(job.ad.own_names()))
         block = self._blocks.get(key)
         if block is None:
             block = self._make_block(job, key)
-        shared, encoded = block
-        mine = self._own(job.ad) if shared >= 0 else None
+        mine = self._own(job.ad, block.own) if block.lines is not None else None
         if mine is None:
             return self._expanded(job)
-        count = _count(len(mine) + shared + self._end_lines)
-        return b"".join((count, *mine, encoded, self._end))
+        return b"".join((block.number, *mine, block.lines or b"", self._end))
 
-    def _make_block(self, job: Job, key: tuple[int, tuple[str, ...]]) -> tuple[int, bytes]:
-        """Encode what a cluster's ad adds to jobs with these own attributes; -1: look closer."""
-        own = job.ad.table
-        if key[0] not in self._shared:
-            self._shared[key[0]] = self._encode_shared(job.ad.parent)
-        shared = self._shared[key[0]]
-        block = (-1, b"")
+    def _make_block(self, job: Job, key: tuple[int, tuple[str, ...]]) -> _Block:
+        """Encode what a cluster's ad adds to jobs with these own attributes."""
+        cluster, names = key
+        own = [
+            (name.lower(), f"{name} = ".encode("utf-8", "surrogateescape"))
+            for name in names
+            if self._is_shown(name.lower(), name)
+        ]
+        if cluster not in self._shared:
+            self._shared[cluster] = self._encode_shared(job.ad.parent)
+        shared = self._shared[cluster]
+        block = _Block(own, b"", None)
         if shared is not None:
-            lines = [line for name, line in shared if name not in own]
-            block = (len(lines), b"".join(lines))
+            lines = [line for name, line in shared if name not in job.ad.table]
+            count = _count(len(own) + len(lines) + self._end_lines)
+            block = _Block(own, count, b"".join(lines))
         if len(self._blocks) < _MOST_BLOCKS:
             self._blocks[key] = block
         return block
@@ -152,20 +168,21 @@ class JobBodies:
         for key, name in zip(parent.table, parent.own_names(), strict=True):
             if self._is_shown(key, name):
                 text = parent.text(name) or "undefined"
-                if self._wanted is not None and not self._is_plain(text):
+                if not (self._wanted is None or text in self._plain or self._is_plain(text)):
                     return None
                 lines.append((key, self._line(name, text)))
         return lines
 
-    def _own(self, ad: ClassAd) -> list[bytes] | None:
+    def _own(self, ad: ClassAd, names: list[tuple[str, bytes]]) -> list[bytes] | None:
         """Return the job's own attributes, encoded; None if a wanted one is computed."""
         lines = []
-        for (key, raw), name in zip(ad.table.items(), ad.own_names(), strict=True):
-            if self._is_shown(key, name):
-                text = raw if isinstance(raw, str) else raw.text(old=True)
-                if self._wanted is not None and not self._is_plain(text):
-                    return None
-                lines.append(self._line(name, text))
+        table, all_wanted, plain = ad.table, self._wanted is None, self._plain
+        for key, beginning in names:
+            raw = table[key]
+            text = raw if isinstance(raw, str) else raw.text(old=True)
+            if not (all_wanted or text in plain or self._is_plain(text)):
+                return None
+            lines.append(self._string(beginning + text.encode("utf-8", "surrogateescape")))
         return lines
 
     def _line(self, name: str, text: str) -> bytes:
@@ -177,8 +194,6 @@ class JobBodies:
 
     def _is_plain(self, text: str) -> bool:
         """Tell whether a text is a value, which needs no other attribute."""
-        if text in self._plain:
-            return True
         if not _PLAIN.fullmatch(text):
             return False
         if len(self._plain) < _MOST_PLAIN:

@@ -9,7 +9,7 @@ shown, and in which order, is the tools' business.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from kettle.classad import (
     ClassAd,
@@ -32,6 +32,7 @@ _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
 # An integer as every writer of ads spells it; it has no other form when printed.
 _NUMBER = late_pattern(r"(?:0|-?[1-9]\d{0,17})\Z")
+_STRING = late_pattern(r'"[ !#-\[\]-~]*"\Z')
 _OWN_LETTERS = frozenset("vVrRTY")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "a": "\a", "0": "\0"}
 
@@ -221,10 +222,16 @@ class AutoColumn(Struct):
             return _job_id(ad)
         if self.raw:
             return raw_text(ad, self.text, self.expression)
-        raw = ad.table.get(self.key) if self.key else None
-        if type(raw) is str and _NUMBER.match(raw) is not None:
-            # What is plainly an integer is printed as it came, without being parsed.
-            return raw
+        if self.key:
+            raw = ad.table.get(self.key)
+            if raw is None and ad.parent is not None:
+                raw = ad.parent.table.get(self.key)
+            if type(raw) is str:
+                # A plain integer or string is printed as it came, without being parsed.
+                if _NUMBER.match(raw) is not None:
+                    return raw
+                if _STRING.match(raw) is not None:
+                    return raw if self.quoted else raw[1:-1]
         value = ad.evaluate_expression(self.expression)
         if self.letter:
             number = _number(value)
@@ -270,6 +277,22 @@ def _job_id(ad: ClassAd) -> str:
     return f"{cluster}.{proc}"
 
 
+def _frame(
+    columns: Sequence[FormatColumn | AutoColumn],
+) -> list[tuple[str, FormatColumn | AutoColumn, str]]:
+    """Return columns with what separates them: nothing stands before the first or after the last.
+
+    `-format` has its own text around its values.
+    """
+    last = len(columns) - 1
+    return [
+        ("", column, "")
+        if isinstance(column, FormatColumn)
+        else (column.before if index else "", column, column.after if index < last else "")
+        for index, column in enumerate(columns)
+    ]
+
+
 _QUALIFIERS = frozenset(",ngtlVrohjTYRx")
 
 
@@ -280,6 +303,8 @@ class Columns:
         self._columns: list[FormatColumn | AutoColumn] = []
         self._before_row = ""
         self._after_row = ""
+        # Each column with what stands before and after it, once the first row is printed.
+        self._frames: list[tuple[str, FormatColumn | AutoColumn, str]] = []
         self.headings = False
 
     def __bool__(self) -> bool:
@@ -288,6 +313,7 @@ class Columns:
     def add_format(self, form: str, text: str) -> None:
         """Add `-format FORM TEXT`."""
         self._columns.append(FormatColumn(parse_format(form), text, parse_column(text)))
+        self._frames.clear()
 
     def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
         """Add `-af:QUALIFIERS TEXT…`; UsageError for a qualifier that does not exist."""
@@ -340,20 +366,26 @@ class Columns:
     def _append(self, column: AutoColumn, before: str, after: str) -> None:
         column.before, column.after = before, after
         self._columns.append(column)
+        self._frames.clear()
 
     def render(self, ad: ClassAd) -> str:
         """Return the row of an ad, with its end if it has one."""
-        return self._join([(column, column.render(ad)) for column in self._columns])
+        if not self._frames:
+            self._frames = _frame(self._columns)
+        parts = [self._before_row]
+        for before, column, after in self._frames:
+            parts += before, column.render(ad), after
+        parts.append(self._after_row)
+        return "".join(parts)
 
     def render_headings(self) -> str:
         """Return the row of headings."""
-        return self._join(
-            [
-                (column, column.heading.ljust(column.width or 0))
-                for column in self._columns
-                if isinstance(column, AutoColumn)
-            ]
-        )
+        columns = [column for column in self._columns if isinstance(column, AutoColumn)]
+        parts = [
+            before + column.heading.ljust(column.width or 0) + after
+            for column, (before, _, after) in zip(columns, _frame(columns), strict=True)
+        ]
+        return self._before_row + "".join(parts) + self._after_row
 
     def measure(self, ads: Iterable[ClassAd]) -> None:
         """Widen the columns for all rows beforehand; needed before headings are printed."""
@@ -361,20 +393,6 @@ class Columns:
             for column in self._columns:
                 if isinstance(column, AutoColumn):
                     column.measure(ad)
-
-    def _join(self, cells: list[tuple[FormatColumn | AutoColumn, str]]) -> str:
-        parts = [self._before_row]
-        for index, (column, text) in enumerate(cells):
-            if isinstance(column, FormatColumn):
-                parts.append(text)
-                continue
-            if index > 0:
-                parts.append(column.before)
-            parts.append(text)
-            if index < len(cells) - 1:
-                parts.append(column.after)
-        parts.append(self._after_row)
-        return "".join(parts)
 
     def names(self) -> set[str]:
         """Return the attributes that must be fetched for these columns."""

@@ -17,6 +17,9 @@ from kettle.classad.forms_xml import XML_FOOTER, XML_HEADER, to_xml
 from kettle.tools.printing.json_ads import JsonAds
 from kettle.tools.printing.long_ads import LongAds
 
+# A stream takes a few large texts with less ado than many small ones.
+_WRITTEN_TOGETHER = 200
+
 
 def restrict(ad: ClassAd, names: Sequence[str]) -> ClassAd:
     """Return an ad with only these attributes, or the ad itself where no names are given."""
@@ -60,11 +63,16 @@ def _write_json(ads: Iterable[ClassAd], out: TextIO) -> None:
     Compat: no ad is no output; shown by test_no_ad_in_json_is_no_output.
     """
     json = JsonAds()
+    parts: list[str] = []
     before, ad = "[\n", None
     for ad in ads:
-        if len(ad):
-            out.write(before + json.render(ad))
+        if ad.table or len(ad):
+            parts += before, json.render(ad)
             before = "\n,\n"
+            if len(parts) >= _WRITTEN_TOGETHER:
+                out.write("".join(parts))
+                parts.clear()
+    out.write("".join(parts))
     if ad is not None:
         out.write("[\n]\n" if before == "[\n" else "\n]\n")
 

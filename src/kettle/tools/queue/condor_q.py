@@ -225,8 +225,7 @@ def _say_columns(wish: Wish, answer: Answer, streams: Streams) -> None:
         columns.measure(ads)
         if ads or answer.summary is None:
             streams.stdout.write(columns.render_headings())
-    for ad in ads:
-        streams.stdout.write(columns.render(ad))
+    streams.stdout.writelines(map(columns.render, ads))
 
 
 def render_title(title: str, now: float) -> str:

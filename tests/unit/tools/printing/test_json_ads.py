@@ -40,3 +40,20 @@ def test_many_ads_are_rendered_as_one_by_one(ads: list[dict[str, str]]) -> None:
         assert renderer.render(ad) == to_json(ad, sort=True)
         chained = ClassAd({"Own": 1}, parent=ad)
         assert renderer.render(chained) == to_json(chained, sort=True)
+
+
+@given(ADS, st.lists(ADS, max_size=10))
+def test_ads_of_one_parent_are_rendered_as_one_by_one(
+    shared: dict[str, str], ads: list[dict[str, str]]
+) -> None:
+    renderer = JsonAds()
+    parent = ClassAd()
+    for name, text in shared.items():
+        parent.insert_text(name, text)
+    for attributes in ads:
+        ad = ClassAd(parent=parent)
+        for name, text in attributes.items():
+            ad.insert_text(name, text)
+        assert renderer.render(ad) == to_json(ad, sort=True)
+        ad.evaluate("A")
+        assert renderer.render(ad) == to_json(ad, sort=True)
