@@ -10,6 +10,7 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.job_queue import Job
 from kettle.schedd.service import ScheddService
 from kettle.schedd.services.shadows import HOST_ENTRY
@@ -44,6 +45,8 @@ class AccessPoint:
     # Seconds a job runs; None: until the test says otherwise.
     run_seconds: float | None = 10.0
     hosts: int = 0
+    # Where the schedd's files are; the real disk if nobody says so.
+    files: Files | None = None
 
     async def start(self) -> None:
         """Start everything."""
@@ -54,6 +57,7 @@ class AccessPoint:
         """Start a schedd over the world's spool, after a crash of the last one too."""
 
         def service(runtime: Runtime) -> ScheddService:
+            runtime.files = self.files or runtime.files
             made = ScheddService(runtime)
             zygote = runtime.processes.zygote
             zygote.entries[HOST_ENTRY] = self._host  # type: ignore[attr-defined]
@@ -75,6 +79,7 @@ class AccessPoint:
         for child in self.daemon.processes.started:
             child.signal(9)
         self.schedd.on_disk.forget()
+        self.schedd.departures.forget()
         self.schedd.journal.close()
 
     # -- the execute side -------------------------------------------------------------------

@@ -24,6 +24,8 @@ ENVIRONMENT = ("env", "environment")
 LONGEST_RECORD_BYTES = 16 * 1024 * 1024
 
 _BLOCK_BYTES = 64 * 1024
+# What the first line of a record is, or was to become.
+_BEGINNING = late_pattern(r"[A-Za-z_]\w*( =.*)?( |\n|\Z)")
 _FIELD = late_pattern(r'(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|\S+)')
 
 
@@ -100,6 +102,26 @@ def read_backwards(read_at: Callable[[int, int], bytes], size: int) -> Iterator[
         buffer = buffer[:at]
     if banner is not None:
         yield _record(buffer, banner)
+
+
+def unfinished_bytes(read_at: Callable[[int, int], bytes], size: int) -> int:
+    """Return how many bytes of a file of `size` follow its last whole record.
+
+    None of a file that has no record and does not begin like one: it is no history.
+    """
+    length = _BLOCK_BYTES
+    while True:
+        start = max(0, size - length)
+        tail = read_at(start, size - start)
+        at = len(tail)
+        while (at := _last_banner(tail[:at], at_front=start == 0)) >= 0:
+            line_end = tail.find(b"\n", at)
+            if line_end >= 0:
+                return len(tail) - line_end - 1
+        if start == 0 or length > LONGEST_RECORD_BYTES:
+            begins = _BEGINNING.match(tail[:_BLOCK_BYTES].decode("latin-1"))
+            return len(tail) if start == 0 and begins else 0
+        length *= 2
 
 
 def _last_banner(buffer: bytes, *, at_front: bool) -> int:

@@ -90,10 +90,10 @@ class Hands(Protocol):
         """Append a run of a job that has ended to the epoch history."""
 
     def depart(self, job: Job) -> None:
-        """Have `Scheduler.depart` called for a job, once its last status is on disk."""
+        """Have a job recorded once its last status is on disk, and taken out after that."""
 
     def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Append finished jobs to the history files; return those that they have taken."""
+        """Append finished jobs to the history files; return those that these have taken."""
         ...
 
     def was_recorded(self, job: Job) -> bool:
@@ -420,10 +420,11 @@ class Scheduler:
         if departures.may_leave(job):
             self.hands.depart(job)
 
-    def depart(self, jobs: Iterable[Job]) -> None:
-        """Take finished jobs out, whose last status is on disk.
+    def record(self, jobs: Iterable[Job]) -> Sequence[Job]:
+        """Write the last event and the history record of finished jobs, whose status is on disk.
 
-        One that the history cannot take stays, and is tried again by `apply_policy`.
+        Returns the jobs that may be taken out once the records are on disk too. One that the
+        history does not take stays, and is tried again by `apply_policy`.
         """
         there = self.queue.jobs
         finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
@@ -434,10 +435,22 @@ class Scheduler:
         ]
         if aborted:
             self.hands.log_aborted(aborted)
+        recorded = self.hands.record_history(finished) if finished else ()
+        if len(recorded) < len(finished):
+            stays = {job.id for job in finished} - {job.id for job in recorded}
+            for job in aborted:
+                if job.id in stays:
+                    # Its event is written: the next try must not write another.
+                    self.queue.update(job.id, {"JobAbortEventLogged": "true"})
+        return recorded
+
+    def take_out(self, jobs: Iterable[Job]) -> None:
+        """Take jobs out of the queue, whose records are on disk."""
         leaving = self.queue.transaction()
-        for job in self.hands.record_history(finished) if finished else ():
-            self.hands.clean_up(job)
-            departures.plan_departure(leaving, self.queue, job)
+        for job in jobs:
+            if self.queue.jobs.get(job.id) is job:
+                self.hands.clean_up(job)
+                departures.plan_departure(leaving, self.queue, job)
         if leaving:
             self.queue.commit(leaving)
 

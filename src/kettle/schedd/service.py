@@ -24,7 +24,6 @@ from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.negotiation import Refusal, note_autocluster
 from kettle.schedd.queue.actions import Plan
-from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.scheduler import Scheduler
@@ -32,6 +31,7 @@ from kettle.schedd.services.ads import ScheddAds
 from kettle.schedd.services.beside import BesideJobs, end_leftover
 from kettle.schedd.services.claims import ClaimCommands
 from kettle.schedd.services.connect import ConnectCommands
+from kettle.schedd.services.departing import Departures
 from kettle.schedd.services.events import ScheddEvents
 from kettle.schedd.services.exports import ExportCommands
 from kettle.schedd.services.factories import Factories
@@ -53,9 +53,6 @@ if TYPE_CHECKING:
 
 # How often the queue log's size is looked at.
 _LOOKED_AT_SECONDS = 10.0
-
-# Finished jobs that leave in one transaction: each writes an event and a record of the history.
-_DEPARTING_TOGETHER = 100
 
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
@@ -92,10 +89,8 @@ class ScheddService:
         self.connecting = ConnectCommands(self)
         self.transfers = TransferQueueCommands(self)
         self.mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
-        self.on_disk = OnDisk(self.journal, self._depart)
-        self._departing: dict[JobId, Job] = {}
-        # Jobs that leave as soon as their end is on disk: nobody can fetch their files any more.
-        self.leaving: set[JobId] = set()
+        self.on_disk = OnDisk(self.journal)
+        self.departures = Departures(self)
 
     @property
     def name(self) -> str:
@@ -134,6 +129,7 @@ class ScheddService:
         self.exports.register()
         self.transfers.register()
         self.connecting.register()
+        self.history.mend()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
@@ -164,7 +160,9 @@ class ScheddService:
         await self.beside.stop(how)
         await self.shadows.stop(how)
         await self.on_disk.settle()
+        await self.departures.settle()
         self.on_disk.forget()
+        self.departures.forget()
         await self.ads.stop()
         await self.journal.flush()
         self.journal.close()
@@ -323,25 +321,7 @@ class ScheddService:
 
     def depart(self, job: Job) -> None:
         """Take a finished job out, with those that end at the same time."""
-        self.leaving.add(job.id)
-        self.on_disk.then(partial(self._may_depart, job))
-
-    def _may_depart(self, job: Job) -> None:
-        self._departing[job.id] = job
-
-    def _depart(self) -> None:
-        departing, self._departing = list(self._departing.values()), {}
-        self.leaving.difference_update(job.id for job in departing)
-        self.scheduler.depart(departing[:_DEPARTING_TOGETHER])
-        if len(departing) > _DEPARTING_TOGETHER:
-            rest = departing[_DEPARTING_TOGETHER:]
-            tasks.spawn(self._depart_slowly(rest), "departures")
-
-    async def _depart_slowly(self, jobs: list[Job]) -> None:
-        """Take many jobs out while others have their turn; what is left is found by the policy."""
-        for start in range(0, len(jobs), _DEPARTING_TOGETHER):
-            await asyncio.sleep(0)
-            self.scheduler.depart(jobs[start : start + _DEPARTING_TOGETHER])
+        self.departures.begin(job)
 
     def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """Append finished jobs to the history; return those that it has taken."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -102,3 +103,53 @@ def test_what_the_disk_does_not_take_is_told_apart(
     room[0] = 100
     assert file.append_all(map(small, range(written, 10)), now=1_000_001) == (10 - written, None)
     assert numbers(file) == [f"ClusterId = {at}" for at in range(10)]
+
+
+def test_what_a_power_cut_left_of_a_last_record_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    file = RecordFile(Files(), str(path), RotationRules())
+    assert file.cut_unfinished() == 0
+    for number in (1, 2):
+        file.append(small(number), now=1_000_000)
+    whole = path.read_bytes()
+    first = len(whole) // 2
+    for size in range(len(whole) + 1):
+        path.write_bytes(whole[:size])
+        left = 0 if size < first else first if size < len(whole) else size
+        assert file.cut_unfinished() == size - left
+        assert path.read_bytes() == whole[:left]
+    path.write_bytes(b"#!/bin/sh\nA = 1\n")
+    assert file.cut_unfinished() == 0
+
+
+def test_a_long_record_is_cut_off_whole(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    file = RecordFile(Files(), str(path), RotationRules())
+    file.append(small(1), now=1_000_000)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"A = 1\n" * 20_000)
+    assert file.cut_unfinished() == 120_000
+    assert path.read_bytes() == whole
+
+
+def test_what_was_rotated_away_is_synced_too(tmp_path: Path) -> None:
+    synced: list[str] = []
+
+    class Watched(Files):
+        async def sync(self, path: str) -> None:
+            synced.append(os.path.basename(path))
+            if len(synced) == 1:
+                raise StorageError("not now")
+
+    file = RecordFile(Watched(), str(tmp_path / "history"), RotationRules(130, 2))
+    file.append_all(map(small, range(10)), now=1_000_000)
+    with pytest.raises(StorageError):
+        asyncio.run(file.sync())
+    synced.clear()
+    synced.append("")
+    asyncio.run(file.sync())
+    assert {*synced} == {"", tmp_path.name, *os.listdir(tmp_path)}
+    assert len(os.listdir(tmp_path)) == 3
+    synced.clear()
+    asyncio.run(file.sync())
+    assert synced == []

@@ -80,7 +80,7 @@ class Hands:
     def depart(self, job: Job) -> None:
         """Everything is on disk at once."""
         assert self.scheduler is not None
-        self.scheduler.depart([job])
+        self.scheduler.take_out(self.scheduler.record([job]))
 
     def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
         if self.full:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kettle.errors import StorageError
-from kettle.schedd.services.on_disk import LATEST_SECONDS, OnDisk, nothing
+from kettle.schedd.services.on_disk import LATEST_SECONDS, OnDisk
 from kettle.testing.virtual_loop import run_virtually
 
 
@@ -22,7 +22,7 @@ class Journal:
 
 
 def on_disk(journal: Journal) -> OnDisk:
-    return OnDisk(journal, nothing)  # type: ignore[arg-type]
+    return OnDisk(journal)  # type: ignore[arg-type]
 
 
 def test_actions_of_one_moment_share_a_flush_and_keep_their_order() -> None:
@@ -65,7 +65,7 @@ def test_an_action_that_fails_does_not_keep_the_next_from_being_done() -> None:
 
 def test_who_settles_waits_for_what_is_under_way_already() -> None:
     journal = Journal()
-    waiting = OnDisk(journal, nothing)  # type: ignore[arg-type]
+    waiting = OnDisk(journal)  # type: ignore[arg-type]
 
     async def main() -> None:
         waiting.then(lambda: journal.story.append("a"))
@@ -119,20 +119,3 @@ def test_what_is_committed_while_a_flush_is_on_its_way_is_flushed_too() -> None:
 
     run_virtually(main())
     assert journal.story.count("flushed") == 2
-
-
-def test_the_end_of_a_batch_is_told_and_later_actions_are_not_in_it() -> None:
-    journal = Journal()
-    waiting = OnDisk(journal, lambda: journal.story.append("finish"))  # type: ignore[arg-type]
-
-    async def main() -> None:
-        waiting.then(lambda: journal.story.append("a"))
-        await asyncio.sleep(0.5)
-        waiting.then(lambda: journal.story.append("b"))
-        await asyncio.sleep(10)
-
-    run_virtually(main())
-    assert journal.story == [
-        *("flush", "flushed", "a", "finish"),
-        *("flush", "flushed", "b", "finish"),
-    ]

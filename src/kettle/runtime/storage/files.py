@@ -130,6 +130,22 @@ class Files:
         finally:
             file.close()
 
+    async def sync(self, path: str) -> None:
+        """Return when what a file, or a folder's names, held before is on disk; StorageError.
+
+        One that is gone has nothing left to be kept.
+        """
+        try:
+            fd = os.open(path or ".", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                await self.synchronizer.sync(fd)
+            finally:
+                os.close(fd)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StorageError(f"cannot sync {path}: {error.strerror}") from error
+
     def append(self, path: str, data: bytes, *, mode: int = 0o644) -> None:
         """Append in one write, not durably; StorageError if it cannot be done."""
         try:

@@ -54,6 +54,8 @@ class RecordFile:
         self.path = path
         self._rules = rules
         self._size = -1
+        # Files, and the folder, that have what `sync` has not yet put on disk.
+        self.unsynced: set[str] = set()
         # About what the index lacks; the files of an earlier life may lack all of theirs.
         self.unindexed_bytes = self.total_bytes()
 
@@ -94,6 +96,9 @@ class RecordFile:
     def _write(self, records: list[bytes], size: int) -> int:
         count = len(records)
         if count:
+            self.unsynced.add(self.path)
+            if not self._size:
+                self.unsynced.add(os.path.dirname(self.path))
             self._files.append(self.path, b"".join(records))
             self._size += size
             self.unindexed_bytes += size
@@ -121,11 +126,40 @@ class RecordFile:
         )
         if plan is None:
             return False
-        self._files.rename(self.path, os.path.join(folder, plan.rename_to))
+        aside = os.path.join(folder, plan.rename_to)
+        self._files.rename(self.path, aside)
+        if self.path in self.unsynced:
+            self.unsynced.add(aside)
         for old in plan.delete:
             self._files.remove(os.path.join(folder, old))
+            self.unsynced.discard(os.path.join(folder, old))
         self._size = 0
         return True
+
+    async def sync(self) -> None:
+        """Return when every record that was appended before is on disk; StorageError if not."""
+        paths, self.unsynced = self.unsynced, set()
+        try:
+            for path in paths:
+                await self._files.sync(path)
+        except StorageError:
+            self.unsynced |= paths
+            raise
+
+    def cut_unfinished(self) -> int:
+        """Cut off a last record that a crash left unfinished; return its bytes. OSError."""
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return 0
+        try:
+            size = os.fstat(fd).st_size
+            unfinished = history.unfinished_bytes(partial(_read_at, fd), size)
+            if unfinished:
+                os.ftruncate(fd, size - unfinished)
+            return unfinished
+        finally:
+            os.close(fd)
 
     def _is_period_over(self, now: int) -> bool:
         if not self._size:

@@ -12,6 +12,7 @@ from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.records.history import ENVIRONMENT
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
 from kettle.schedd.job_records import JobRecords
+from kettle.schedd.services.departing import MOST_TOGETHER
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from kettle.schedd.settings import ServiceSettings
 
 # Limit: records at the end of the file that a restart looks through for a job that may be there.
-_LOOKED_THROUGH = 1000
+_LOOKED_THROUGH = 2 * MOST_TOGETHER
 
 # How often the size of what is not indexed is looked at, and from how many bytes on it is.
 _INDEXED_SECONDS = 10.0
@@ -35,10 +36,15 @@ class HistoryFiles:
         self._runtime = runtime
         # Cluster and proc of the last records that an earlier life wrote, once they are asked for.
         self._last_recorded: set[tuple[str | None, str | None]] | None = None
-        self.reconfigure(settings)
+        self._take_over(settings)
 
     def reconfigure(self, settings: ServiceSettings) -> None:
         """Take over where the files are and how large they get."""
+        unsynced = self._jobs.unsynced
+        self._take_over(settings)
+        self._jobs.unsynced |= unsynced
+
+    def _take_over(self, settings: ServiceSettings) -> None:
         self.settings = settings
         files, rules = self._runtime.files, read_rotation(self._runtime.config)
         self._jobs = RecordFile(files, settings.history, rules)
@@ -57,6 +63,20 @@ class HistoryFiles:
         if trouble is not None:
             self._complain(jobs[written], trouble)
         return jobs[:written]
+
+    async def sync(self) -> None:
+        """Return when every finished job that was appended is on disk; StorageError if not."""
+        await self._jobs.sync()
+
+    def mend(self) -> None:
+        """Cut off what a power cut left of a last record; its job is still in the queue."""
+        problem = self._runtime.log.problem
+        for file in (self._jobs, self._epochs):
+            try:
+                if file.path and (cut := file.cut_unfinished()):
+                    problem(f"Cut off {cut} bytes of an unfinished record: {file.path}")
+            except OSError as error:
+                problem(f"Nobody knows whether {file.path} is whole: {error}")
 
     def _complain(self, job: Job, trouble: Exception) -> None:
         problem = f"Job {job.id} stays, the history does not take it: {trouble}"

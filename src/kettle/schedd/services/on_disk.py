@@ -24,11 +24,10 @@ LATEST_SECONDS = 1.0
 
 
 class OnDisk:
-    """Actions that wait for the journal; `finish` is called after those of one flush."""
+    """Actions that wait for the journal."""
 
-    def __init__(self, journal: QueueJournal, finish: Action) -> None:
+    def __init__(self, journal: QueueJournal) -> None:
         self._journal = journal
-        self._finish = finish
         self._waiting: list[Action] = []
         self._serving: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -81,7 +80,7 @@ class OnDisk:
                 batch, self._waiting = self._waiting, []
                 self._disarm()
                 await self._journal.flush()
-                for action in (*batch, self._finish):
+                for action in batch:
                     self._do(action)
         finally:
             self._serving = None

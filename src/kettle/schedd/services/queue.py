@@ -212,6 +212,7 @@ class QueueCommands:
                 # Who asks for the queue right after a removal expects the jobs to be out of it.
                 await self._follow(plans)
                 await service.on_disk.settle()
+                await service.departures.settle()
             await stream.send(Words(1))
         finally:
             # What is committed is done, whether or not there was room for the rest.

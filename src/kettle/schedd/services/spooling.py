@@ -172,7 +172,7 @@ class SpoolCommands:
             for job in jobs
             if actor.may_change(job.user)
             and "StageInStart" in job.ad
-            and job.id not in service.leaving
+            and job.id not in service.departures.leaving
         ]
         stream.timeout = TRANSFER_SECONDS
         await stream.send(TransferDataCount(len(jobs)))

@@ -46,9 +46,23 @@ class SimulatedDisk(SystemDisk):
         act()
         fd = super().open(path, mode)
         facts = os.fstat(fd)
-        self._kept.setdefault(facts.st_ino, facts.st_size)
-        self._paths[facts.st_ino] = path
+        self._note(facts.st_ino, path, facts.st_size)
         return fd
+
+    def _note(self, inode: int, path: str, size: int) -> None:
+        """Remember a file that has `size` bytes on the disk, unless it is known."""
+        # An empty file is new, and its inode may have been another's.
+        if not size:
+            self._kept[inode] = 0
+        self._kept.setdefault(inode, size)
+        self._paths[inode] = path
+
+    def kept_bytes(self, path: str) -> int:
+        """Return how many bytes of a file a power cut would leave at least."""
+        try:
+            return self._kept.get(os.stat(path).st_ino, 0)
+        except FileNotFoundError:
+            return 0
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
         """Append as much as there is room for."""
@@ -92,6 +106,16 @@ class SimulatedDisk(SystemDisk):
             raise OSError(self.sync_error, os.strerror(self.sync_error))
         if not stat.S_ISDIR(facts.st_mode):
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
+
+    def truncate(self, fd: int, size: int) -> None:
+        """Cut a file off; what comes behind is not on the disk yet."""
+        super().truncate(fd, size)
+        inode = os.fstat(fd).st_ino
+        self._kept[inode] = min(size, self._kept.get(inode, size))
+
+    def note_appended(self, path: str, size: int) -> None:
+        """Remember a file that was appended to and not synced: it had `size` bytes before."""
+        self._note(os.stat(path).st_ino, path, size)
 
     def note_written(self, path: str) -> None:
         """Promise to keep a file that was written durably in one step."""
@@ -142,6 +166,7 @@ class SimulatedFiles(Files):
         """Append, if there is room for all of it."""
         self._take(path, len(data))
         super().append(path, data, mode=mode)
+        self._simulated.note_appended(path, os.stat(path).st_size - len(data))
 
     def write_atomically(
         self, path: str, data: bytes | str, *, mode: int = 0o644, durable: bool = False

@@ -1,0 +1,158 @@
+"""Finished jobs on their way out of the queue, in batches that share their syncs.
+
+A job goes through three doors: its last status is on disk (`on_disk.py`), then its last event and
+its history record are written and are on disk, and only then is it taken out of the queue. A crash
+anywhere leaves it in the queue, in the history, or in both, which the next start sees
+(`HistoryFiles.has`); never in neither. What is written is `departures.py`'s. Source: R081.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.errors import StorageError
+from kettle.runtime import tasks
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.schedd.queue.job_ids import JobId
+    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.services.journal import QueueJournal
+    from kettle.schedd.services.on_disk import OnDisk
+
+# How long a batch gathers the jobs that end at about the same time: they share two syncs.
+GATHER_SECONDS = 0.05
+# Limit: jobs of one batch. The last two batches are what a power cut may leave both in the queue
+# and in the history; the next start looks through as many records.
+MOST_TOGETHER = 500
+# Jobs that are written, or taken out, before others have their turn.
+_SLICE = 100
+
+
+class Scheduler(Protocol):
+    """Who writes what is to be kept of jobs, and takes them out."""
+
+    def record(self, jobs: Iterable[Job]) -> Sequence[Job]:
+        """Write last events and history records; return the jobs that may go."""
+        ...
+
+    def take_out(self, jobs: Iterable[Job]) -> None:
+        """Take jobs out of the queue."""
+        ...
+
+
+class Records(Protocol):
+    """Where records are written."""
+
+    async def sync(self) -> None:
+        """Return when those that were written before are on disk; StorageError if not."""
+        ...
+
+
+class Schedd(Protocol):
+    """What departures need of the schedd."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """The log."""
+        ...
+
+    @property
+    def journal(self) -> QueueJournal:
+        """The queue on disk."""
+        ...
+
+    @property
+    def on_disk(self) -> OnDisk:
+        """What waits for it."""
+        ...
+
+    @property
+    def history(self) -> Records:
+        """Where records go."""
+        ...
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """Who does it."""
+        ...
+
+
+class Departures:
+    """The jobs that leave; nobody can fetch the files of those `leaving` any more."""
+
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
+        self.leaving: set[JobId] = set()
+        self._ready: dict[JobId, Job] = {}
+        self._serving: asyncio.Task[None] | None = None
+        self._hurried = asyncio.Event()
+
+    def begin(self, job: Job) -> None:
+        """Let a job leave once what was committed before this call is on disk."""
+        if job.id not in self.leaving:
+            self.leaving.add(job.id)
+            self._schedd.on_disk.then(partial(self._admit, job))
+
+    def _admit(self, job: Job) -> None:
+        self._ready[job.id] = job
+        if self._serving is None:
+            self._serving = tasks.spawn(self._serve(), "departures")
+
+    async def settle(self) -> None:
+        """Return when all whose last status is on disk have left, or cannot."""
+        self._hurried.set()
+        while self._serving is not None:
+            await asyncio.wait([self._serving])
+        self._hurried.clear()
+
+    def forget(self) -> None:
+        """Take nobody out any more: the schedd is gone."""
+        self._ready.clear()
+        if self._serving is not None:
+            self._serving.cancel()
+
+    async def _serve(self) -> None:
+        try:
+            while self._ready:
+                await self._gather()
+                batch = list(islice(self._ready.values(), MOST_TOGETHER))
+                for job in batch:
+                    del self._ready[job.id]
+                try:
+                    await self._see_out(batch)
+                finally:
+                    self.leaving.difference_update(job.id for job in batch)
+        finally:
+            self._serving = None
+
+    async def _gather(self) -> None:
+        """Wait for others that end at about the same time, unless somebody waits for these."""
+        if len(self._ready) >= MOST_TOGETHER:
+            return
+        try:
+            async with asyncio.timeout(GATHER_SECONDS):
+                await self._hurried.wait()
+        except TimeoutError:
+            pass
+
+    async def _see_out(self, jobs: list[Job]) -> None:
+        """Take jobs through the last two doors; one that cannot pass is found by the policy."""
+        schedd = self._schedd
+        recorded: list[Job] = []
+        for start in range(0, len(jobs), _SLICE):
+            recorded += schedd.scheduler.record(jobs[start : start + _SLICE])
+            await asyncio.sleep(0)
+        try:
+            # The batch before is out for good before this one goes; both share a turn of the disk.
+            await asyncio.gather(schedd.journal.flush(), schedd.history.sync())
+        except StorageError as error:
+            schedd.runtime.log.problem(f"{len(recorded)} finished jobs stay: {error}")
+            return
+        for start in range(0, len(recorded), _SLICE):
+            schedd.scheduler.take_out(recorded[start : start + _SLICE])
+            await asyncio.sleep(0)

@@ -1,0 +1,152 @@
+"""Finished jobs leave in batches, and not before their records are on disk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kettle.errors import StorageError
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.services import departing
+from kettle.schedd.services.departing import GATHER_SECONDS, MOST_TOGETHER, Departures
+from kettle.testing.virtual_loop import run_virtually
+
+
+class Schedd:
+    """Everything around the departures; `story` is what happened, in order."""
+
+    def __init__(self) -> None:
+        self.story: list[str] = []
+        self.waiting: list[Callable[[], None]] = []
+        self.fails = False
+        self.runtime = SimpleNamespace(log=SimpleNamespace(problem=self.story.append))
+        self.journal = self.history = self.on_disk = self.scheduler = self
+        self.departures = Departures(self)  # type: ignore[arg-type]
+
+    def then(self, action: Callable[[], None]) -> None:
+        """Last statuses are on disk when the test says so."""
+        self.waiting.append(action)
+
+    def end(self, *numbers: int) -> None:
+        """Have jobs end, whose last statuses come to the disk together."""
+        for number in numbers:
+            self.departures.begin(SimpleNamespace(id=JobId(1, number)))  # type: ignore[arg-type]
+
+    def statuses_are_on_disk(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for action in waiting:
+            action()
+
+    async def flush(self) -> None:
+        await asyncio.sleep(0.01)
+
+    async def sync(self) -> None:
+        self.story.append("sync")
+        await asyncio.sleep(0.01)
+        if self.fails:
+            raise StorageError("the disk is gone")
+        self.story.append("synced")
+
+    def record(self, jobs: Iterable[Any]) -> Sequence[Any]:
+        found = [job for job in jobs if job.id.proc != 13]
+        self.story.append(f"record {len(found)}")
+        return found
+
+    def take_out(self, jobs: Iterable[Any]) -> None:
+        self.story.append(f"take out {len(list(jobs))}")
+
+
+def test_a_job_leaves_when_its_record_is_on_disk() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        here.end(1)
+        await asyncio.sleep(1)
+        assert here.story == []
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 1", "sync", "synced", "take out 1"]
+        assert not here.departures.leaving
+
+    run_virtually(main())
+
+
+def test_jobs_that_end_at_about_the_same_time_share_a_sync() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        for number in range(10):
+            here.end(number)
+            here.statuses_are_on_disk()
+            await asyncio.sleep(GATHER_SECONDS / 20)
+        await asyncio.sleep(1)
+        assert here.story == ["record 10", "sync", "synced", "take out 10"]
+
+    run_virtually(main())
+
+
+def test_many_jobs_are_seen_out_in_bounded_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(departing, "_SLICE", MOST_TOGETHER)
+    here = Schedd()
+
+    async def main() -> None:
+        here.end(*range(100, 100 + MOST_TOGETHER + 7))
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        whole = [f"record {MOST_TOGETHER}", "sync", "synced", f"take out {MOST_TOGETHER}"]
+        assert here.story == [*whole, "record 7", "sync", "synced", "take out 7"]
+
+    run_virtually(main())
+
+
+def test_a_job_leaves_once_however_often_it_is_let_go() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        here.end(1, 1)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(GATHER_SECONDS / 2)
+        here.end(1)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 1", "sync", "synced", "take out 1"]
+
+    run_virtually(main())
+
+
+def test_what_the_history_does_not_take_stays_and_may_try_again() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        here.end(12, 13)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story == ["record 1", "sync", "synced", "take out 1"]
+        here.fails = True
+        here.end(13, 14)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story[4:] == [
+            *("record 1", "sync", "1 finished jobs stay: the disk is gone"),
+        ]
+        assert not here.departures.leaving
+
+    run_virtually(main())
+
+
+def test_who_settles_does_not_wait_for_others_to_gather() -> None:
+    here = Schedd()
+
+    async def main() -> None:
+        here.end(1)
+        here.statuses_are_on_disk()
+        began = asyncio.get_running_loop().time()
+        await here.departures.settle()
+        assert here.story[-1] == "take out 1"
+        assert asyncio.get_running_loop().time() - began < GATHER_SECONDS
+
+    run_virtually(main())
