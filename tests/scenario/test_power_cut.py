@@ -106,3 +106,30 @@ def test_a_torn_record_of_the_history_is_cut_off_and_its_job_recorded_again(
         await here.daemon.stop("fast")
 
     run_in_world(tmp_path, scenario)
+
+
+def test_a_record_that_a_killed_schedd_left_unsynced_is_synced_before_its_job_goes(
+    tmp_path: Path,
+) -> None:
+    log, history = tmp_path / "spool" / "job_queue.log", tmp_path / "spool" / "history"
+
+    async def scenario(world: World) -> None:
+        disk = SimulatedDisk(random.Random(1))
+        here = AccessPoint(world, run_seconds=1.0, files=SimulatedFiles(disk))
+        await here.start()
+        await here.submit(len(JOBS))
+        await here.negotiate()
+        for _ in range(10_000):
+            await asyncio.sleep(0.001)
+            if history.exists() and len(recorded(history.read_bytes())) == 2:
+                break
+        assert recorded(kept(disk, history)) == set()
+        await here.crash_schedd()
+        await here.start_schedd()
+        for _ in range(1000):
+            assert queued(log.read_bytes()) | recorded(kept(disk, history)) == JOBS
+            await asyncio.sleep(0.001)
+        assert len(queued(log.read_bytes())) == 2
+        await here.daemon.stop("fast")
+
+    run_in_world(tmp_path, scenario)

@@ -1,9 +1,9 @@
 """How a job leaves the queue: whether it may, and the changes that take it out.
 
 Pure. The order matters and is the caller's to keep: first the final status is committed, then the
-history record (`job_records`) is written and synced, then the ad is destroyed. A crash in between leaves a
-finished job in the queue, which the next start finishes without running it again or recording it
-twice.
+history record (`job_records`) is written and synced, then the ad is destroyed. A crash in between
+leaves a finished job in the queue, which the next start finishes without running it again or
+recording it twice.
 """
 
 from __future__ import annotations

@@ -129,7 +129,7 @@ class ScheddService:
         self.exports.register()
         self.transfers.register()
         self.connecting.register()
-        self.history.mend()
+        await self.history.mend()
         self.scheduler.recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)

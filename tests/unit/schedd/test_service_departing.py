@@ -134,6 +134,12 @@ def test_what_the_history_does_not_take_stays_and_may_try_again() -> None:
             *("record 1", "sync", "1 finished jobs stay: the disk is gone"),
         ]
         assert not here.departures.leaving
+        # What was written is not written twice.
+        here.fails = False
+        here.end(14, 15)
+        here.statuses_are_on_disk()
+        await asyncio.sleep(1)
+        assert here.story[7:] == ["record 1", "sync", "synced", "take out 2"]
 
     run_virtually(main())
 

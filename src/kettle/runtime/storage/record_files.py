@@ -147,7 +147,11 @@ class RecordFile:
             raise
 
     def cut_unfinished(self) -> int:
-        """Cut off a last record that a crash left unfinished; return its bytes. OSError."""
+        """Cut off a last record that a crash left unfinished; return its bytes. OSError.
+
+        Of what is left nobody knows whether it is on the disk: the next `sync` sees to it.
+        """
+        self.unsynced.update(self._paths())
         try:
             fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
         except FileNotFoundError:

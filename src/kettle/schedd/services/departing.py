@@ -89,6 +89,8 @@ class Departures:
         self._schedd = schedd
         self.leaving: set[JobId] = set()
         self._ready: dict[JobId, Job] = {}
+        # Jobs whose records are written, and the disk has not said that it has them.
+        self._written: set[JobId] = set()
         self._serving: asyncio.Task[None] | None = None
         self._hurried = asyncio.Event()
 
@@ -143,16 +145,19 @@ class Departures:
     async def _see_out(self, jobs: list[Job]) -> None:
         """Take jobs through the last two doors; one that cannot pass is found by the policy."""
         schedd = self._schedd
-        recorded: list[Job] = []
-        for start in range(0, len(jobs), _SLICE):
-            recorded += schedd.scheduler.record(jobs[start : start + _SLICE])
+        recorded = [job for job in jobs if job.id in self._written]
+        fresh = [job for job in jobs if job.id not in self._written]
+        for start in range(0, len(fresh), _SLICE):
+            recorded += schedd.scheduler.record(fresh[start : start + _SLICE])
             await asyncio.sleep(0)
+        self._written.update(job.id for job in recorded)
         try:
             # The batch before is out for good before this one goes; both share a turn of the disk.
             await asyncio.gather(schedd.journal.flush(), schedd.history.sync())
         except StorageError as error:
             schedd.runtime.log.problem(f"{len(recorded)} finished jobs stay: {error}")
             return
+        self._written.difference_update(job.id for job in recorded)
         for start in range(0, len(recorded), _SLICE):
             schedd.scheduler.take_out(recorded[start : start + _SLICE])
             await asyncio.sleep(0)

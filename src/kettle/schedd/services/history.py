@@ -68,8 +68,12 @@ class HistoryFiles:
         """Return when every finished job that was appended is on disk; StorageError if not."""
         await self._jobs.sync()
 
-    def mend(self) -> None:
-        """Cut off what a power cut left of a last record; its job is still in the queue."""
+    async def mend(self) -> None:
+        """Make sure of what an earlier life wrote, before it is asked what it recorded.
+
+        What a power cut left of a last record is cut off, its job is still in the queue. What a
+        killed schedd wrote may not be on the disk yet. StorageError if it cannot be brought there.
+        """
         problem = self._runtime.log.problem
         for file in (self._jobs, self._epochs):
             try:
@@ -77,6 +81,7 @@ class HistoryFiles:
                     problem(f"Cut off {cut} bytes of an unfinished record: {file.path}")
             except OSError as error:
                 problem(f"Nobody knows whether {file.path} is whole: {error}")
+        await self.sync()
 
     def _complain(self, job: Job, trouble: Exception) -> None:
         problem = f"Job {job.id} stays, the history does not take it: {trouble}"

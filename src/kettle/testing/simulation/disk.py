@@ -83,9 +83,11 @@ class SimulatedDisk(SystemDisk):
         return taken
 
     def truncate(self, fd: int, size: int) -> None:
-        """Cut a file off."""
+        """Cut a file off; what comes behind is not on the disk yet."""
         act()
         super().truncate(fd, size)
+        inode = os.fstat(fd).st_ino
+        self._kept[inode] = min(size, self._kept.get(inode, size))
 
     def remove(self, path: str) -> None:
         """Take a name away."""
@@ -106,12 +108,6 @@ class SimulatedDisk(SystemDisk):
             raise OSError(self.sync_error, os.strerror(self.sync_error))
         if not stat.S_ISDIR(facts.st_mode):
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
-
-    def truncate(self, fd: int, size: int) -> None:
-        """Cut a file off; what comes behind is not on the disk yet."""
-        super().truncate(fd, size)
-        inode = os.fstat(fd).st_ino
-        self._kept[inode] = min(size, self._kept.get(inode, size))
 
     def note_appended(self, path: str, size: int) -> None:
         """Remember a file that was appended to and not synced: it had `size` bytes before."""
