@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import gc
 import os
+import resource
 import secrets
 import signal
 import sys
@@ -28,14 +29,15 @@ import setproctitle
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
-from kettle.errors import ConfigError, KettleError, StorageError, UsageError
+from kettle.errors import ConfigError, KettleError, UsageError
 from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
 from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
-from kettle.runtime.logs import Log, parse_limit, parse_verbosity
+from kettle.runtime.log_settings import configure_log, open_log
+from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.inheritance import Inheritance, read_inheritance
 from kettle.runtime.process.parent import ParentLink
@@ -193,6 +195,7 @@ def run(
     title = f"condor_{subsystem.lower()}"
     setproctitle.setproctitle(" ".join([title, *argv[1:]]))
     os.umask(0o022)
+    _limit_cores(config)
     try:
         privileges = Privileges.find(config.get("CONDOR_IDS"), config.integer("JOB_MINIMUM_UID"))
         privileges.settle()
@@ -215,6 +218,13 @@ def run(
     code = _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
     profiling.stop()
     return code
+
+
+def _limit_cores(config: Config) -> None:
+    """Let daemons leave core files, or not (CREATE_CORE_FILES); a job's limit is its own."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+    soft = 0 if config.boolean("CREATE_CORE_FILES") is False else hard
+    resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 
 def _go_to_background() -> None:
@@ -280,10 +290,7 @@ async def _live(
         _handle_signals(daemon)
         _write_pid_file(files, arguments)
         parent.start()
-        gc.collect()
-        gc.freeze()
-        # Jobs and ads come and go by the hundred, and few of their objects form cycles.
-        gc.set_threshold(*RELAXED_COLLECTION)
+        _relax_collection()
         serving = tasks.spawn(_serve_and_tell(daemon, parent), "service")
         refused = await serving
         if refused is not None:
@@ -308,6 +315,13 @@ async def _live(
     if runtime.replace_with:
         os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
+
+
+def _relax_collection() -> None:
+    """What exists now stays; jobs and ads come and go, and few of their objects form cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*RELAXED_COLLECTION)
 
 
 def _watch_self(
@@ -347,36 +361,6 @@ async def _announce(daemon: Daemon, parent: ParentLink) -> None:
     """Tell the master that the service has started; it is no harm if nobody listens."""
     await daemon.started.wait()
     await parent.say_ready()
-
-
-def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
-    """Open <SUBSYS>_LOG as the configuration says; standard error with -t or without a name."""
-    path = None if arguments.log_to_terminal else config.get(f"{subsystem}_LOG")
-    if path is not None:
-        if arguments.log_folder:
-            path = os.path.join(arguments.log_folder, os.path.basename(path))
-        if arguments.log_extension:
-            path = f"{path}.{arguments.log_extension}"
-    truncate = bool(config.boolean(f"TRUNC_{subsystem}_LOG_ON_OPEN"))
-    try:
-        log = Log(path, truncate=truncate)
-    except OSError as error:
-        raise StorageError(f"cannot open the log {path}: {error.strerror}") from error
-    configure_log(log, config)
-    return log
-
-
-def configure_log(log: Log, config: Config) -> None:
-    """Take verbosity and rotation from the configuration."""
-    subsystem = config.subsystem
-    keep = config.integer(f"MAX_NUM_{subsystem}_LOG")
-    log.configure(
-        verbosity=parse_verbosity(
-            config.get("ALL_DEBUG"), config.get("DEFAULT_DEBUG"), config.get(f"{subsystem}_DEBUG")
-        ),
-        limit=parse_limit(config.get(f"MAX_{subsystem}_LOG") or config.get("MAX_DEFAULT_LOG")),
-        keep=1 if keep is None else keep,
-    )
 
 
 def write_address_files(runtime: Runtime) -> list[str]:

@@ -1,18 +1,24 @@
 """A daemon's log file, line for line as HTCondor's daemons write theirs.
 
-`MM/DD/YY HH:MM:SS text`, with `(pid:N) ` and `(D_CATEGORY) ` in between when <SUBSYS>_DEBUG asks
-for D_PID and D_CAT. What is worth a line is the caller's affair; whether its category is on,
+`MM/DD/YY HH:MM:SS text`, with `(fd:N) `, `(pid:N) ` and `(D_CATEGORY) ` in between when
+<SUBSYS>_DEBUG asks for D_FDS, D_PID and D_CAT; DEBUG_TIME_FORMAT, D_TIMESTAMP and D_SUB_SECOND say
+how the moment is written. What is worth a line is the caller's affair; whether its category is on,
 where the line goes and when the file is rotated is decided here (R085).
+
+Several processes may write one file (shadow hosts, a slot's starters): whoever finds that another
+has moved it aside goes on in the new one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 
 _UNITS = {
@@ -30,7 +36,10 @@ _UNITS = {
 _SPANS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hr": 3600, "d": 86400, "day": 86400}
 _SPANS |= {"w": 604800, "week": 604800, "hour": 3600, "second": 1, "minute": 60}
 # Flags of <SUBSYS>_DEBUG that change the head of a line and are no categories.
-_HEAD_FLAGS = frozenset({"D_PID", "D_CAT", "D_CATEGORY", "D_SUB_SECOND", "D_NOHEADER", "D_FDS"})
+_HEAD_FLAGS = frozenset(
+    ("D_PID", "D_CAT", "D_CATEGORY", "D_SUB_SECOND", "D_TIMESTAMP", "D_NOHEADER", "D_FDS")
+)
+_TIME_FORMAT = "%m/%d/%y %H:%M:%S"
 _TEN_MEBIBYTES = 10 * 1024 * 1024
 
 
@@ -46,6 +55,9 @@ class Verbosity:
     show_pid: bool = False
     show_category: bool = False
     sub_seconds: bool = False
+    show_descriptor: bool = False
+    # Seconds since the epoch instead of date and time.
+    epoch: bool = False
 
 
 def parse_verbosity(*texts: str | None) -> Verbosity:
@@ -67,7 +79,14 @@ def parse_verbosity(*texts: str | None) -> Verbosity:
             levels["D_ANY"] = 0 if negative else (2 if detail == "2" else 1)
         else:
             levels[name] = 0 if negative else (2 if detail == "2" else 1)
-    return Verbosity(levels, "D_PID" in head, "D_CAT" in head, "D_SUB_SECOND" in head)
+    return Verbosity(
+        levels,
+        "D_PID" in head,
+        "D_CAT" in head,
+        "D_SUB_SECOND" in head,
+        "D_FDS" in head,
+        "D_TIMESTAMP" in head,
+    )
 
 
 def parse_limit(text: str | None) -> tuple[int, int]:
@@ -109,11 +128,14 @@ class Log:
         self._keep = keep
         self._prefix = prefix
         self._sink = sink
+        # Entered wherever the file is opened or moved: a shadow host works as its user.
+        self.privileged: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
         self._fd = -1
         self._size = 0
         self._opened_at = now()
         self._second = -1
         self._stamp = ""
+        self._time_format = _TIME_FORMAT
         if path is not None:
             self._open(truncate=truncate)
 
@@ -124,7 +146,7 @@ class Log:
     def full(self, text: str) -> None:
         """Write a line that D_FULLDEBUG asks for."""
         if self.verbosity.levels.get("D_ALWAYS", 1) > 1 or self.enabled("D_ANY", 2):
-            self.write("D_FULLDEBUG", text)
+            self.write("D_ALWAYS:2", text)
 
     def problem(self, text: str) -> None:
         """Write a line about something that went wrong here."""
@@ -133,7 +155,7 @@ class Log:
     def debug(self, category: str, text: str, *, level: int = 1) -> None:
         """Write a line if its category (`D_SECURITY`, `D_COMMAND`, …) is on at that level."""
         if self.enabled(category, level):
-            self.write(category, text)
+            self.write(category if level == 1 else f"{category}:{level}", text)
 
     def enabled(self, category: str, level: int = 1) -> bool:
         """Whether lines of a category are written."""
@@ -143,6 +165,8 @@ class Log:
     def write(self, category: str, text: str) -> None:
         """Write a line whatever the verbosity; lines inside `text` follow without a head."""
         now = self._now()
+        if self._fd >= 0 and int(now) != self._second:
+            self._follow()
         line = f"{self._head(now, category)}{self._prefix}{text}\n"
         if self._fd < 0:
             (self._sink or sys.stderr.write)(line)
@@ -165,10 +189,17 @@ class Log:
         return other
 
     def configure(
-        self, *, verbosity: Verbosity, limit: tuple[int, int] = (_TEN_MEBIBYTES, 0), keep: int = 1
+        self,
+        *,
+        verbosity: Verbosity,
+        limit: tuple[int, int] = (_TEN_MEBIBYTES, 0),
+        keep: int = 1,
+        time_format: str = "",
     ) -> None:
         """Take over what a new configuration says."""
         self.verbosity = verbosity
+        self._time_format = time_format.strip().strip('"') or _TIME_FORMAT
+        self._second = -1
         self._limit = limit
         self._keep = keep
 
@@ -188,11 +219,17 @@ class Log:
         second = int(now)
         if second != self._second:
             self._second = second
-            self._stamp = time.strftime("%m/%d/%y %H:%M:%S", time.localtime(second))
+            self._stamp = (
+                str(second)
+                if self.verbosity.epoch
+                else time.strftime(self._time_format, time.localtime(second))
+            )
         head = self._stamp
         verbosity = self.verbosity
         if verbosity.sub_seconds:
             head += f".{int((now - second) * 1000):03d}"
+        if verbosity.show_descriptor:
+            head += f" (fd:{self._fd})"
         if verbosity.show_pid:
             head += f" (pid:{os.getpid()})"
         if verbosity.show_category:
@@ -207,8 +244,30 @@ class Log:
         # Compat: the reference lets everybody read its logs; ours hold jobs' command lines
         # (tests/pool/test_file_modes.py).
         self._fd = os.open(self.path, flags, 0o640)
+        if os.geteuid() == 0:
+            # Where root opens it for an account's daemon, it belongs to the account.
+            owner = os.stat(os.path.dirname(self.path) or ".")
+            os.fchown(self._fd, owner.st_uid, owner.st_gid)
         self._size = os.fstat(self._fd).st_size
         self._opened_at = self._now()
+
+    def _follow(self) -> None:
+        """Look, once a second, whether another process wrote to the file or moved it aside."""
+        assert self.path is not None
+        try:
+            there = os.stat(self.path)
+            ours = os.fstat(self._fd)
+            if (there.st_ino, there.st_dev) == (ours.st_ino, ours.st_dev):
+                self._size = there.st_size
+                return
+        except OSError:
+            # Gone, or out of our reach: what we have open is still written to.
+            if os.path.lexists(self.path):
+                return
+        with contextlib.suppress(OSError), self.privileged():
+            old = self._fd
+            self._open()
+            os.close(old)
 
     def _is_full(self, now: float, more: int) -> bool:
         size, seconds = self._limit
@@ -217,17 +276,25 @@ class Log:
         return bool(seconds) and now - self._opened_at >= seconds
 
     def _rotate(self) -> None:
-        """Move the file aside: to `.old`, or to a name with the time if more are kept."""
+        """Move the file aside: to `.old`, or to a name with the time if more are kept.
+
+        Who moves it holds a lock on it meanwhile; who does not get the lock writes on and follows.
+        """
         assert self.path is not None
+        old = self._fd
         try:
-            if os.fstat(self._fd).st_ino == os.stat(self.path).st_ino and self._keep > 0:
-                os.rename(self.path, self._aside())
-            os.close(self._fd)
-            self._open(truncate=self._keep == 0)
+            fcntl.flock(old, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            with self.privileged():
+                if os.fstat(old).st_ino == os.stat(self.path).st_ino and self._keep > 0:
+                    os.rename(self.path, self._aside())
+                self._open(truncate=self._keep == 0)
+            os.close(old)
         except OSError:
+            # Limit: where it cannot be moved, the file grows by its size again before another try.
             self._size = 0
             return
         self._forget_oldest()
+        self(f"Now in new log file {self.path}")
 
     def _aside(self) -> str:
         if self._keep == 1:
@@ -241,7 +308,8 @@ class Log:
         assert self.path is not None
         folder, name = os.path.split(self.path)
         pattern = re.compile(re.escape(name) + r"\.\d{8}T\d{6}")
-        kept = sorted(entry for entry in os.listdir(folder) if pattern.fullmatch(entry))
-        for entry in kept[: -self._keep]:
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, entry))
+        with contextlib.suppress(OSError), self.privileged():
+            kept = sorted(entry for entry in os.listdir(folder) if pattern.fullmatch(entry))
+            for entry in kept[: -self._keep]:
+                with contextlib.suppress(OSError):
+                    os.unlink(os.path.join(folder, entry))

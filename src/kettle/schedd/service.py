@@ -122,6 +122,9 @@ class ScheddService:
             system_policy=read_system_policy(runtime.config.get),
         )
         runtime.log(f"The queue has {len(self.queue.jobs)} jobs")
+        # Before anybody can submit: files of a cluster come before the cluster.
+        for name in self.spool.remove_orphans(self.queue.knows):
+            runtime.log(f"Removed {name} from the spool: its job is gone")
         self.commands.register()
         self.claims.register()
         self.spooling.register()

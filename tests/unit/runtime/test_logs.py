@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 from pathlib import Path
 
@@ -91,3 +92,66 @@ def test_more_than_one_old_file_is_kept_by_time_and_the_oldest_forgotten(tmp_pat
 )
 def test_a_limit_is_a_size_or_a_time(text: str | None, limit: tuple[int, int]) -> None:
     assert parse_limit(text) == limit
+
+
+def test_categories_and_levels_are_written_as_in_the_reference(tmp_path: Path) -> None:
+    log = log_at(tmp_path / "L", "D_FULLDEBUG D_CAT D_COMMAND:2")
+    log("one")
+    log.full("two")
+    log.debug("D_COMMAND", "three")
+    log.debug("D_COMMAND", "four", level=2)
+    log.close()
+    heads = [line[18:] for line in (tmp_path / "L").read_text().splitlines()]
+    assert heads == [
+        "(D_ALWAYS) one",
+        "(D_ALWAYS:2) two",
+        "(D_COMMAND) three",
+        "(D_COMMAND:2) four",
+    ]
+
+
+def test_the_moment_is_written_as_it_is_asked_for(tmp_path: Path) -> None:
+    log = log_at(tmp_path / "L", "D_TIMESTAMP D_SUB_SECOND D_PID D_FDS")
+    log("one")
+    log.configure(verbosity=parse_verbosity(""), time_format='"%Y"')
+    log("two")
+    log.close()
+    first, second = (tmp_path / "L").read_text().splitlines()
+    assert re.fullmatch(r"1700000000\.250 \(fd:\d+\) \(pid:\d+\) one", first)
+    assert second == "2023 two"
+
+
+def test_two_processes_share_a_file_that_one_of_them_moves_aside(tmp_path: Path) -> None:
+    moment = [1_700_000_000.0]
+    path = str(tmp_path / "ShadowLog")
+    one, other = (Log(path, now=lambda: moment[0], limit=(300, 0)) for _ in range(2))
+    for number in range(30):
+        moment[0] += 1
+        (one if number % 2 else other)(f"line {number} of thirty")
+    for log in (one, other):
+        log.close()
+    new, old = (tmp_path / "ShadowLog").read_text(), (tmp_path / "ShadowLog.old").read_text()
+    assert max(len(new), len(old)) <= 300 + 60
+    kept = [int(number) for number in re.findall(r"line (\d+) of", old + new)]
+    assert kept == list(range(kept[0], 30))
+
+
+def test_a_file_is_moved_by_nobody_while_another_moves_it(tmp_path: Path) -> None:
+    path = tmp_path / "L"
+    log = log_at(path, limit=(50, 0))
+    log("first")
+    with path.open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        log("second, which would be too much")
+    log.close()
+    assert not (tmp_path / "L.old").exists()
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_a_new_file_says_so_and_belongs_to_the_owner_of_the_folder(tmp_path: Path) -> None:
+    log = log_at(tmp_path / "L", limit=(50, 0))
+    log("x" * 60)
+    log("y")
+    log.close()
+    assert f"Now in new log file {tmp_path / 'L'}\n" in (tmp_path / "L").read_text()
+    assert (tmp_path / "L").stat().st_uid == tmp_path.stat().st_uid

@@ -29,7 +29,7 @@ class CollectorKnobs:
     COLLECTOR_DAEMON_STATS = boolean(
         "true", doc="Whether ads show how many of their updates came and how many were lost."
     )
-    COLLECTOR_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    COLLECTOR_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     COLLECTOR_DEBUG_WAIT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -61,7 +61,7 @@ class CollectorKnobs:
         '"$(COLLECTOR_HOST)"',
         doc="COLLECTOR_HOST as a ClassAd string, for the ads of slots.",
     )
-    COLLECTOR_LOG = path("$(LOG)/CollectorLog", doc="Known path; no part of Kettle acts on it yet.")
+    COLLECTOR_LOG = path("$(LOG)/CollectorLog", doc="The daemon's log.")
     COLLECTOR_MAX_FILE_DESCRIPTORS = integer(
         "10240",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
@@ -120,7 +120,7 @@ class CollectorKnobs:
     )
     MAX_COLLECTOR_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     OFFLINE_EXPIRE_ADS_AFTER = seconds(
         "2147483647", doc="How long the ad of a sleeping machine stays."
@@ -136,7 +136,7 @@ class CollectorKnobs:
     )
     TRUNC_COLLECTOR_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )
     UPDATE_INTERVAL = seconds(
         "300",

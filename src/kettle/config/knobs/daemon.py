@@ -29,7 +29,7 @@ class DaemonKnobs:
     )
     CREATE_CORE_FILES = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether daemons may leave core files.",
     )
     DAEMON_CORE_KILL_ANY_PROCESS = boolean(
         "false",

@@ -9,7 +9,7 @@ class LogKnobs:
     ALL_DEBUG = listing("", doc="Kinds of messages that every daemon logs.")
     DEBUG_TIME_FORMAT = string(
         "%m/%d/%y %H:%M:%S",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How a log's lines write the moment (strftime).",
     )
     LOCK_DEBUG_LOG_TO_APPEND = boolean(
         "false",
@@ -17,7 +17,7 @@ class LogKnobs:
     )
     LOGS_USE_TIMESTAMP = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a log's lines say seconds since the epoch instead.",
     )
     LOG_TO_SYSLOG = boolean(
         "false",

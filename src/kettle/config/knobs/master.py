@@ -55,7 +55,7 @@ class MasterKnobs:
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
     MASTER_DAEMON_AD_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
-    MASTER_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    MASTER_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     MASTER_DEBUG_WAIT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -63,7 +63,7 @@ class MasterKnobs:
     MASTER_ENVIRONMENT = string("", doc="Known text; no part of Kettle acts on it yet.")
     MASTER_FLAG = string("", doc="Known text; no part of Kettle acts on it yet.")
     MASTER_INSTANCE_LOCK = string("", doc="Known text; no part of Kettle acts on it yet.")
-    MASTER_LOG = path("$(LOG)/MasterLog", doc="Known path; no part of Kettle acts on it yet.")
+    MASTER_LOG = path("$(LOG)/MasterLog", doc="The daemon's log.")
     MASTER_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
     MASTER_NEW_BINARY_DELAY = seconds(
         "120",
@@ -87,7 +87,7 @@ class MasterKnobs:
     )
     MAX_MASTER_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     NOT_RESPONDING_TIMEOUT = seconds(
         "3600",
@@ -152,7 +152,7 @@ class MasterKnobs:
     )
     TRUNC_MASTER_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )
     USE_SCRIPT_TO_CREATE_CONFIG = boolean(
         "false",

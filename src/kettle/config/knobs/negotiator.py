@@ -71,7 +71,7 @@ class NegotiatorKnobs:
     )
     MAX_NEGOTIATOR_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     MAX_NEGOTIATOR_MATCH_LOG = string(
         "$(MAX_DEFAULT_LOG)",
@@ -109,7 +109,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_DEBUG = listing(
         "D_MATCH",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.",
     )
     NEGOTIATOR_DEBUG_WAIT = boolean(
         "false",
@@ -141,7 +141,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_LOG = path(
         "$(LOG)/NegotiatorLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The daemon's log.",
     )
     NEGOTIATOR_MATCHLIST_CACHING = boolean(
         "true",
@@ -282,11 +282,11 @@ class NegotiatorKnobs:
     )
     TRUNC_MATCH_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )
     TRUNC_NEGOTIATOR_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )
     USE_RESOURCE_REQUEST_COUNTS = boolean(
         "true",

@@ -44,7 +44,7 @@ class ScheddKnobs:
     DCSTATISTICS_WINDOW_SECONDS = seconds(
         "",
         unset="1200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc='How long "recent" is in what a daemon says of itself.',
     )
     DEDICATED_SCHEDULER_USE_FIFO = boolean(
         "true",
@@ -156,7 +156,7 @@ class ScheddKnobs:
     )
     MAX_SCHEDD_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     MIN_FLOCK_LEVEL = integer(
         "0",
@@ -225,7 +225,7 @@ class ScheddKnobs:
         "$(SPOOL)/.schedd_classad",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    SCHEDD_DEBUG = listing("D_PID", doc="Known list of words; no part of Kettle acts on it yet.")
+    SCHEDD_DEBUG = listing("D_PID", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     SCHEDD_INTERVAL = seconds(
         "",
         unset="300",
@@ -235,7 +235,7 @@ class ScheddKnobs:
         "5",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    SCHEDD_LOG = path("$(LOG)/SchedLog", doc="Known path; no part of Kettle acts on it yet.")
+    SCHEDD_LOG = path("$(LOG)/SchedLog", doc="The daemon's log.")
     SCHEDD_MAX_FILE_DESCRIPTORS = integer(
         "20000",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
@@ -323,17 +323,17 @@ class ScheddKnobs:
     )
     STATISTICS_WINDOW_QUANTUM = integer(
         "240",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc='In which steps "recent" statistics forget, in seconds.',
     )
     STATISTICS_WINDOW_QUANTUM_DC = seconds(
         "",
         unset="200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="The same for what a daemon says of itself.",
     )
     STATISTICS_WINDOW_QUANTUM_SCHEDD = seconds(
         "",
         unset="200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="The same for the schedd's statistics.",
     )
     STATISTICS_WINDOW_SECONDS = seconds(
         "1200",
@@ -386,7 +386,7 @@ class ScheddKnobs:
     )
     TRUNC_SCHED_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )
     UNUSED_CLAIM_TIMEOUT = seconds(
         "600",

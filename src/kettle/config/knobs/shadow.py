@@ -12,7 +12,7 @@ class ShadowKnobs:
     )
     MAX_SHADOW_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     RECONNECT_BACKOFF_CEILING = seconds(
         "300",
@@ -23,7 +23,7 @@ class ShadowKnobs:
         "600",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
-    SHADOW_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SHADOW_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     SHADOW_DEBUG_WAIT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -38,7 +38,7 @@ class ShadowKnobs:
     )
     SHADOW_LIST = listing("SHADOW", doc="Known list of words; no part of Kettle acts on it yet.")
     SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path; no part of Kettle acts on it yet.")
-    SHADOW_LOG = path("$(LOG)/ShadowLog", doc="Known path; no part of Kettle acts on it yet.")
+    SHADOW_LOG = path("$(LOG)/ShadowLog", doc="The daemon's log.")
     SHADOW_MAX_JOB_CLEANUP_RETRIES = integer(
         "5",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
@@ -66,5 +66,5 @@ class ShadowKnobs:
     )
     TRUNC_SHADOW_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )

@@ -15,7 +15,7 @@ class SharedPortKnobs:
     )
     MAX_SHARED_PORT_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     SHARED_PORT = path(
         "$(LIBEXEC)/condor_shared_port",
@@ -25,11 +25,11 @@ class SharedPortKnobs:
         "$(LOCK)/shared_port_ad",
         doc="Where the shared port daemon leaves its ad.",
     )
-    SHARED_PORT_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    SHARED_PORT_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     SHARED_PORT_DEFAULT_ID = string("", doc="The daemon that gets connections which name none.")
     SHARED_PORT_LOG = path(
         "$(LOG)/SharedPortLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The daemon's log.",
     )
     SHARED_PORT_MAX_FILE_DESCRIPTORS = integer(
         "20000",

@@ -137,7 +137,7 @@ class StartdKnobs:
     )
     MAX_STARTD_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
     MODIFY_REQUEST_EXPR_REQUESTCPUS = expression(
         "quantize(RequestCpus,{1})",
@@ -216,7 +216,7 @@ class StartdKnobs:
     )
     STARTD_CRON_AUTOPUBLISH = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTD_CRON_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
-    STARTD_DEBUG = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    STARTD_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     STARTD_DETECT_GPUS = string(
         "-properties $(GPU_DISCOVERY_EXTRA)",
         doc="Known text; no part of Kettle acts on it yet.",
@@ -264,7 +264,7 @@ class StartdKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    STARTD_LOG = path("$(LOG)/StartLog", doc="Known path; no part of Kettle acts on it yet.")
+    STARTD_LOG = path("$(LOG)/StartLog", doc="The daemon's log.")
     STARTD_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTD_NOCLAIM_SHUTDOWN = integer(
         "0",

@@ -230,7 +230,7 @@ class StarterKnobs:
     )
     TRUNC_STARTER_LOG_ON_OPEN = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the daemon empties its log when it starts.",
     )
     USER_JOB_WRAPPER = path("", doc="A program that starts jobs in its own way.")
     USE_PID_NAMESPACES = boolean(

@@ -182,6 +182,12 @@ class JobQueue:
         """Return a job that is in the queue."""
         return self.jobs.get(JobId(cluster, proc))
 
+    def knows(self, cluster: int, proc: int | None) -> bool:
+        """Tell whether a cluster, or a job of it, is in the queue."""
+        if proc is None:
+            return cluster in self.clusters
+        return self.job(cluster, proc) is not None
+
     def keys_of_type(self, my_type: str) -> Iterator[str]:
         """Yield the keys of the ads whose record named this type (`Owner` for user records)."""
         return (key for key, types in self._types.items() if types[0] == my_type)

@@ -7,6 +7,8 @@ materialization and SPOOL_JOB_FILES.
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.runtime.storage.free_space import read_free_kib
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from kettle.schedd.queue.job_ids import JobId
 
 _FAN = 10_000
+_CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
+_JOB_FOLDER = re.compile(r"cluster(\d{1,18})\.proc(\d{1,18})\.subproc0(?:\.tmp|\.swap)?")
 
 
 class SpoolFolder:
@@ -65,6 +69,26 @@ class SpoolFolder:
         with self._runtime.privileges.as_root():
             remove_tree(folder)
 
+    def remove_orphans(self, knows: Callable[[int, int | None], bool]) -> list[str]:
+        """Remove what belongs to jobs and clusters that `knows` does not; return what it was.
+
+        A power cut between a job's last record and the removal of its folder leaves such things.
+        What has no name of ours is left alone.
+        """
+        found = []
+        for path, cluster, proc in _named_for_jobs(self.path):
+            if knows(cluster, proc):
+                continue
+            found.append(os.path.relpath(path, self.path))
+            if proc is None:
+                self._runtime.files.remove(path)
+            else:
+                self.remove_folder(path)
+            _remove_if_empty(os.path.dirname(path))
+            if proc is not None:
+                _remove_if_empty(os.path.dirname(os.path.dirname(path)))
+        return found
+
     def room_kib(self) -> int | None:
         """Return what may be spooled without touching the reserve; None if it cannot be told."""
         free = read_free_kib(self.path)
@@ -76,6 +100,32 @@ class SpoolFolder:
         for suffix in ("items", "digest"):
             self._runtime.files.remove(self.cluster_file(cluster, suffix))
         _remove_if_empty(os.path.dirname(self.cluster_file(cluster, "items")))
+
+
+def _named_for_jobs(spool: str) -> Iterator[tuple[str, int, int | None]]:
+    """Yield the folders of jobs and the files of clusters, with whose they are."""
+    for outer in _numbers(spool):
+        folder = os.path.join(spool, outer)
+        for name in _names(folder):
+            match = _CLUSTER_FILE.fullmatch(name)
+            if match:
+                yield os.path.join(folder, name), int(match[1]), None
+        for inner in _numbers(folder):
+            for name in _names(os.path.join(folder, inner)):
+                match = _JOB_FOLDER.fullmatch(name)
+                if match:
+                    yield os.path.join(folder, inner, name), int(match[1]), int(match[2])
+
+
+def _numbers(folder: str) -> list[str]:
+    return [name for name in _names(folder) if name.isdecimal()]
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
 
 
 def _remove_if_empty(path: str) -> None:

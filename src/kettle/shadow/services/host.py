@@ -22,8 +22,9 @@ from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.context import Runtime
-from kettle.runtime.daemon import RELAXED_COLLECTION, open_log
+from kettle.runtime.daemon import RELAXED_COLLECTION
 from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.log_settings import open_log
 from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.aside import InlineAside, ThreadedAside
@@ -44,6 +45,7 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
     config = load_config(SystemSources(), dict(os.environ), subsystem="SHADOW")
     log = open_log(config, DaemonArguments(), "SHADOW")
     privileges = settle(config, log, arguments.decode("utf-8", "surrogateescape"))
+    log.privileged = privileges.as_root
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_live(config, log, privileges, descriptors[0]))
 

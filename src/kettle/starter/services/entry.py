@@ -23,7 +23,8 @@ from kettle.config import Config, load_config
 from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.identity import DaemonIdentity, this_platform
-from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
+from kettle.runtime.log_settings import LogSettings, read_log_settings
+from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, group_name
 from kettle.runtime.process.privileges import Privileges
@@ -49,8 +50,7 @@ class Prepared:
     config: Config
     settings: StarterSettings
     privileges: Privileges
-    verbosity: Verbosity
-    log_limit: tuple[int, int]
+    log: LogSettings
     groups: Hierarchy | None
 
 
@@ -72,8 +72,7 @@ def warm(generation: int) -> Prepared:
             config,
             settings,
             Privileges.find(settings.condor_ids or None, settings.minimum_uid),
-            parse_verbosity(config.get("ALL_DEBUG"), config.get("STARTER_DEBUG")),
-            parse_limit(config.get("MAX_STARTER_LOG") or config.get("MAX_DEFAULT_LOG")),
+            read_log_settings(config, "STARTER"),
             find_hierarchy() if settings.limits.base_group else None,
         )
     return _prepared
@@ -162,6 +161,11 @@ def _group_of(prepared: Prepared, activation: StarterActivation) -> Group | None
 def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:
     path = prepared.config.get("STARTER_LOG")
     slot = activation.slot_name.partition("@")[0]
-    log = Log(f"{path}.{slot}" if path else None, verbosity=prepared.verbosity)
-    log.configure(verbosity=prepared.verbosity, limit=prepared.log_limit, keep=1)
+    settings = prepared.log
+    log = Log(
+        f"{path}.{slot}" if path else None,
+        verbosity=settings.verbosity,
+        truncate=settings.truncate,
+    )
+    settings.apply(log)
     return log

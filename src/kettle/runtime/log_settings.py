@@ -1,0 +1,79 @@
+"""What the configuration says of a daemon's log: its file, its verbosity, its limits.
+
+Read for one subsystem: <SUBSYS>_LOG, <SUBSYS>_DEBUG with ALL_DEBUG, MAX_<SUBSYS>_LOG,
+MAX_NUM_<SUBSYS>_LOG, TRUNC_<SUBSYS>_LOG_ON_OPEN, DEBUG_TIME_FORMAT. What is done with them is
+`logs`'.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from kettle.config import Config
+from kettle.errors import StorageError
+from kettle.runtime.arguments import DaemonArguments
+from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
+
+# Subsystems whose knobs of old have another word.
+_OLD_NAMES = {"SCHEDD": "SCHED", "STARTD": "START"}
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """How a subsystem's log is written; `limit` is (bytes, 0) or (0, seconds)."""
+
+    verbosity: Verbosity
+    limit: tuple[int, int]
+    keep: int
+    truncate: bool
+    time_format: str
+
+    def apply(self, log: Log) -> None:
+        """Have an open log follow these settings from now on."""
+        log.configure(
+            verbosity=self.verbosity,
+            limit=self.limit,
+            keep=self.keep,
+            time_format=self.time_format,
+        )
+
+
+def read_log_settings(config: Config, subsystem: str) -> LogSettings:
+    """Take a subsystem's settings from a configuration."""
+    keep = config.integer(f"MAX_NUM_{subsystem}_LOG")
+    names = {subsystem, _OLD_NAMES.get(subsystem, subsystem)}
+    return LogSettings(
+        verbosity=parse_verbosity(
+            "D_TIMESTAMP" if config.boolean("LOGS_USE_TIMESTAMP") else None,
+            config.get("ALL_DEBUG"),
+            config.get("DEFAULT_DEBUG"),
+            config.get(f"{subsystem}_DEBUG"),
+        ),
+        limit=parse_limit(config.get(f"MAX_{subsystem}_LOG") or config.get("MAX_DEFAULT_LOG")),
+        keep=1 if keep is None else max(0, keep),
+        truncate=any(config.boolean(f"TRUNC_{name}_LOG_ON_OPEN") for name in names),
+        time_format=config.get("DEBUG_TIME_FORMAT") or "",
+    )
+
+
+def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
+    """Open <SUBSYS>_LOG as the configuration says; standard error with -t or without a name."""
+    path = None if arguments.log_to_terminal else config.get(f"{subsystem}_LOG")
+    if path is not None:
+        if arguments.log_folder:
+            path = os.path.join(arguments.log_folder, os.path.basename(path))
+        if arguments.log_extension:
+            path = f"{path}.{arguments.log_extension}"
+    settings = read_log_settings(config, subsystem)
+    try:
+        log = Log(path, truncate=settings.truncate)
+    except OSError as error:
+        raise StorageError(f"cannot open the log {path}: {error.strerror}") from error
+    settings.apply(log)
+    return log
+
+
+def configure_log(log: Log, config: Config) -> None:
+    """Take verbosity and rotation of the configuration's own subsystem."""
+    read_log_settings(config, config.subsystem).apply(log)

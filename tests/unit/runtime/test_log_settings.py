@@ -1,0 +1,64 @@
+"""Which knobs a daemon's log follows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kettle.config import Config
+from kettle.runtime.arguments import DaemonArguments
+from kettle.runtime.log_settings import open_log, read_log_settings
+
+
+def test_the_knobs_of_a_subsystem_are_its_own() -> None:
+    settings = read_log_settings(
+        Config.from_text(
+            "MAX_SCHEDD_LOG = 3 Kb\nMAX_NUM_SCHEDD_LOG = 4\nSCHEDD_DEBUG = D_CAT D_COMMAND:2\n"
+            "MAX_STARTD_LOG = 1\nDEBUG_TIME_FORMAT = %Y\n",
+            subsystem="SCHEDD",
+        ),
+        "SCHEDD",
+    )
+    assert settings.limit == (3072, 0)
+    assert settings.keep == 4
+    assert settings.verbosity.show_category
+    assert settings.verbosity.levels["D_COMMAND"] == 2
+    assert settings.time_format == "%Y"
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("", (10 << 20, 0)),
+        ("MAX_DEFAULT_LOG = 2 days\n", (0, 172800)),
+        ("MAX_SCHEDD_LOG = 0\n", (0, 0)),
+    ],
+)
+def test_the_limit_is_the_subsystems_or_everybodys(text: str, limit: tuple[int, int]) -> None:
+    settings = read_log_settings(Config.from_text(text, subsystem="SCHEDD"), "SCHEDD")
+    assert settings.limit == limit
+
+
+def test_words_of_the_subsystem_come_after_those_of_all() -> None:
+    settings = read_log_settings(
+        Config.from_text(
+            "ALL_DEBUG = D_FULLDEBUG D_SECURITY\nSCHEDD_DEBUG = -D_FULLDEBUG\n", subsystem="SCHEDD"
+        ),
+        "SCHEDD",
+    )
+    assert settings.verbosity.levels["D_ALWAYS"] == 1
+    assert settings.verbosity.levels["D_SECURITY"] == 1
+
+
+@pytest.mark.parametrize(
+    ("knob", "kept"), [("TRUNC_SCHEDD", False), ("TRUNC_SCHED", False), ("TRUNC_STARTD", True)]
+)
+def test_a_log_begins_anew_where_that_is_asked_for(tmp_path: Path, knob: str, kept: bool) -> None:
+    path = tmp_path / "SchedLog"
+    path.write_text("old\n")
+    config = Config.from_text(
+        f"SCHEDD_LOG = {path}\n{knob}_LOG_ON_OPEN = true\n", subsystem="SCHEDD"
+    )
+    open_log(config, DaemonArguments(), "SCHEDD").close()
+    assert (path.read_text() == "old\n") is kept
