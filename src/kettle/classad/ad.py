@@ -294,6 +294,13 @@ class ClassAd:
             return found
         return unparse(found, old=True)
 
+    def own_texts(self) -> list[tuple[str, str]]:
+        """Return name and expression in old syntax of each of the ad's own attributes."""
+        return [
+            (name, found if isinstance(found, str) else found.text(old=True))
+            for name, found in zip(self.own_names(), self.table.values(), strict=True)
+        ]
+
     def __getitem__(self, name: str) -> Value:
         if name not in self:
             raise KeyError(name)

@@ -145,6 +145,8 @@ def duration_deadline(job: ClassAd) -> tuple[float, str, HoldReasonCode] | None:
             "execute",
         ),
     ):
+        if attribute not in job:
+            continue
         allowed = job.integer(attribute)
         started = next((s for s in map(job.integer, since) if s), None)
         if allowed is not None and allowed >= 0 and started is not None:

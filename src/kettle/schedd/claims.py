@@ -14,6 +14,7 @@ from enum import Enum
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
+from kettle.schedd.job_machine import Attributes
 from kettle.schedd.job_runs import public_claim_id
 from kettle.schedd.queue.job_ids import JobId
 
@@ -92,6 +93,8 @@ class Claim:
     user: str = ""
     phase: Phase = Phase.REQUESTING
     jobs_started: int = 0
+    # What its jobs get of it, once the first one starts: the slot it was granted stays the same.
+    attributes: Attributes | None = None
     story: list[str] = field(default_factory=list)
 
     @property

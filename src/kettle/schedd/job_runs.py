@@ -30,6 +30,16 @@ _OF_THE_RUN = (
 )
 
 
+# What a job has of its last run until the next one begins.
+_OF_THE_LAST_RUN = (
+    # Until this run's program begins, which is then counted once (shadow's `is_start_counted`).
+    "JobCurrentStartExecutingDate",
+    "VacateReason",
+    "VacateReasonCode",
+    "VacateReasonSubCode",
+)
+
+
 def public_claim_id(claim_id: str) -> str:
     """Return what may be shown of a claim id."""
     return claim_id[: claim_id.rfind("#") + 1] + "..."
@@ -46,37 +56,41 @@ def match_attributes(ad: ClassAd, now: int) -> Attributes:
     return changes
 
 
-def start_attributes(
-    ad: ClassAd, claim_id: str, startd_address: str, slot: ClassAd, now: int
-) -> Attributes:
-    """Return what the start of a shadow changes in a job."""
+def claim_attributes(claim_id: str, startd_address: str, slot: ClassAd) -> Attributes:
+    """Return what every job that a claim runs gets of it; what the slot does not say is absent."""
     host = slot.string("Name") or slot.string("RemoteHost") or ""
     changes: Attributes = {
         "OrigMaxHosts": "1",
         "ClaimId": quote(claim_id),
         "PublicClaimId": quote(public_claim_id(claim_id)),
         "StartdIpAddr": quote(startd_address),
-        "LastJobLeaseRenewal": str(now),
         "RemoteHost": quote(host),
         "RemoteSlotID": str(slot.integer("SlotID") or 0),
         "MachineAttrCpus0": slot.text("Cpus") or "undefined",
         "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),
-        **shadow_attributes(ad, now),
-        "JobCurrentStartDate": str(now),
-        "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
-        # Until this run's program begins, which is then counted once (shadow's `is_start_counted`).
-        "JobCurrentStartExecutingDate": None,
-        "VacateReason": None,
-        "VacateReasonCode": None,
-        "VacateReasonSubCode": None,
     }
-    if "JobStartDate" not in ad:
-        changes["JobStartDate"] = str(now)
     for name in ("RemoteNegotiatingGroup", "RemotePool"):
         text = slot.text(name)
         if text is not None:
             changes[name] = text
-    return {name: text for name, text in changes.items() if text is not None or name in ad}
+    return changes
+
+
+def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
+    """Return what the start of a shadow changes in a job; `of_claim` is `claim_attributes`'."""
+    changes: Attributes = {
+        **of_claim,
+        "LastJobLeaseRenewal": str(now),
+        **shadow_attributes(ad, now),
+        "JobCurrentStartDate": str(now),
+        "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
+    }
+    if "JobStartDate" not in ad:
+        changes["JobStartDate"] = str(now)
+    for name in _OF_THE_LAST_RUN:
+        if name in ad:
+            changes[name] = None
+    return changes
 
 
 def shadow_attributes(ad: ClassAd, now: int) -> Attributes:
@@ -92,16 +106,17 @@ def reported_attributes(report: ClassAd) -> Attributes:
 
     An attribute that is literally undefined goes.
     """
-    return {name: text for name, text in texts(report).items() if name not in _OF_THE_RUN}
+    changes = texts(report)
+    for name in _OF_THE_RUN:
+        changes.pop(name, None)
+    return changes
 
 
 def texts(report: ClassAd) -> Attributes:
     """Return a shadow's report as changes; an attribute that is literally undefined goes."""
-    changes: Attributes = {}
-    for name in report:
-        text = report.text(name) or ""
-        changes[name] = None if text.lower() == "undefined" else text
-    return changes
+    return {
+        name: None if text.lower() == "undefined" else text for name, text in report.own_texts()
+    }
 
 
 def end_attributes(ad: ClassAd, now: int) -> Attributes:

@@ -292,10 +292,9 @@ class Scheduler:
         key = key_of(*job.id)
         transaction.update(key, job_machine.step(job.ad, job_machine.Started(), now))
         transaction.update(key, job_runs.match_attributes(job.ad, now))
-        transaction.update(
-            key,
-            job_runs.start_attributes(job.ad, claim.id, claim.startd_address, claim.slot, now),
-        )
+        if claim.attributes is None:
+            claim.attributes = job_runs.claim_attributes(claim.id, claim.startd_address, claim.slot)
+        transaction.update(key, job_runs.start_attributes(job.ad, claim.attributes, now))
         claim.autocluster = job.autocluster
         claim.jobs_started += 1
         self.claims.assign(claim, job.id)

@@ -53,20 +53,18 @@ _OURS = frozenset(
 def from_report(report: ClassAd) -> dict[str, str]:
     """Return the attributes of a register_job_info or job_exit ad that the queue keeps."""
     updates: dict[str, str] = {}
-    for name in report.own_names():
+    for name, text in report.own_texts():
         lower = name.lower()
         measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
-        if not measured and lower not in _RENAMED:
-            continue
-        kept = _RENAMED.get(lower, name)
-        text = report.text(name)
-        if text is not None and len(updates) < MAX_ATTRIBUTES:
-            updates[kept] = text
+        if (measured or lower in _RENAMED) and len(updates) < MAX_ATTRIBUTES:
+            updates[_RENAMED.get(lower, name)] = text
     return updates
 
 
 def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:
     """Return what the job set with delayed chirp updates (ChirpDelayedAttrs)."""
+    if "ChirpDelayedAttrs" not in report:
+        return {}
     delayed = report.evaluate("ChirpDelayedAttrs")
     if not isinstance(delayed, ClassAd):
         return {}

@@ -109,6 +109,7 @@ class ShadowHost:
         self.bytes_to_queue = BYTES_TO_QUEUE if asked is None else asked
         self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
         self.chirp_prefix = "Chirp"
+        self.spool = config.get("SPOOL") or ""
         self.uid_domain = config.get("UID_DOMAIN") or ""
         self.protected = read_protected_names(config.words)
         self.system_policy: SystemPolicy = read_system_policy(config.get)
@@ -290,6 +291,7 @@ class ShadowHost:
         changes = message.attributes
         for name in changes.own_names():
             shadow.job.insert_text(name, changes.text(name) or "undefined")
+        shadow.forget_logs()
         tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
 
     # File transfers.

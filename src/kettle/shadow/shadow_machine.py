@@ -9,9 +9,9 @@ leaving anyway. Sources: wire reference §5, seed 004, R082.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
-from functools import partial
+from typing import NamedTuple
 
 
 class Phase(Enum):
@@ -63,8 +63,7 @@ class Effect(Enum):
     REPORT = "judge the run, write its last event, tell the schedd"
 
 
-@dataclass(frozen=True, slots=True)
-class Shadow:
+class Shadow(NamedTuple):
     """What the table looks at: the phase, and a few facts of the run."""
 
     phase: Phase = Phase.ACTIVATING
@@ -166,10 +165,10 @@ _BY_SOURCE: dict[tuple[Phase, Event], tuple[Row, ...]] = {
 
 # What an event leaves behind, whether or not a row takes it.
 _LEARNED: dict[Event, Callable[[Shadow], Shadow]] = {
-    Event.EXECUTING: partial(replace, executed=True),
-    Event.ASKED: partial(replace, asked=True),
-    Event.FAILED: partial(replace, asked=True),
-    Event.EXITED: partial(replace, exit_known=True),
+    Event.EXECUTING: lambda shadow: shadow._replace(executed=True),
+    Event.ASKED: lambda shadow: shadow._replace(asked=True),
+    Event.FAILED: lambda shadow: shadow._replace(asked=True),
+    Event.EXITED: lambda shadow: shadow._replace(exit_known=True),
 }
 
 
@@ -182,7 +181,7 @@ def step(shadow: Shadow, event: Event) -> tuple[Shadow, tuple[Effect, ...]]:
     after = learn(shadow) if learn is not None else shadow
     for row in _BY_SOURCE.get((shadow.phase, event), ()):
         if row.when(shadow):
-            return replace(after, phase=row.target), row.effects
+            return after._replace(phase=row.target), row.effects
     return after, ()
 
 

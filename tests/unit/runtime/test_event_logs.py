@@ -33,8 +33,8 @@ def test_a_log_lies_in_the_jobs_directory_unless_its_name_says_otherwise() -> No
 def test_a_dags_log_gets_only_the_events_it_asked_for(tmp_path: Path) -> None:
     job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "DAGManNodesLog": "n"})
     writer = logs()
-    writer.write(job, SubmitEvent(), frozenset({0}))
-    writer.write(job, JobAbortedEvent(), frozenset({0}))
+    writer.write(job, SubmitEvent(), writer.logs_of(job, frozenset({0})))
+    writer.write(job, JobAbortedEvent(), writer.logs_of(job, frozenset({0})))
     writer.close()
     assert numbers(tmp_path / "j") == [0, 9]
     assert numbers(tmp_path / "n") == [0]

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.config import Config
 from kettle.runtime.process.privileges import Privileges, account_of
 from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.transfer.checkpoints import Entry, manifest_name, render_manifest
@@ -20,11 +19,10 @@ from kettle.transfer.items import SendFile, SendUrl
 def store(spool: Path | None, **job: object) -> IntermediateStore:
     """The store of job 1.0 as a new run finds it."""
     runtime = SimpleNamespace(
-        config=Config.from_text(f"SPOOL = {spool or ''}\n", subsystem="SHADOW"),
         privileges=Privileges(account_of(os.getuid()), can_switch=False),
     )
     run: Any = SimpleNamespace(
-        host=SimpleNamespace(runtime=runtime),
+        host=SimpleNamespace(runtime=runtime, spool=str(spool or "")),
         job=ClassAd({"GlobalJobId": "ap#1.0#7", **job}),
         cluster=1,
         proc=0,

@@ -16,7 +16,7 @@ import stat
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
@@ -53,6 +53,17 @@ def user_log_paths(job: ClassAd) -> list[str]:
             if path not in paths:
                 paths.append(path)
     return paths
+
+
+class JobLogs(NamedTuple):
+    """What a job's ad says of its event logs: for whoever writes many of its events."""
+
+    paths: list[str]
+    style: Style
+    # The attributes that event 028 repeats after each event.
+    information: str
+    # The event numbers that the DAG's log wants; None for all.
+    mask: frozenset[int] | None = None
 
 
 def render(event: Event, style: Style) -> bytes:
@@ -137,23 +148,27 @@ class EventLogs:
         if self._writers:
             await asyncio.wait(self._writers, timeout=seconds)
 
-    def write(self, job: ClassAd, event: Event, mask: frozenset[int] | None = None) -> None:
-        """Append an event of a job to its logs; StorageError for its own, never for the pool's.
-
-        `mask`, if given, is the event numbers that the DAG's log wants. Where job or pool asked to
-        be told more, event 028 follows.
-        """
+    def logs_of(self, job: ClassAd, mask: frozenset[int] | None = None) -> JobLogs:
+        """Return where a job's events go and how; `mask` is what its DAG's log wants."""
         xml = job.boolean("UserLogUseXML") is True
         style = self._xml_style if xml else self._style
+        return JobLogs(user_log_paths(job), style, job.string("JobAdInformationAttrs") or "", mask)
+
+    def write(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> None:
+        """Append an event of a job to its logs; StorageError for its own, never for the pool's.
+
+        `logs`, if given, is what `logs_of` says. Where job or pool asked to be told more, event 028
+        follows.
+        """
+        paths, style, wanted, mask = logs or self.logs_of(job)
         data = render(event, style)
-        wanted = job.string("JobAdInformationAttrs")
         if wanted:
             data += render(_information(event, job, wanted), style)
         if self._global is not None:
             self._global.write(event)
             if self._global_attributes:
                 self._global.write(_information(event, job, self._global_attributes))
-        for at, path in enumerate(user_log_paths(job)):
+        for at, path in enumerate(paths):
             if at == 0 or mask is None or event.number in mask:
                 self._append(path, data)
 

@@ -303,30 +303,31 @@ class JobQueue:
     # -- applying ---------------------------------------------------------------------------
 
     def _apply_all(self, all_changes: Iterable[Change], changes: Changes) -> None:
-        ads = self._ads
         touched: dict[str, set[str]] = {}
         new: set[str] = set()
+        # Changes of one ad stand together, mostly.
+        last, ad = "", None
+        names: set[str] = set()
         for op, key, name, text in all_changes:
             if op == queue_log.NEW_AD:
                 self._new_ad(key, name, text, changes)
                 new.add(key)
+                last = ""
                 continue
             if op == queue_log.DESTROY_AD:
                 self._destroy_ad(key, changes)
                 touched.pop(key, None)
+                last = ""
                 continue
-            ad = ads.get(key)
+            if key != last:
+                last, ad = key, self._ads.get(key)
+                names = set() if ad is None or key in new else touched.setdefault(key, set())
             if ad is None:
                 continue
             if op == queue_log.SET_ATTRIBUTE:
                 ad.insert_text(name, text if len(text) > _SHORT else intern(text))
             else:
                 ad.discard(name)
-            if key in new:
-                continue
-            names = touched.get(key)
-            if names is None:
-                names = touched[key] = set()
             names.add(name.lower())
         for key, names in touched.items():
             self._note_touched(key, names, changes)

@@ -6,6 +6,7 @@ queue commits it; a connection that ends without a commit leaves nothing behind.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
@@ -21,9 +22,6 @@ Change = tuple[int, str, str, str]
 # What a change, and a new ad, take besides their texts.
 _CHANGE_BYTES = 200
 _NEW_AD_BYTES = 600
-
-_SETS_OR_DELETES = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
-
 
 # Jobs of which the same attributes become the same texts.
 Alike = tuple[Sequence[JobId], Mapping[str, str]]
@@ -43,8 +41,9 @@ class Transaction:
         "_base",
         "_destroyed",
         "_fresh",
+        "_fresh_read",
         "_overlay",
-        "_stale",
+        "_read",
         "alike",
         "changes",
         "durable",
@@ -55,11 +54,13 @@ class Transaction:
     def __init__(self, base: Ads) -> None:
         self._base = base
         # Key → attribute in lower case → (name, text), text None for deleted; None: ad destroyed.
+        # Made when somebody reads, from the changes since: nearly nobody reads before the commit.
         self._overlay: dict[str, dict[str, tuple[str, str | None]] | None] = {}
-        # New jobs: what is set in them is nearly never read before the commit, so their overlays
-        # are made only when somebody asks. A submission of 100,000 jobs would not fit otherwise.
+        self._read = 0
+        # New jobs: their overlays are made only when one of them is read. A submission of 100,000
+        # jobs would not fit otherwise.
         self._fresh: dict[str, None] = {}
-        self._stale = False
+        self._fresh_read = 0
         # Cluster → the procs that are taken out.
         self._destroyed: dict[int, set[int]] = {}
         self.changes: list[Change] = []
@@ -80,17 +81,13 @@ class Transaction:
         self.size += _NEW_AD_BYTES
         if key.endswith(".-1"):
             self.makes_cluster = True
-            self._overlay[key] = {}
         else:
-            self._overlay.pop(key, None)
             self._fresh[key] = None
-            self._stale = True
 
     def destroy_ad(self, key: str) -> None:
         """Forget an ad."""
         self.changes.append((queue_log.DESTROY_AD, key, "", ""))
         self._fresh.pop(key, None)
-        self._overlay[key] = None
         cluster, proc = parse_key(key) or (0, -1)
         if proc >= 0:
             self._destroyed.setdefault(cluster, set()).add(proc)
@@ -103,25 +100,11 @@ class Transaction:
         """Give an attribute an expression, in old syntax."""
         self.changes.append((queue_log.SET_ATTRIBUTE, key, name, text))
         self.size += len(name) + len(text) + _CHANGE_BYTES
-        if key in self._fresh:
-            self._stale = True
-            return
-        overlay = self._overlay.get(key)
-        if overlay is None:
-            overlay = self._overlay[key] = {}
-        overlay[name.lower()] = (name, text)
 
     def delete_attribute(self, key: str, name: str) -> None:
         """Remove an attribute; removing a missing one is recorded all the same."""
         self.changes.append((queue_log.DELETE_ATTRIBUTE, key, name, ""))
         self.size += len(name) + _CHANGE_BYTES
-        if key in self._fresh:
-            self._stale = True
-            return
-        overlay = self._overlay.get(key)
-        if overlay is None:
-            overlay = self._overlay[key] = {}
-        overlay[name.lower()] = (name, None)
 
     def update(self, key: str, attributes: Mapping[str, str | None]) -> None:
         """Set every attribute to its text, or take it away where that is None.
@@ -152,6 +135,7 @@ class Transaction:
         """Tell whether the ad would be there after the commit."""
         if key in self._fresh:
             return True
+        self._catch_up()
         if key in self._overlay:
             return self._overlay[key] is not None
         return self._base.ad(key) is not None
@@ -160,6 +144,7 @@ class Transaction:
         """Tell whether this transaction makes the ad."""
         if key in self._fresh:
             return self._base.ad(key) is None
+        self._catch_up()
         return self._overlay.get(key) is not None and self._base.ad(key) is None
 
     def text(self, cluster: int, proc: int, name: str) -> str | None:
@@ -168,13 +153,12 @@ class Transaction:
         A job's own value counts before its cluster's.
         """
         key, lower = key_of(cluster, proc), name.lower()
-        self._look_at_fresh(key)
-        changed = (self._overlay.get(key) or {}).get(lower)
+        changed = self._changed(key).get(lower)
         if changed is not None and changed[1] is not None:
             return changed[1]
         shared = None
         if proc >= 0:
-            shared = (self._overlay.get(key_of(cluster, CLUSTER_PROC)) or {}).get(lower)
+            shared = self._changed(key_of(cluster, CLUSTER_PROC)).get(lower)
         ad = self._base.ad(key)
         if changed is None and ad is not None and (shared is None or _is_own(ad, lower)):
             return ad.text(name)
@@ -187,8 +171,7 @@ class Transaction:
 
     def overlay_of(self, key: str) -> Iterator[tuple[str, str | None]]:
         """Yield the changed attributes of an ad: name and text, None for a removed one."""
-        self._look_at_fresh(key)
-        return iter((self._overlay.get(key) or {}).values())
+        return iter(self._changed(key).values())
 
     def keys(self) -> Iterator[str]:
         """Yield the keys of every ad that is touched, in the order of the first touch."""
@@ -204,19 +187,43 @@ class Transaction:
                     found[key].add(lower)
         return found
 
-    def _look_at_fresh(self, key: str) -> None:
-        """Make the overlays of new jobs, because one of them is read."""
-        if not self._stale or key not in self._fresh:
-            return
-        for fresh in self._fresh:
-            self._overlay[fresh] = {}
-        for op, changed, name, text in self.changes:
-            if changed in self._fresh and op in _SETS_OR_DELETES:
-                value = text if op == queue_log.SET_ATTRIBUTE else None
-                overlay = self._overlay[changed]
-                assert overlay is not None
-                overlay[name.lower()] = (name, value)
-        self._stale = False
+    def _changed(self, key: str) -> Mapping[str, tuple[str, str | None]]:
+        """Return the changed attributes of an ad by their names in lower case."""
+        self._catch_up()
+        if key in self._fresh:
+            self._catch_up_with_fresh()
+        return self._overlay.get(key) or {}
+
+    def _catch_up(self) -> None:
+        """Make the overlays of all ads but new jobs from the changes since they were read."""
+        fresh, overlays = self._fresh, self._overlay
+        for op, key, name, text in itertools.islice(self.changes, self._read, None):
+            if op == queue_log.NEW_AD:
+                overlays.pop(key, None)
+                if key.endswith(".-1"):
+                    overlays[key] = {}
+            elif op == queue_log.DESTROY_AD:
+                overlays[key] = None
+            elif key not in fresh:
+                self._note(key, op, name, text)
+        self._read = len(self.changes)
+
+    def _catch_up_with_fresh(self) -> None:
+        """Make the overlays of all new jobs, because one of them is read."""
+        for op, key, name, text in itertools.islice(self.changes, self._fresh_read, None):
+            if key not in self._fresh:
+                continue
+            if op == queue_log.NEW_AD:
+                self._overlay[key] = {}
+            elif op != queue_log.DESTROY_AD:
+                self._note(key, op, name, text)
+        self._fresh_read = len(self.changes)
+
+    def _note(self, key: str, op: int, name: str, text: str) -> None:
+        overlay = self._overlay.get(key)
+        if overlay is None:
+            overlay = self._overlay[key] = {}
+        overlay[name.lower()] = (name, text if op == queue_log.SET_ATTRIBUTE else None)
 
 
 def _is_own(ad: ClassAd, lower: str) -> bool:

@@ -126,15 +126,16 @@ async def _job_exit(shadow: Run, call: calls.JobExit) -> Reply:
     if call.info.boolean(short_way.LAST_REPORT) is True:
         shadow.tells_end = call.info.boolean(short_way.TELLS_END) is True
         with shadow.host.logs.together():
-            shadow.note_report(call.info)
+            changes = shadow.note_report(call.info)
             if call.info.boolean(short_way.NO_OUTPUT) is True:
                 note_nothing(shadow, "Output")
-    changes = from_report(call.info) | delayed_chirp(call.info, shadow.host.chirp_prefix)
-    shadow.update(changes)
+    else:
+        changes = from_report(call.info) | delayed_chirp(call.info, shadow.host.chirp_prefix)
+        shadow.update(changes)
     # What the machine says last must not lose what it said before about the exit.
-    info = call.info.copy()
+    info = call.info
     for name in ("ExitBySignal", "ExitCode", "ExitSignal"):
-        if info.lookup(name) is None and name in changes:
+        if name in changes and name not in info:
             info.insert_text(name, changes[name])
     shadow.report = ExitReport(call.status, call.reason, info)
     return call.answer(0)
@@ -209,6 +210,7 @@ async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
     except ClassAdSyntaxError:
         return call.answer(-1, errno=errno.EINVAL)
     shadow.update({call.name: text})
+    shadow.forget_logs()
     shadow.flush()
     return call.answer(0)
 

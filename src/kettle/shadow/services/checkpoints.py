@@ -35,7 +35,7 @@ class IntermediateStore:
     def __init__(self, shadow: Run) -> None:
         self._runtime = shadow.host.runtime
         self._job = shadow.job
-        spool = self._runtime.config.get("SPOOL") or ""
+        spool = shadow.host.spool
         self._path = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
         self._begun = False
         # What a user spooled is the job's input itself, not left over from a run.

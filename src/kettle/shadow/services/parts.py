@@ -41,6 +41,7 @@ class Host(Protocol):
     max_input_mb: int
     max_output_mb: int
     chirp_prefix: str
+    spool: str
     uid_domain: str
 
     @property

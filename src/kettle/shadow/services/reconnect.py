@@ -8,7 +8,6 @@ reconnect.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from kettle.errors import WireError
 from kettle.records.event_grid import (
@@ -43,7 +42,7 @@ def recall_start(run: Run) -> None:
         run.log("The job's log tells of its start already")
         run.update(texts(counted_start(run.job, told)))
         run.flush()
-        run.state = replace(run.state, executed=True)
+        run.state = run.state._replace(executed=True)
 
 
 def note_disconnection(run: Run) -> None:

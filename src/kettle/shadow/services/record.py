@@ -17,6 +17,7 @@ from kettle.shadow.job_updates import delayed_chirp, from_report
 from kettle.wire.messages.shadow_host import UpdateJob
 
 if TYPE_CHECKING:
+    from kettle.runtime.storage.event_logs import JobLogs
     from kettle.shadow.services.kept_ads import CommonAd
     from kettle.shadow.services.parts import Host
     from kettle.wire.messages.shadow_host import StartShadow
@@ -34,6 +35,7 @@ class JobRecord:
         "_flush_timer",
         "_lease_sent_at",
         "_logged_sizes",
+        "_logs",
         "_pending",
         "cluster",
         "common",
@@ -58,6 +60,7 @@ class JobRecord:
         self.last_contact = host.now()
         self._lease_sent_at = host.now()
         self._logged_sizes: tuple[object, ...] = ()
+        self._logs: JobLogs | None = None
         self._pending: dict[str, str] = {}
         self._flush_timer: asyncio.TimerHandle | None = None
 
@@ -142,9 +145,16 @@ class JobRecord:
         """Write an event into the job's logs; one that cannot be written is a line in ours."""
         job_events.stamp(event, self.cluster, self.proc, self.host.now())
         try:
-            self.host.logs.write(self.job, event, self.host.nodes_mask(self.job))
+            if self._logs is None:
+                logs = self.host.logs
+                self._logs = logs.logs_of(self.job, self.host.nodes_mask(self.job))
+            self.host.logs.write(self.job, event, self._logs)
         except StorageError as error:
             self.log(f"ERROR: {error}")
+
+    def forget_logs(self) -> None:
+        """Look again where events go: somebody changed the job's ad."""
+        self._logs = None
 
     def note_report(self, ad: ClassAd) -> dict[str, str]:
         """Take over what a starter measured; return what has changed for the queue."""

@@ -164,6 +164,8 @@ def has_input(shadow: Run) -> bool:
 
 def plan_for(shadow: Run, job: ClassAd) -> Plan:
     """Return what the job is sent: its input, and what an earlier run left, here or at a URL."""
+    if job.integer("NumShadowStarts") == 1:
+        return plan_input(job, LocalFiles())
     store = IntermediateStore(shadow)
     if job.string("CheckpointDestination"):
         return plan_input(job, LocalFiles(), restored=store.restored())
