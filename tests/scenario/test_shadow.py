@@ -274,6 +274,51 @@ def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:
     play(tmp_path, scenario, reconnected=come_back)
 
 
+def test_a_run_that_is_taken_over_late_is_looked_for_before_it_is_given_up(tmp_path: Path) -> None:
+    """Recorded leases are old, and clocks are set: the starter may be there after all."""
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        told = {"NumJobStarts": 1, "JobCurrentStartExecutingDate": int(world.clock.now())}
+        long_ago = int(world.clock.now()) - 7200
+        await here.run(there, reconnect=True, LastJobLeaseRenewal=long_ago, **told)
+        assert exit_of(await here.ended()) == (100, True)
+        assert here.numbers() == ["022", "023", "005"]
+
+    play(tmp_path, scenario, reconnected=come_back)
+
+
+def test_a_clock_that_is_set_ends_no_lease(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = asyncio.get_running_loop().time()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(4)
+        await there.network.close()
+        await asyncio.sleep(60)
+        world.clock.set_forward = 7200.0
+        assert exit_of(await here.ended()) == (116, False)
+        return asyncio.get_running_loop().time() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off)
+    assert 600 <= waited <= 640
+
+
+@pytest.mark.parametrize("signal", ["Hold", "Vacate"])
+def test_who_may_be_started_again_waits_for_the_lease_of_a_lost_starter(
+    tmp_path: Path, signal: str
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(6)
+        await there.network.close()
+        await here.signal(signal, "now", 1 if signal == "Hold" else 0)
+        await here.ended()
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off, locate="UnknownError")
+    assert 600 <= waited <= 640
+
+
 async def end_with_three(starter: StarterEnd, _: ClassAd) -> None:
     await starter.register()
     await starter.begin()

@@ -578,10 +578,12 @@ class Scheduler:
     def _recover_run(self, job: Job) -> None:
         ad, now = job.ad, self.now()
         claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")
+        # Whether the lease is over is the shadow's to say: the execution point may still run the
+        # job, and our clock may have been set. Compat: the reference asks only within the lease.
         lease = ad.integer("JobLeaseDuration")
-        renewed = ad.integer("LastJobLeaseRenewal") or 0
-        alive = lease is not None and now < renewed + lease
-        if job.universe in MATCHED_UNIVERSES and claim_id and address and alive:
+        if job.universe in MATCHED_UNIVERSES and claim_id and address and lease is not None:
+            if now >= (ad.integer("LastJobLeaseRenewal") or 0) + lease:
+                self.statistics.on_lease_expired(now)
             slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
             claim = Claim(
                 claim_id, address, slot, job.submitter, self.idle.autocluster_of(job), job.id,
@@ -592,8 +594,6 @@ class Scheduler:
             self.statistics.on_looked_for(job)
             self.hands.start_shadow(job, claim, reconnect=True)
             return
-        if job.universe in MATCHED_UNIVERSES and claim_id and lease is not None:
-            self.statistics.on_lease_expired(now)
         self.hands.end_leftover(job)
         changes = job_runs.end_attributes(ad, now)
         changes |= job_machine.step(ad, job_machine.Requeued(), now)

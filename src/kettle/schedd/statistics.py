@@ -241,7 +241,7 @@ class Statistics:
         self._reconnecting.add(job.id)
 
     def on_lease_expired(self, now: int) -> None:
-        """Count a run that was given up because its lease had ended before our restart."""
+        """Count a run whose lease, as far as it was recorded, had ended before our restart."""
         self.add("JobsRestartReconnectsLeaseExpired", now)
 
     def on_found_again(self, job: Job, now: int) -> None:

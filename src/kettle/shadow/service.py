@@ -143,6 +143,10 @@ class ShadowHost:
         """The time, in epoch seconds."""
         return self.runtime.clock.now()
 
+    def monotonic(self) -> float:
+        """Seconds that never jump, for what is waited for."""
+        return self.runtime.clock.monotonic()
+
     def log(self, text: str) -> None:
         """Write a line to the shadow log."""
         self.runtime.log(text)

@@ -510,11 +510,21 @@ class Starter:
     async def _update_periodically(self) -> None:
         delay = float(self.settings.initial_update_interval)
         while True:
-            await asyncio.sleep(delay)
+            await self.shadow.wait_for_news(delay)
+            if self.shadow.lease_is_over:
+                self._lose_for_good()
+                return
             lease = self.shadow.lease_seconds
             delay = min(self.settings.update_interval, lease / 3 if lease else 1e9)
             self.usage = self.usage.observe(self.jobs.sample())
             await self.send_update()
+
+    def _lose_for_good(self) -> None:
+        """End the job: it may be about to start somewhere else."""
+        reason = "the job lease expired"
+        self.log(f"lost the shadow for good: {reason}")
+        vacate = outcome.Vacate(reason, VacateReasonCode.ReconnectFailed)
+        self.leave(vacate, graceful=False, seconds=0)
 
     async def send_update(self) -> None:
         """Tell shadow and startd what the job uses now."""

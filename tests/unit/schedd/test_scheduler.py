@@ -365,14 +365,15 @@ def test_a_restart_within_the_lease_reconnects_and_starts_nothing_twice() -> Non
     assert ("history", "1.0", "4") in again.hands.take()
 
 
-def test_a_restart_after_the_lease_lets_the_job_wait_again() -> None:
+def test_a_restart_after_the_lease_asks_the_execution_point_too() -> None:
+    """The clock may have been set, and the starter may have been heard after what was recorded."""
     world = World()
     (job,) = world.submit(JobLeaseDuration="20")
     world.run(job)
-    world.now += 21
+    world.now += 7200
     again = restart(world)
-    assert again.hands.take() == []
-    assert again.idle.is_waiting(JobId(1, 0))
+    assert again.hands.take() == [("reconnect", "<c>#1#1#key", "1.0")]
+    assert not again.idle.is_waiting(JobId(1, 0))
 
 
 def test_a_restart_finishes_what_was_on_its_way_out() -> None:

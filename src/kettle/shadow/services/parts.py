@@ -68,6 +68,10 @@ class Host(Protocol):
         """The time, in epoch seconds."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds that never jump, for what is waited for."""
+        ...
+
     def log(self, text: str) -> None:
         """Write a line to the shadow log."""
         ...

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 UPDATE_DELAY_SECONDS = 2.0
 # The lease of a job that has none: the claim's, six missed alives of 300 s (S012).
 DEFAULT_LEASE_SECONDS = 1800
+# A renewal of the lease is recorded when so much of it has passed since the last that was.
+RECORDED_SHARE = 0.25
 
 
 class JobRecord:
@@ -57,8 +59,9 @@ class JobRecord:
         self.slot = start.slot
         # What the starter said of itself; until then what the schedd knows.
         self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
-        self.last_contact = host.now()
-        self._lease_sent_at = host.now()
+        # Both by the monotonic clock: a lease is no shorter because somebody sets the time.
+        self.last_contact = host.monotonic()
+        self._lease_sent_at = host.monotonic()
         self._logged_sizes: tuple[object, ...] = ()
         self._logs: JobLogs | None = None
         self._pending: dict[str, str] = {}
@@ -123,11 +126,11 @@ class JobRecord:
 
     def hear(self) -> None:
         """Note that the starter was heard: the job's lease begins anew."""
-        now = self.host.now()
+        now = self.host.monotonic()
         self.last_contact = now
-        if now - self._lease_sent_at > self.lease_seconds / 4:
+        if now - self._lease_sent_at > self.lease_seconds * RECORDED_SHARE:
             self._lease_sent_at = now
-            self.update({"LastJobLeaseRenewal": str(int(now))})
+            self.update({"LastJobLeaseRenewal": str(int(self.host.now()))})
 
     @property
     def lease_seconds(self) -> int:

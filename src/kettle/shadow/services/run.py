@@ -18,7 +18,7 @@ from kettle.shadow.endings import ExitReport, Request, is_start_counted
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
-from kettle.shadow.services.record import JobRecord
+from kettle.shadow.services.record import RECORDED_SHARE, JobRecord
 from kettle.shadow.shadow_machine import Event, begin
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.shadow.services.kept_ads import CommonAd
     from kettle.wire.messages.shadow_host import StartShadow
+
+# How long a renewal may be on its way into the queue.
+RECORDED_SECONDS = 60.0
+# How long the starter of a run that is taken over is looked for, however long ago it was heard of.
+LOOKED_FOR_SECONDS = 300.0
 
 
 class Run(JobRecord):
@@ -69,7 +74,7 @@ class Run(JobRecord):
         reconnect = start.content.boolean("Reconnect") is True
         self.state, _ = begin(reconnect=reconnect, executed=is_start_counted(self.job))
         if self.state.reconnecting:
-            self.last_contact = float(self.job.integer("LastJobLeaseRenewal") or host.now())
+            self.last_contact -= self._silent_seconds()
         self.stream: Stream | None = None
         self.starter_address = self.job.string("StarterIpAddr") or ""
         self.transfer_key = f"{host.next_number()}#{secrets.token_hex(12)}"
@@ -99,6 +104,19 @@ class Run(JobRecord):
             TransferKey=self.transfer_key,
             TransferSocket=host.address_text,
         )
+
+    def _silent_seconds(self) -> float:
+        """Return for how long the starter of a run that is taken over has not been heard, at most.
+
+        The queue may know of a lease that is older than the starter's, by as much as was left
+        unrecorded; and the clock that it was written by may have been set since.
+        """
+        lease, now = self.lease_seconds, self.host.now()
+        recorded = self.job.integer("LastJobLeaseRenewal")
+        if recorded is None:
+            return 0.0
+        age = now - recorded - lease * RECORDED_SHARE - RECORDED_SECONDS
+        return min(max(0.0, age), lease - LOOKED_FOR_SECONDS)
 
     @abstractmethod
     async def happen(self, event: Event) -> None:

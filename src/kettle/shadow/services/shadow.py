@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 LEAVING_SECONDS = 600.0
 # A starter that was told to kill the job at once has no reason to take longer than this.
 LEAVING_FAST_SECONDS = 60.0
+_REMOVALS = frozenset((Wish.REMOVE, Wish.POLICY_REMOVE))
 # How often a startd that is still cleaning up is asked again, and how many times.
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
@@ -420,10 +421,10 @@ class RunningShadow(Run):
                 fast=True,
             )
         await self.happen(Event.ASKED)
-        if self.state.phase is Phase.LOST:
-            # Nobody can say when it is gone: let the lease of what is asked for be short.
+        if self.state.phase is Phase.LOST and request.wish in _REMOVALS:
+            # Nobody can say when it is gone, but nothing will run in its place.
             self.last_contact = min(
-                self.last_contact, self.host.now() - self.lease_seconds + LEAVING_FAST_SECONDS
+                self.last_contact, self.host.monotonic() - self.lease_seconds + LEAVING_FAST_SECONDS
             )
 
     async def fail(self, request: Request) -> None:

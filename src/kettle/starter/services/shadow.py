@@ -3,6 +3,10 @@
 The calls are `syscalls.py`. When the connection breaks the job runs on for its lease; a shadow
 that comes back (CA_RECONNECT_JOB) brings a new connection, and the call that was lost is made
 again (wire reference, Disconnect and reconnect).
+
+The lease is what keeps a job from running twice: the shadow starts the job anew when it has not
+heard of it for so long. So it is counted here from the moment at which the last answered call
+began, which is before the shadow heard it, and a return alone does not renew it.
 """
 
 from __future__ import annotations
@@ -20,6 +24,9 @@ from kettle.wire.messages.short_way import ActivationEnded
 
 T = TypeVar("T")
 
+# How long an answer is waited for at least: a shadow that has come back is not lost at once.
+_LEAST_SECONDS = 1.0
+
 
 class LeaseOver(ConnectionLost):
     """The shadow did not come back within the job lease."""
@@ -36,8 +43,10 @@ class ShadowLink:
         self._clock = clock
         self._lock = asyncio.Lock()
         self._came_back = asyncio.Event()
+        self._news = asyncio.Event()
         self.lease_seconds: float | None = None
-        self.heard_at = clock.now()
+        # When the last call began that was answered.
+        self.heard_at = clock.monotonic()
         # How often a shadow came back; what the one before gave us is then worth nothing.
         self.returns = 0
         self.on_loss: Callable[[], None] = _nothing
@@ -69,28 +78,49 @@ class ShadowLink:
             while True:
                 stream = self._stream
                 if stream is not None:
+                    began = self._clock.monotonic()
                     try:
                         result = await stream.run(make())
                     except ConnectionLost:
                         self.lose(stream)
                         continue
-                    self.heard_at = self._clock.now()
+                    self.heard_at = began
                     return result
                 await self._wait_for_return()
 
     async def call_once(self, make: Callable[[], Dialog[T]]) -> T:
-        """Run a dialog if the shadow is there; ConnectionLost otherwise, without waiting."""
+        """Run a dialog if the shadow is there; ConnectionLost otherwise, without waiting.
+
+        A shadow that does not answer within the lease is not there.
+        """
         async with self._lock:
             stream = self._stream
             if stream is None:
                 raise ConnectionLost("the shadow is away")
+            began = self._clock.monotonic()
+            seconds = None if self.lease_seconds is None else max(_LEAST_SECONDS, self.lease_left())
             try:
-                result = await stream.run(make())
-            except ConnectionLost:
+                async with asyncio.timeout(seconds):
+                    result = await stream.run(make())
+            except (ConnectionLost, TimeoutError) as error:
                 self.lose(stream)
-                raise
-            self.heard_at = self._clock.now()
+                raise ConnectionLost(f"the shadow did not answer: {error}") from error
+            self.heard_at = began
             return result
+
+    async def wait_for_news(self, seconds: float) -> None:
+        """Wait so long, but no longer than until the shadow comes back or the lease ends."""
+        self._news.clear()
+        if self.lease_seconds is not None:
+            seconds = min(seconds, max(0.0, self.lease_left()))
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._news.wait()
+
+    @property
+    def lease_is_over(self) -> bool:
+        """Whether the shadow may have started the job anew by now."""
+        return self.lease_seconds is not None and self.lease_left() <= 0
 
     def lose(self, stream: Stream) -> None:
         """The connection is gone."""
@@ -106,19 +136,19 @@ class ShadowLink:
         if old is not None:
             old.close()
         self.returns += 1
-        self.heard_at = self._clock.now()
         self._came_back.set()
+        self._news.set()
 
     def lease_left(self) -> float:
         """Return the seconds the shadow still has to come back."""
         if self.lease_seconds is None:
             return 0.0
         ends_at = min(self.heard_at + self.lease_seconds, self._patience_ends_at)
-        return ends_at - self._clock.now()
+        return ends_at - self._clock.monotonic()
 
     def hurry(self, seconds: float) -> None:
         """Give a shadow that is away, now or later, no more than so many seconds from now."""
-        self._patience_ends_at = self._clock.now() + seconds
+        self._patience_ends_at = self._clock.monotonic() + seconds
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time() + seconds)
 

@@ -1,0 +1,70 @@
+"""Troubles that seeds found, told one by one in a simulated pool."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from kettle.testing.simulation.children import run_in_child
+from kettle.testing.simulation.pool import SimulatedPool
+from kettle.testing.simulation.processes import MortalLoop, watch_connections
+from kettle.testing.simulation.users import Wish
+
+Story = Callable[[SimulatedPool], Awaitable[None]]
+
+
+def tell(folder: Path, story: Story) -> None:
+    """Tell a story in a pool of its own, in a child, which the dead leave behind."""
+
+    async def whole(loop: MortalLoop) -> None:
+        pool = SimulatedPool(loop, folder, 1)
+        pool.start()
+        await asyncio.sleep(5)
+        try:
+            await story(pool)
+        except AssertionError as error:
+            raise AssertionError("\n".join([str(error), *pool.log])) from error
+        assert not pool.failures
+        assert not pool.witness.violations
+
+    def call() -> bytes:
+        watch_connections()
+        loop = MortalLoop()
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(whole(loop))
+        return b""
+
+    run_in_child(call)
+
+
+def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path) -> None:
+    """Its schedd will start it anew: the starter may not wait until it notices the loss."""
+
+    async def story(pool: SimulatedPool) -> None:
+        pool.user.submit(Wish("long", seconds=4000.0, code=0, lease=60))
+        await asyncio.sleep(30)
+        [run] = pool.witness.executions
+        pool.access_point.lose_power()
+        lost_at = asyncio.get_running_loop().time()
+        await asyncio.sleep(120)
+        assert run.ended is not None
+        assert run.ended - lost_at <= 61
+        pool.access_point.regain_power()
+        await asyncio.sleep(1000)
+        assert len(pool.witness.executions) == 2
+
+    tell(tmp_path, story)
+
+
+def test_a_clock_that_is_set_while_the_schedd_is_away_starts_nothing_twice(tmp_path: Path) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        pool.user.submit(Wish("long", seconds=400.0, code=3))
+        await asyncio.sleep(30)
+        pool.access_point.daemons["SCHEDD"].kill()
+        pool.access_point.clock.set_forward += 7200.0
+        await asyncio.sleep(600)
+        [run] = pool.witness.executions
+        assert run.code == 3
+
+    tell(tmp_path, story)

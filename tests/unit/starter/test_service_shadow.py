@@ -1,0 +1,107 @@
+"""A starter's line to its shadow, and the lease: on virtual time, with a scripted shadow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+import pytest
+
+from kettle.errors import ConnectionLost
+from kettle.runtime.sockets.stream import Stream
+from kettle.starter.services.shadow import LeaseOver, ShadowLink
+from kettle.testing.virtual_loop import VirtualClock, run_virtually
+from kettle.wire.dialog import Receive, Send, Words
+
+Scenario = Callable[[ShadowLink, Stream, VirtualClock], Coroutine[Any, Any, None]]
+
+
+def ask() -> Generator[Any, Any, int]:
+    yield Send(Words(7))
+    reader = yield Receive()
+    answer: int = reader.integer()
+    return answer
+
+
+def play(scenario: Scenario) -> None:
+    """Play with a link whose lease is a minute, and the shadow's end of it."""
+
+    async def main() -> None:
+        ours, theirs = Stream.pair()
+        shadow = Stream.over(theirs)
+        clock = VirtualClock()
+        link = ShadowLink(ours, clock)
+        link.lease_seconds = 60.0
+        try:
+            await scenario(link, shadow, clock)
+        finally:
+            link.close()
+            shadow.close()
+
+    run_virtually(main())
+
+
+async def answer(shadow: Stream, seconds: float = 0.0) -> None:
+    await shadow.receive()
+    await asyncio.sleep(seconds)
+    await shadow.send(shadow.writer().integer(1))
+
+
+def test_the_lease_is_counted_from_the_beginning_of_the_last_answered_call() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        await asyncio.sleep(10)
+        answering = asyncio.ensure_future(answer(shadow, 20))
+        assert await link.call(ask) == 1
+        await answering
+        assert link.lease_left() == pytest.approx(40)
+
+    play(scenario)
+
+
+def test_a_shadow_that_does_not_answer_within_the_lease_is_lost() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        await asyncio.sleep(20)
+        with pytest.raises(ConnectionLost, match="did not answer"):
+            await link.call_once(ask)
+        assert not link.connected
+        assert link.lease_is_over
+        assert clock.monotonic() == pytest.approx(60)
+        with pytest.raises(LeaseOver):
+            await link.call(ask)
+
+    play(scenario)
+
+
+def test_a_return_alone_does_not_renew_the_lease_and_is_news() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        shadow.close()
+        with pytest.raises(ConnectionLost):
+            await link.call_once(ask)
+        waiting = asyncio.ensure_future(link.wait_for_news(50))
+        await asyncio.sleep(30)
+        ours, theirs = Stream.pair()
+        again = Stream.over(theirs)
+        link.reconnect(ours)
+        await waiting
+        assert clock.monotonic() == pytest.approx(30)
+        assert link.lease_left() == pytest.approx(30)
+        answering = asyncio.ensure_future(answer(again))
+        assert await link.call_once(ask) == 1
+        await answering
+        assert link.lease_left() == pytest.approx(60)
+        again.close()
+
+    play(scenario)
+
+
+def test_a_clock_that_is_set_changes_no_lease() -> None:
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        clock.set_forward = 7200.0
+        assert link.lease_left() == pytest.approx(60)
+        clock.set_forward = -7200.0
+        await link.wait_for_news(300)
+        assert clock.monotonic() == pytest.approx(60)
+        assert link.lease_is_over
+
+    play(scenario)
