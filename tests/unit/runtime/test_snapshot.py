@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,13 @@ import pytest
 
 from kettle.errors import KettleError
 from kettle.runtime.process.processes import SystemProcesses
-from kettle.runtime.process.snapshot import ForkedSnapshots, InlineSnapshots, Part
+from kettle.runtime.process.snapshot import (
+    LIFE_SECONDS,
+    ForkedSnapshots,
+    InlineSnapshots,
+    Part,
+    note_progress,
+)
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.transport import SocketTransport
 from kettle.runtime.storage.files import Files
@@ -136,6 +143,25 @@ def test_a_child_sees_the_moment_of_its_fork_and_a_failure_is_told(tmp_path: Pat
                 await one.snapshots.run(lambda: fail, "writes")
 
     asyncio.run(scenario())
+
+
+def test_work_that_goes_on_is_not_ended_and_the_daemon_never(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with Forking() as one:
+            path = tmp_path / "seconds"
+
+            def work() -> None:
+                first = signal.alarm(7)
+                note_progress()
+                path.write_text(f"{first} {signal.alarm(7)}")
+
+            await one.snapshots.run(lambda: work, "goes on")
+            assert all(int(word) > LIFE_SECONDS - 60 for word in path.read_text().split())
+
+    asyncio.run(scenario())
+    before, _ = signal.getitimer(signal.ITIMER_REAL)
+    note_progress()
+    assert signal.getitimer(signal.ITIMER_REAL)[0] <= before
 
 
 def test_a_child_that_cannot_settle_ends_and_never_is_a_second_daemon(

@@ -14,6 +14,7 @@ from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.files import Files
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import JobQueue
+from kettle.schedd.services import journal
 from kettle.schedd.services.journal import QueueJournal
 from kettle.testing.disk import CrashingDisk, DiskSynchronizer, Image
 from kettle.testing.virtual_loop import run_virtually
@@ -279,3 +280,16 @@ def test_a_commit_of_a_full_disk_is_answered_with_a_refusal(tmp_path: Path) -> N
     assert reply.details is not None
     assert "No space left" in (reply.details.string("ErrorReason") or "")
     assert not schedd.queue.jobs
+
+
+def test_a_long_log_is_synced_on_the_way_and_says_that_its_writing_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    disk, steps = CrashingDisk(), list[str]()
+    monkeypatch.setattr(journal, "_TOGETHER", 10)
+    monkeypatch.setattr(journal, "note_progress", lambda: steps.append("goes on"))
+    disk.on_step = steps.append
+    journal.write_log(disk, "/log", ["0123456789"] * 200)
+    assert steps.count("write") == steps.count("goes on") == 200
+    assert steps.count("sync") == 200 // 64 + 1
+    assert steps[-2:] == ["sync", "close"]

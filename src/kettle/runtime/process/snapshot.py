@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.runtime.storage.files import Files
 
-# How long a child waits for a peer that does not read, and how long it may live at all.
+# How long a child waits for a peer that does not read, and how long it may live at all; work that
+# says that it goes on lives on.
 SEND_SECONDS = 20.0
 LIFE_SECONDS = 600
 # Bytes that leave a child in one call.
@@ -155,6 +156,16 @@ class ForkedSnapshots:
             tasks.report(f"A child that answered a query ended with status {child.status}")
 
 
+# Whether this process is such a child.
+_is_child = False
+
+
+def note_progress() -> None:
+    """Say, in work that `run` has done, that it goes on: only work that stands still is ended."""
+    if _is_child:
+        signal.alarm(LIFE_SECONDS)
+
+
 def _fork(be_child: Callable[[], NoReturn]) -> int:
     """Fork; no signal may find the child with the parent's handlers and wake-up descriptor."""
     everything = set(signal.Signals)
@@ -184,7 +195,9 @@ def _settle(parent: int) -> None:
     kernel.die_with_parent()
     if os.getppid() != parent:
         os._exit(1)
-    signal.alarm(LIFE_SECONDS)
+    global _is_child
+    _is_child = True
+    note_progress()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 

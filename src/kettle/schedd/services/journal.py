@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, NotFoundError, StorageError
 from kettle.records import queue_log
+from kettle.runtime.process.snapshot import note_progress
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -33,8 +34,10 @@ GROWTH = 4
 _LOCK_SECONDS, _LOCK_PAUSE_SECONDS = 20.0, 0.1
 COMPACTED_FROM_BYTES = 16 * 1024 * 1024
 
-# Bytes of a new log that are written in one call.
+# Bytes of a new log that are written in one call, and how many such are synced together: no single
+# sync is to take longer than work that stands still may.
 _TOGETHER = 1024 * 1024
+_SYNCED_TOGETHER = 64
 
 
 class QueueJournal:
@@ -211,18 +214,21 @@ class QueueJournal:
 
 
 def write_log(disk: Disk, path: str, pieces: Iterable[str]) -> None:
-    """Write a whole log durably; OSError if the disk does not take it."""
+    """Write a whole log durably, however long that takes; OSError if the disk does not take it."""
     fd = disk.open(path, 0o600)
     try:
         disk.truncate(fd, 0)
         waiting: list[str] = []
-        size = 0
+        size = writes = 0
         for piece in pieces:
             waiting.append(piece)
             size += len(piece)
             if size >= _TOGETHER:
                 _write(disk, fd, waiting)
-                size = 0
+                size, writes = 0, writes + 1
+                if writes % _SYNCED_TOGETHER == 0:
+                    disk.sync(fd)
+                note_progress()
         _write(disk, fd, waiting)
         disk.sync(fd)
     finally:
