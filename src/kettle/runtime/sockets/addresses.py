@@ -67,11 +67,12 @@ def find_collectors(config: Config, files: Files, *, knob: str = "COLLECTOR_HOST
 
 
 def read_address_file(path: str | None, files: Files) -> Sinful | None:
-    """Return the address that a daemon wrote, None if it has not (or only half)."""
+    """Return the address that a daemon wrote, None if it has not, or only half, or an ad."""
     if not path:
         return None
     try:
         lines = files.read_text(path, limit=64 * 1024).split("\n")
-        return Sinful.parse(lines[0]) if len(lines) > 1 and lines[0] else None
+        whole = len(lines) > 1 and lines[0].startswith("<")
+        return Sinful.parse(lines[0]) if whole else None
     except KettleError:
         return None
