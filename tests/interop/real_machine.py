@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from interop.machines import Machine, wait_for
-from interop.real_pool import peer_root
+from interop.real_pool import PEER_CONDOR, peer_root
 
 REAL = """\
 RELEASE_DIR=/usr
@@ -62,6 +62,7 @@ class Real:
     def __init__(self, machine: Machine, extra: str) -> None:
         self.machine = machine
         self.root = peer_root()
+        machine.ok("env", f"KETTLE_PEER_ROOT={self.root}", str(PEER_CONDOR), "furnish")
         machine.take_names(str(self.root))
         self.name = f"kettle-{machine.name}-{os.getpid()}"
         self.folder = self.root / "tmp" / self.name

@@ -43,6 +43,8 @@ MIXTURES = [
     (("central manager", "execution point"), "IDTOKENS"),
     (("access point", "execution point"), "IDTOKENS"),
     (("central manager",), "SSL"),
+    (("access point",), "SSL"),
+    (("execution point",), "SSL"),
 ]
 EVERYWHERE = """\
 SEC_DEFAULT_AUTHENTICATION_METHODS={method},FS
@@ -54,11 +56,13 @@ SEC_USE_FAMILY_SESSION=false
 ALLOW_ADVERTISE_STARTD=*
 ALLOW_ADVERTISE_SCHEDD=*
 ALLOW_ADVERTISE_MASTER=*
-QUEUE_SUPER_USERS=root, condor, condor_pool, condor@password, alice, alice@mapped
+QUEUE_SUPER_USERS=root, condor, condor_pool, condor@password, condor@mapped
 STARTER_ALLOW_RUNAS_OWNER=false
 SCHEDD_NAME=mixed
 DAEMON_LIST=MASTER, {daemons}
 """
+# The real schedd obeys a super user only whom it knows by an account or a record.
+MAPFILE = 'SSL "/O=Test/CN=alice" condor@mapped\n'
 # Who submits is an account, not the pool.
 AS_ACCOUNT = "_CONDOR_SEC_CLIENT_AUTHENTICATION_METHODS=FS"
 JOINED = "COLLECTOR_HOST={address}\n"
@@ -219,6 +223,7 @@ def mixed(method: str, theirs: tuple[str, ...]) -> Iterator[Mixture]:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         stack.callback(shutil.rmtree, secrets.outside, ignore_errors=True)
         secrets.make()
+        (secrets.outside / "mapfile").write_text(MAPFILE)
         link.symlink_to(secrets.outside)
         stack.callback(link.unlink)
         real_first = "central manager" in theirs
