@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from kettle.runtime.process import cgroups
 from kettle.runtime.process.cgroups import Hierarchy, find_hierarchy, group_name, leftovers
 from kettle.starter.limits import Limits
 
@@ -98,3 +101,44 @@ def test_what_the_kernel_counts_is_read_as_the_version_says_it(tmp_path: Path) -
     second = Hierarchy(2, {"unified": str(tmp_path / "unified")}).group("one")
     assert (second.memory_bytes(), second.oom_kills()) == ((15, 77), 2)
     assert second.cpu_seconds() == (2.0, 1.0)
+
+
+def two_controllers(tmp_path: Path) -> Hierarchy:
+    for name in ("freezer", "memory"):
+        tree(tmp_path / name, "tasks")
+        tree(tmp_path / name / "one", "tasks")
+    return Hierarchy(1, {name: str(tmp_path / name) for name in ("freezer", "memory")})
+
+
+def test_who_cannot_go_back_in_one_controller_goes_back_in_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = two_controllers(tmp_path).group("one")
+    back: list[str] = []
+
+    def write(path: str, text: str) -> None:
+        if "/one/" not in path:
+            back.append(path.removeprefix(f"{tmp_path}/"))
+            if len(back) == 1:
+                raise OSError("the kernel says no")
+
+    monkeypatch.setattr(cgroups, "_write", write)
+    with pytest.raises(OSError, match="the kernel says no"), group.entered():
+        pass
+    assert sorted(back) == ["freezer/tasks", "memory/tasks"]
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_killing_a_group_never_waits_and_spares_the_killer(tmp_path: Path, version: int) -> None:
+    key = "freezer" if version == 1 else "unified"
+    folder = tree(tmp_path / key / "one", "freezer.state", "cgroup.kill")
+    group = Hierarchy(version, {key: str(tmp_path / key)}).group("one")
+    assert group.kill()
+    with subprocess.Popen(["/bin/sleep", "60"]) as sleeper:
+        (folder / "cgroup.procs").write_text(f"{os.getpid()}\n{sleeper.pid}\n")
+        # One that does not end, as far as this kernel says, is asked for one round only.
+        assert not group.kill()
+        assert sleeper.wait() == -9
+    # With ourselves inside nothing is frozen, and nothing killed as a whole.
+    assert (folder / "freezer.state").read_text() == ""
+    assert (folder / "cgroup.kill").read_text() == ""

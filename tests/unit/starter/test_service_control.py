@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import pytest
+
 from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.services.control import StartdControl
 from kettle.wire.codec import Writer
@@ -16,13 +20,13 @@ from kettle.wire.messages.starter_control import StarterActivation
 Startd = Callable[[Stream, StartdControl], Coroutine[Any, Any, None]]
 
 
-def talk(startd: Startd) -> None:
+def talk(startd: Startd, connections: socket.socket | None = None) -> None:
     """Let a startd and a starter's end of its line talk."""
 
     async def scenario() -> None:
         stream, theirs = Stream.pair()
         starters = Stream.over(theirs)
-        control = StartdControl(starters)
+        control = StartdControl(starters, connections)
         serving = asyncio.ensure_future(control.serve())
         try:
             async with asyncio.timeout(20):
@@ -89,3 +93,16 @@ def test_who_asks_hears_a_refusal_and_the_end_of_its_startd() -> None:
         assert control.startd_gone
 
     talk(startd)
+
+
+def test_a_job_without_its_connection_is_refused_and_never_waited_for() -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        stream.post(words.NextActivation(ClassAd(), activation(1)))
+        await control.hear()
+        with pytest.raises(ConnectionLost, match="did not come"):
+            control.next_activation()
+
+    with ours, theirs:
+        talk(startd, theirs)

@@ -14,8 +14,7 @@ import contextlib
 import os
 import re
 import signal
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,10 +24,9 @@ from kettle.runtime.storage.small_files import read_small
 _V1_TRACKING = "freezer"
 _V1_CONTROLLERS = (_V1_TRACKING, "memory", "cpu", "cpuacct", "pids")
 _V2_CONTROLLERS = ("memory", "cpu", "pids")
-# Limit: how often a group is emptied again before we say that it cannot be, and how long a freeze
-# may take.
-_KILL_ROUNDS = 50
-_FREEZE_SECONDS = 1.0
+# Limit: looks at a freeze under way. It is done within microseconds but for what the kernel holds
+# fast, which cannot fork either; nobody's loop waits for it.
+_FREEZE_LOOKS = 100
 
 
 class Limits(Protocol):
@@ -99,19 +97,16 @@ class Group:
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
-        """Be inside, so that what is started meanwhile is too; OSError if we cannot go in.
+        """Be inside, so that what is started meanwhile is too; OSError if we cannot go in or out.
 
         Nothing inside may await.
         """
-        inside: list[str] = []
-        try:
+        with contextlib.ExitStack() as stack:
             for name, folder in self._folders.items():
                 _write(os.path.join(folder, self._entrance), "0")
-                inside.append(name)
+                # Each way back is taken, whatever became of the others.
+                stack.callback(_write, os.path.join(self._own[name], self._entrance), "0")
             yield
-        finally:
-            for name in inside:
-                _write(os.path.join(self._own[name], self._entrance), "0")
 
     def pids(self) -> list[int]:
         """Return the processes inside, at this moment."""
@@ -119,18 +114,22 @@ class Group:
         return [int(word) for word in _read(os.path.join(folder, self._members)).split()]
 
     def kill(self) -> bool:
-        """Kill everything inside; whether nothing is left. What forks meanwhile dies as well."""
-        for _ in range(_KILL_ROUNDS):
-            if not self.pids():
-                return True
-            self._kill_once()
-            time.sleep(0.002)
-        return not self.pids()
+        """Kill everything that is inside now, what forks meanwhile too; whether nothing was.
 
-    def _kill_once(self) -> None:
-        for pid in self.pids():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        Never waits: what was killed needs a moment to go, after which the caller looks again.
+        """
+        pids = self.pids()
+        if not pids:
+            return True
+        if os.getpid() in pids:
+            # The kernel refused us a way back: the others only, or nobody could tell their end.
+            _kill_each(pids)
+        else:
+            self._kill_all()
+        return False
+
+    def _kill_all(self) -> None:
+        _kill_each(self.pids())
 
     def limit(self, limits: Limits) -> None:
         """Set the limits that the kernel has controllers for."""
@@ -209,15 +208,15 @@ class GroupV1(Group):
         path = self._file("memory", "oom_control")
         return 0 if path is None else _count(_read(path), "oom_kill")
 
-    def _kill_once(self) -> None:
+    def _kill_all(self) -> None:
         state = self._file(_V1_TRACKING, "state")
         assert state is not None
         # What cannot run cannot fork; the signals take effect when it is thawed.
         _try_write(state, "FROZEN")
-        deadline = time.monotonic() + _FREEZE_SECONDS
-        while _read(state).strip() == "FREEZING" and time.monotonic() < deadline:
-            time.sleep(0.001)
-        super()._kill_once()
+        for _ in range(_FREEZE_LOOKS):
+            if _read(state).strip() != "FREEZING":
+                break
+        super()._kill_all()
         _try_write(state, "THAWED")
 
 
@@ -282,9 +281,9 @@ class GroupV2(Group):
         """Return the kernel's count of this group."""
         return _count(_read(self._path("memory.events")), "oom_kill")
 
-    def _kill_once(self) -> None:
+    def _kill_all(self) -> None:
         if not _try_write(self._path("cgroup.kill"), "1"):
-            super()._kill_once()
+            super()._kill_all()
 
 
 def find_hierarchy(
@@ -350,6 +349,13 @@ def leftovers(hierarchy: Hierarchy, base: str, execute: str) -> list[Group]:
         with contextlib.suppress(OSError):
             names.update(os.listdir(os.path.join(folder, base)))
     return [hierarchy.group(f"{base}/{name}") for name in sorted(names) if pattern.fullmatch(name)]
+
+
+def _kill_each(pids: Iterable[int]) -> None:
+    for pid in pids:
+        if pid != os.getpid():
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
 
 
 def _or_none(value: int | None) -> int:

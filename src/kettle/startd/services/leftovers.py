@@ -21,7 +21,7 @@ from kettle.runtime.process.cgroups import Group, find_hierarchy, group_name, le
 from kettle.runtime.process.processes import is_zombie, kill_together, kill_tree
 from kettle.runtime.storage.removal import remove_tree
 
-# Limit: rounds over /proc to end what forks while it is being ended.
+# Limit: rounds over /proc or a control group to end what forks while it is being ended.
 _HUNT_ROUNDS = 20
 _ROUND_SECONDS = 0.02
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
@@ -48,7 +48,7 @@ class Leftovers:
         for pid in abandoned:
             await self._see_starter_off(pid)
         for group in self._groups():
-            self._empty(group)
+            await self._empty(group)
         if abandoned:
             await self.hunt(lambda: self._inhabitants(abandoned), "earlier jobs")
         for pid in abandoned:
@@ -58,7 +58,7 @@ class Leftovers:
         """End everything in a slot's control group."""
         if self._hierarchy is not None:
             name = group_name(self._execute, slot_name)
-            self._empty(self._hierarchy.group(f"{self._base}/{name}"))
+            await self._empty(self._hierarchy.group(f"{self._base}/{name}"))
 
     def remove_sandbox(self, starter_pid: int) -> None:
         """Remove a dead starter's sandbox."""
@@ -82,11 +82,14 @@ class Leftovers:
             return []
         return leftovers(self._hierarchy, self._base, self._execute)
 
-    def _empty(self, group: Group) -> None:
-        with self._runtime.privileges.as_root():
-            if not group.kill():
-                self._runtime.log(f"processes {group.pids()} cannot be killed")
-            group.remove()
+    async def _empty(self, group: Group) -> None:
+        for _ in range(_HUNT_ROUNDS):
+            with self._runtime.privileges.as_root():
+                if group.kill():
+                    group.remove()
+                    return
+            await asyncio.sleep(_ROUND_SECONDS)
+        self._runtime.log(f"processes {group.pids()} cannot be killed")
 
     def _abandoned_sandboxes(self) -> list[int]:
         """Return the starters, alive or dead, of sandboxes that nobody is responsible for.

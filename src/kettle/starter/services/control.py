@@ -34,6 +34,9 @@ class StartdControl:
     def __init__(self, stream: Stream, connections: socket.socket | None = None) -> None:
         self._stream = stream
         self._connections = connections
+        if connections is not None:
+            # What is not there when its word has come is never waited for.
+            connections.setblocking(False)
         self._starter: Starter | None = None
         self._done = False
         self.startd_gone = False
@@ -90,14 +93,19 @@ class StartdControl:
         return answer is True
 
     def next_activation(self) -> tuple[StarterActivation, int] | None:
-        """Return another activation and its connection, if the startd has sent any."""
+        """Return another activation and its connection, if the startd has sent any.
+
+        ConnectionLost if the connection is not there, which is sent before the word of it.
+        """
         order, self._next = self._next, None
         if order is None or self._connections is None:
             return None
-        # It was sent before the words that announced it.
-        _, descriptors, _, _ = socket.recv_fds(self._connections, 1, 1)
+        try:
+            _, descriptors, _, _ = socket.recv_fds(self._connections, 1, 1)
+        except OSError as error:
+            raise ConnectionLost(f"the next job's connection did not come: {error}") from error
         if not descriptors:
-            return None
+            raise ConnectionLost("the next job's connection did not come")
         return StarterActivation.read(Reader(order.activation)), descriptors[0]
 
     async def ask_activation(

@@ -147,7 +147,12 @@ class Tenure:
             line.close()
         control = self._around.control
         while not control.startd_gone:
-            found = control.next_activation()
+            try:
+                found = control.next_activation()
+            except ConnectionLost as error:
+                # Our end tells the startd, which has the job queued again.
+                self._around.log.problem(f"Cannot take the next job: {error}")
+                return None
             if found is not None:
                 return found[0], Stream.attach(found[1], found[0].channel)
             await control.hear()

@@ -150,7 +150,7 @@ class SlotGroup:
                 self._limits = None
         else:
             group.make()
-            # Whoever was here before us is of a job that is over.
+            # Whoever was here before us is of a job that is over; the startd has seen it go.
             group.kill()
             self._made = True
         if wanted != self._limits:
