@@ -117,7 +117,11 @@ class AuthorizationDenied(WireError):  # noqa: N818
 
 
 class StorageError(KettleError):
-    """A file that cannot be read, written or trusted."""
+    """A file that cannot be read, written or trusted; `errno` is the kernel's word, 0 if none."""
+
+    def __init__(self, message: str, *, hint: str = "", errno: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.errno = errno
 
 
 class RefusedError(KettleError):

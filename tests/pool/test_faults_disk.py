@@ -1,84 +1,176 @@
-"""Disks that are full under a pool: refused or held with the reason, and on."""
+"""Full disks and silent servers under a pool: refused, held or told with the reason, and on."""
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Iterator
+import pwd
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import daemon_pid, run_tool, submit
+from pool_jobs import (
+    ask_queue,
+    daemon_pid,
+    family_of,
+    run_tool,
+    submit,
+    submit_as,
+    title_of,
+    wait_until,
+)
+from small_disks import fill, silent_server, small_disk
+
+pytestmark = pytest.mark.root
+
+TRUE = "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 1MB\n"
+HOLD = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
+FULL = "No space left on device"
+ENOSPC = "28"
 
 
-@pytest.fixture
-def small_disks(work: Path) -> Iterator[Path]:
-    """A folder with a few small file systems in it: spool, execute and logs."""
-    names = {"spool": "4m", "execute": "8m", "events": "64k"}
-    for name, size in names.items():
-        (work / name).mkdir()
-        options = f"size={size},mode=0777"
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", work / name], check=True)
-    (work / "spool").chmod(0o755)
-    (work / "execute").chmod(0o755)
-    yield work
-    for name in names:
-        subprocess.run(["umount", "--lazy", work / name], check=True)
+def log_text(pool: PersonalPool, name: str) -> str:
+    return Path(pool.log_folder, name).read_text(encoding="utf-8", errors="replace")
 
 
-def fill(folder: Path) -> Path:
-    """Fill a file system to its last byte; return the file that does."""
-    path = folder / "filler"
-    with path.open("wb", buffering=0) as file:
-        for size in (1 << 16, 1 << 12, 1):
-            while True:
-                try:
-                    if file.write(bytes(size)) < size:
-                        break
-                except OSError:
-                    break
-    return path
-
-
-@pytest.mark.root
-def test_full_disks_refuse_or_hold_with_the_reason_and_the_pool_goes_on(
-    tmp_path: Path, small_disks: Path
+def test_a_full_spool_refuses_submissions_and_loses_no_end_of_a_running_job(
+    tmp_path: Path, work: Path
 ) -> None:
-    work = small_disks
-    config = f"SPOOL = {work}/spool\nEXECUTE = {work}/execute\nRESERVED_DISK = 0\n"
-    true = "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 1MB\n"
-    with personal_pool(tmp_path, config) as pool:
+    with (
+        small_disk(work / "spool", "4m") as spool,
+        personal_pool(tmp_path, f"SPOOL = {spool}\nRESERVED_DISK = 0\n") as pool,
+    ):
         schedd = daemon_pid(pool, "condor_schedd")
-
-        filler = fill(work / "spool")
-        (work / "true.sub").write_text(f"{true}queue 50\n")
+        go = work / "go"
+        script = "executable = /bin/sh\ntransfer_executable = false\nrequest_disk = 1MB\n"
+        waits = f"arguments = \"-c 'until [ -e {go} ]; do sleep 0.2; done'\"\n"
+        running = submit(pool, work / "running", f"{script}{waits}queue 2\n")
+        running.wait_for(1, 30)
+        filler = fill(spool)
+        (work / "true.sub").write_text(f"{TRUE}queue 50\n")
         code, _, complaint = run_tool(pool, "condor_submit", str(work / "true.sub"))
         assert code != 0
-        assert "No space left on device" in complaint
+        assert FULL in complaint
+        # The two end while there is no room: they stay in the queue, and nothing is lost.
+        go.touch()
+        running.wait_for(5, 30)
+        assert len(ask_queue(pool, str(running.cluster), "JobStatus")) == 2
+        wait_until(lambda: f"job_queue.log: {FULL}" in log_text(pool, "SchedLog"), 30)
         filler.unlink()
-        submit(pool, work / "after", f"{true}queue\n").wait_for(5, 30)
-
-        (work / "large").mkdir()
-        (work / "large" / "data").write_bytes(bytes(12 << 20))
-        large = submit(
-            pool,
-            work / "large",
-            f"{true}should_transfer_files = yes\ntransfer_input_files = data\nqueue\n",
-        )
-        code, reason = large.wait_for_status(5, "HoldReasonCode", "HoldReason")
-        assert code in ("12", "13")
-        assert "No space left on device" in reason
-
-        filler = fill(work / "events")
-        silent = submit(
-            pool, work / "silent", f"{true}hold = true\nlog = {work}/events/log\nqueue\n"
-        )
-        assert run_tool(pool, "condor_release", str(silent.cluster))[0] == 0
-        silent.wait_until_gone()
-        filler.unlink()
-
-        submit(pool, work / "last", f"{true}queue\n").wait_for(5, 30)
+        running.wait_until_gone()
+        records = (spool / "history").read_text()
+        for proc in (0, 1):
+            assert records.count(f" ClusterId = {running.cluster} ProcId = {proc} ") == 1
+        assert running.count_events(1) == {0: 1, 1: 1}
+        submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
         assert daemon_pid(pool, "condor_schedd") == schedd
 
 
+def test_a_full_execute_folder_holds_its_job_and_the_next_one_runs(
+    tmp_path: Path, work: Path
+) -> None:
+    with (
+        small_disk(work / "execute", "8m") as execute,
+        personal_pool(tmp_path, f"EXECUTE = {execute}\nRESERVED_DISK = 0\n") as pool,
+    ):
+        (work / "large").mkdir()
+        (work / "large" / "data").write_bytes(bytes(12 << 20))
+        text = f"{TRUE}should_transfer_files = yes\ntransfer_input_files = data\nqueue\n"
+        large = submit(pool, work / "large", text)
+        code, subcode, reason = large.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("13", ENOSPC)
+        assert FULL in reason
+        submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
+
+
+def test_daemons_go_on_without_a_line_of_log_and_say_so_when_there_is_room(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path) as pool:
+        pool.stop(how="fast")
+        with small_disk(Path(pool.log_folder), "1m") as log:
+            pool.start()
+            pids = {name: daemon_pid(pool, f"condor_{name}") for name in ("schedd", "startd")}
+            filler = fill(log)
+            jobs = submit(pool, work / "silent", f"{TRUE}queue 4\n")
+            jobs.wait_for(5, 30)
+            filler.unlink()
+            submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
+            told = "lines of this log could not be written: No space left on device"
+            wait_until(lambda: told in log_text(pool, "SchedLog"), 10)
+            assert pids == {name: daemon_pid(pool, f"condor_{name}") for name in pids}
+            pool.stop(how="fast")
+
+
+def test_a_full_folder_of_event_logs_holds_the_job_and_its_events_follow_when_there_is_room(
+    tmp_path: Path, work: Path
+) -> None:
+    with (
+        small_disk(work / "events", "64k", 0o777) as events,
+        personal_pool(tmp_path, "RESERVED_DISK = 0\n") as pool,
+    ):
+        filler = fill(events)
+        silent = submit(pool, work / "silent", f"{TRUE}log = {events}/log\nqueue\n")
+        code, subcode, reason = silent.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("22", ENOSPC)
+        assert f"cannot write the event log {events}/log: {FULL} (errno 28)" in reason
+        submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
+        filler.unlink()
+        wait_until(lambda: b"012 (" in (events / "log").read_bytes(), 20)
+        assert run_tool(pool, "condor_release", str(silent.cluster))[0] == 0
+        silent.wait_until_gone()
+        wait_until(lambda: b"\n005 (" in (events / "log").read_bytes(), 20)
+        found = (events / "log").read_bytes()
+        numbers = [line[:3] for line in found.splitlines() if line[3:5] == b" ("]
+        assert sorted(numbers) == [b"000", b"001", b"005", b"006", b"012", b"013", b"040"] or (
+            {b"000", b"001", b"005", b"012", b"013"} <= set(numbers)
+            and len(numbers) == len(set(numbers) - {b"040"}) + numbers.count(b"040")
+        )
+
+
+def test_output_that_finds_no_room_at_home_holds_its_job(tmp_path: Path, work: Path) -> None:
+    with (
+        small_disk(work / "home", "1m", 0o777) as home,
+        personal_pool(tmp_path) as pool,
+    ):
+        script = work / "writer.sh"
+        script.write_text("#!/bin/sh\nhead -c 3000000 /dev/zero >data\n")
+        script.chmod(0o755)
+        text = (
+            f"executable = {script}\nshould_transfer_files = yes\n"
+            f'transfer_output_files = data\ntransfer_output_remaps = "data={home}/data"\nqueue\n'
+        )
+        lost = submit(pool, work / "lost", text)
+        code, subcode, reason = lost.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("12", ENOSPC)
+        assert FULL in reason
+        submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
+
+
+def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_jobs(
+    tmp_path: Path, work: Path, make_account: Callable[[str], pwd.struct_passwd]
+) -> None:
+    with personal_pool(tmp_path, "NUM_CPUS = 8\n") as pool:
+        far, account = work / "server", make_account("far")
+        mine = submit(pool, far, f"{TRUE}hold = true\nqueue 4\n").cluster
+        submit_as(pool, account, far / "his", f"{TRUE}hold = true\nqueue 4\n")
+        (his,) = {row[0] for row in ask_queue(pool, "-all", "ClusterId")} - {str(mine)}
+        with silent_server(far):
+            for cluster in (mine, his):
+                assert run_tool(pool, "condor_rm", f"{cluster}.0")[0] == 0
+                assert run_tool(pool, "condor_release", f"{cluster}.1")[0] == 0
+            submit(pool, work / "near", f"{TRUE}queue 3\n").wait_for(5, 30)
+            for cluster in (mine, his):
+                assert len(ask_queue(pool, str(cluster), "JobStatus")) == 3
+            titles = [title_of(pid) for pid in family_of(daemon_pid(pool, "condor_schedd"))]
+            assert f"condor_schedd: event logs of {account.pw_name}" in " ".join(titles)
+        # The server is gone, and what hung is told of.
+        wait_until(lambda: log_text(pool, "SchedLog").count("cannot open the event log") >= 2, 20)
+        for cluster in (mine, his):
+            wait_until(partial(holds_with, pool, f"{cluster}.1", "22"), 20)
+
+
+def holds_with(pool: PersonalPool, which: str, code: str) -> bool:
+    return ask_queue(pool, which, "HoldReasonCode") == [[code]]

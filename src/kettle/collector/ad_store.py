@@ -132,6 +132,8 @@ class AdStore:
     counts: dict[str, UpdateCounts] = field(default_factory=dict)
     # The same, lately: UpdatesTotal, UpdatesTotal_<label>, …
     recent: Recent = field(default_factory=lambda: Recent(1200, 240))
+    # The wall clock, by which ads are dated, is so many seconds ahead of the `now` given here.
+    set_ahead: int = 0
     _tables: dict[str, dict[AdKey, StoredAd]] = field(default_factory=dict)
     _kinds: dict[str, AdKind] = field(default_factory=dict)
 
@@ -177,7 +179,7 @@ class AdStore:
         _check_room(table, ad, key, sender)
         entry = StoredAd(kind, key, ad, now, now, private, sender=sender)
         self._count(entry, before)
-        _sign(ad, sender, entry, now, statistics=self.settings.update_statistics)
+        _sign(ad, sender, entry, now + self.set_ahead, statistics=self.settings.update_statistics)
         if asleep and kind is SLOT:
             self._lay_down(entry, now)
         else:
@@ -259,7 +261,8 @@ class AdStore:
         if key is None:
             return
         heard = ad.integer("LastHeardFrom")
-        entry = StoredAd(SLOT, key, ad, float(now if heard is None else heard), now)
+        at = float(now if heard is None else heard - self.set_ahead)
+        entry = StoredAd(SLOT, key, ad, at, now)
         entry.expires_at = entry.heard_at + (_lifetime(ad) or self.settings.lifetime_seconds)
         self._table(SLOT)[key] = entry
 

@@ -31,6 +31,7 @@ from kettle.config import Config
 from kettle.config.knobs.collector import CollectorKnobs as Knobs
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime import tasks
+from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.snapshot import Parts
 from kettle.runtime.self_monitor import describe_host, read_window
@@ -80,7 +81,7 @@ class CollectorService:
     async def start(self) -> None:
         """Register the commands, bring back persistent ads, start dropping old ones."""
         network = self.runtime.network
-        self.persistent.load(self.runtime.clock.now())
+        self.persistent.load(self._now())
         updates = {*UPDATE_COMMANDS, UPDATE_WITH_ACK, UPDATE_OWN_SUBMITTER}
         for number in sorted(updates):
             network.register(number, self._on_update, again=True)
@@ -114,7 +115,7 @@ class CollectorService:
         message = Update.read(await stream.receive())
         command = stream.command
         sender = self._sender(stream)
-        now = self.runtime.clock.now()
+        now = self._now()
         try:
             entry = commands.update(self.store, command, message, now=now, sender=sender)
         except RefusedError as error:
@@ -139,7 +140,7 @@ class CollectorService:
 
     async def _on_invalidate(self, stream: Stream) -> None:
         query = Invalidate.read(await stream.receive()).query
-        now = self.runtime.clock.now()
+        now = self._now()
         try:
             gone = commands.invalidate(
                 self.store, stream.command, query, now=now, sender=self._sender(stream)
@@ -180,13 +181,18 @@ class CollectorService:
             self._answering -= 1
             self.own_ad.on_query(inside=self._answering, children=snapshots.running)
 
+    def _now(self) -> float:
+        """Return the time that ads grow old by, and let the store know that of the wall clock."""
+        self.store.set_ahead = set_ahead(self.runtime.clock)
+        return self.runtime.clock.steady()
+
     # --- time ----------------------------------------------------------------------------------
 
     async def _sweep_forever(self) -> None:
-        published_at = self.runtime.clock.now()
+        published_at = self._now()
         while True:
             await asyncio.sleep(self._sweep_seconds())
-            now = self.runtime.clock.now()
+            now = self._now()
             gone = self.store.expire(now)
             for entry in gone:
                 self.runtime.log(f"Expired {entry.kind.my_type} {', '.join(entry.key)}")
@@ -213,7 +219,7 @@ class CollectorService:
         for name, value in runtime.self_figures().items():
             ad[name] = value
         address = str(runtime.network.address)
-        for name, value in runtime.identity.attributes(address, now).items():
+        for name, value in runtime.identity.attributes(address, runtime.clock.now()).items():
             ad[name] = value
         ad["Name"] = _pool_name(runtime)
         ad["CollectorIpAddr"] = address
@@ -224,7 +230,8 @@ class CollectorService:
         # Nobody sends this ad, so nobody could renew it before it grows old.
         ad["ClassAdLifetime"] = 2**31 - 1
         try:
-            return self.store.update(COLLECTOR, ad, now=now, sender=Sender(FAMILY_USER, ""))
+            own = Sender(FAMILY_USER, "")
+            return self.store.update(COLLECTOR, ad, now=self._now(), sender=own)
         except KettleError as error:
             runtime.log.problem(f"The collector's own ad: {error}")
             return None

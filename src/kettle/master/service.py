@@ -280,7 +280,7 @@ class MasterService:
         state = self._states.get(name)
         if state is None:
             return False
-        state, effects = machine.step(state, event, self._runtime.clock.now())
+        state, effects = machine.step(state, event, self._runtime.clock.steady())
         self._states[name] = state
         for effect in effects:
             self._perform(name, effect)
@@ -296,7 +296,7 @@ class MasterService:
         elif isinstance(effect, machine.StopDaemon):
             self._stop(name, effect)
         elif isinstance(effect, machine.SetTimer):
-            delay = max(0.0, effect.at - self._runtime.clock.now())
+            delay = max(0.0, effect.at - self._runtime.clock.steady())
             event = machine.TimeUp(effect.timer)
             asyncio.get_running_loop().call_later(delay, self._deliver, name, event)
         else:

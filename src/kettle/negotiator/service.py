@@ -167,13 +167,13 @@ class NegotiatorService:
                     await self._wake.wait()
             await asyncio.sleep(DEBOUNCE_SECONDS)
             self._wake.clear()
-            began = self.runtime.clock.now()
+            began = self.runtime.clock.steady()
             try:
                 await self._cycle()
             except (KettleError, OSError) as error:
                 self.runtime.log.problem(f"The negotiation cycle failed: {error}")
             settings = self.settings
-            spent = self.runtime.clock.now() - began
+            spent = self.runtime.clock.steady() - began
             pause = max(settings.cycle_delay_seconds, settings.min_interval_seconds - spent)
             if pause > 0:
                 await asyncio.sleep(pause)
@@ -234,7 +234,7 @@ class NegotiatorService:
 
         Returns whether anything is kept back so.
         """
-        now = self.runtime.clock.now()
+        now = self.runtime.clock.steady()
         self.recent.settle((one for slot in table for one in slot.claim_ids), now)
         for slot in table:
             slot.claim_ids = [one for one in slot.claim_ids if one not in self.recent]
@@ -247,7 +247,7 @@ class NegotiatorService:
         """
         if self._look_again is not None:
             self._look_again.cancel()
-        pause = self.recent.seconds_to_go(self.runtime.clock.now())
+        pause = self.recent.seconds_to_go(self.runtime.clock.steady())
         self._look_again = asyncio.get_running_loop().call_later(pause, self.wake)
 
     async def _negotiate(self, cycle_round: _Round) -> None:
@@ -341,7 +341,7 @@ class NegotiatorService:
 
         The slot ads will confirm it, or not.
         """
-        now = self.runtime.clock.now()
+        now = self.runtime.clock.steady()
         log = self.runtime.log
         for match in plan.matches:
             request = match.request
@@ -382,7 +382,7 @@ class NegotiatorService:
 
     def _observe(self, slots: list[ClassAd]) -> None:
         """Charge the time since the last look, then take over who holds what now."""
-        self._observed_at = self.runtime.clock.now()
+        self._observed_at = self.runtime.clock.steady()
         now = int(self._observed_at)
         self.accountant.age(now)
         self.accountant.observe(slots, now)
@@ -393,7 +393,7 @@ class NegotiatorService:
         A collector that does not answer leaves the books as they are.
         """
         async with self._observing:
-            if self.runtime.clock.now() - self._observed_at < older_than:
+            if self.runtime.clock.steady() - self._observed_at < older_than:
                 return
             query = ClassAd(
                 {"MyType": "Query", "TargetType": "Machine", "Projection": _HOLDING_ATTRIBUTES}
@@ -411,7 +411,7 @@ class NegotiatorService:
             await asyncio.sleep(pause)
             if not self.accountant.holdings and not len(self.recent):
                 continue
-            began = self.runtime.clock.now()
+            began = self.runtime.clock.steady()
             held = set(self.accountant.holdings)
             await self.refresh_books(older_than=BOOKKEEPING_SECONDS / 2)
             if self._wanting and held - set(self.accountant.holdings):
@@ -419,14 +419,14 @@ class NegotiatorService:
                 self.wake()
             self.recent.settle(None, began)
             await self.save()
-            spent = self.runtime.clock.now() - began
+            spent = self.runtime.clock.steady() - began
             pause = max(BOOKKEEPING_SECONDS, spent / BOOKKEEPING_SHARE)
 
     # --- advertising ----------------------------------------------------------------------------
 
     def advertise_soon(self) -> None:
         """Send the ads, unless that was done a moment ago."""
-        now = self.runtime.clock.now()
+        now = self.runtime.clock.steady()
         quiet = not self.history.cycles or not self.history.cycles[0].idle_jobs
         pause = self.settings.update_interval_seconds if quiet else ADVERTISE_SECONDS
         if now - self._advertised_at >= min(pause, self.settings.update_interval_seconds):
@@ -434,7 +434,7 @@ class NegotiatorService:
 
     def advertise(self) -> None:
         """Send the negotiator's ad and those of the books to the collectors."""
-        self._advertised_at = self.runtime.clock.now()
+        self._advertised_at = self.runtime.clock.steady()
         self._advertiser.update(Command.UPDATE_NEGOTIATOR_AD, self.own_ad())
         if not self.settings.advertise_accounting:
             return
@@ -474,7 +474,7 @@ class NegotiatorService:
             use_slot_weights=settings.cycle.use_slot_weights,
         )
         self.accountant.open_groups()
-        self.accountant.age(int(self.runtime.clock.now()))
+        self.accountant.age(int(self.runtime.clock.steady()))
         self._log_created = created
         self._log_sequence = sequence
         self._compact()

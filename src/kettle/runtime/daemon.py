@@ -33,6 +33,7 @@ from kettle.errors import ConfigError, KettleError, UsageError
 from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
+from kettle.runtime.clock_watch import watch_clock
 from kettle.runtime.context import Runtime
 from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
@@ -291,6 +292,7 @@ async def _live(
         _write_pid_file(files, arguments)
         parent.start()
         _relax_collection()
+        tasks.spawn(watch_clock(daemon.runtime.clock, daemon.runtime.log), "clock")
         serving = tasks.spawn(_serve_and_tell(daemon, parent), "service")
         refused = await serving
         if refused is not None:

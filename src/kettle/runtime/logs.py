@@ -12,6 +12,7 @@ has moved it aside goes on in the new one.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import re
@@ -40,6 +41,7 @@ _HEAD_FLAGS = frozenset(
     ("D_PID", "D_CAT", "D_CATEGORY", "D_SUB_SECOND", "D_TIMESTAMP", "D_NOHEADER", "D_FDS")
 )
 _TIME_FORMAT = "%m/%d/%y %H:%M:%S"
+_FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 _TEN_MEBIBYTES = 10 * 1024 * 1024
 
 
@@ -120,7 +122,9 @@ class Log:
         truncate: bool = False,
         prefix: str = "",
         sink: Callable[[str], object] | None = None,
+        needed: bool = True,
     ) -> None:
+        """OSError if a `needed` log cannot be opened, but for a full disk, which may have room."""
         self.path = path
         self._now = now
         self.verbosity = verbosity or Verbosity()
@@ -131,13 +135,22 @@ class Log:
         # Entered wherever the file is opened or moved: a shadow host works as its user.
         self.privileged: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
         self._fd = -1
+        self._closed = False
         self._size = 0
         self._opened_at = now()
         self._second = -1
         self._stamp = ""
         self._time_format = _TIME_FORMAT
+        # Lines that the disk did not take, and why.
+        self._lost = 0
+        self._why = ""
         if path is not None:
-            self._open(truncate=truncate)
+            try:
+                self._open(truncate=truncate)
+            except OSError as error:
+                if needed and error.errno not in _FULL:
+                    raise
+                self._lose(error.errno)
 
     def __call__(self, text: str) -> None:
         """Write a line that is always wanted."""
@@ -168,16 +181,37 @@ class Log:
         if self._fd >= 0 and int(now) != self._second:
             self._follow()
         line = f"{self._head(now, category)}{self._prefix}{text}\n"
-        if self._fd < 0:
+        if self.path is None or self._closed:
             (self._sink or sys.stderr.write)(line)
             return
         data = line.encode("utf-8", errors="replace")
         if self._is_full(now, len(data)):
             self._rotate()
-        # A full disk must not stop a daemon, and there is nowhere else to say it.
-        with contextlib.suppress(OSError):
-            os.write(self._fd, data)
-        self._size += len(data)
+        self._put(now, data)
+
+    def _put(self, now: float, data: bytes) -> None:
+        """Write whole lines; a full disk must not stop a daemon, which says so when it can."""
+        if self._lost:
+            head = self._head(now, "D_ERROR")
+            said = f"{self._lost} lines of this log could not be written: {self._why}"
+            data = f"{head}{said}\n".encode() + data
+        try:
+            if self._fd < 0:
+                self._open()
+            written = os.write(self._fd, data)
+        except OSError as error:
+            self._lose(error.errno)
+            return
+        self._size += written
+        if written < len(data):
+            # The line breaks off; what comes next says why.
+            self._lose(errno.ENOSPC)
+            return
+        self._lost = 0
+
+    def _lose(self, number: int | None) -> None:
+        self._lost += 1
+        self._why = os.strerror(number or errno.EIO)
 
     def child(self, prefix: str) -> Log:
         """Return a log into the same file whose lines begin with a word of their own."""
@@ -211,6 +245,7 @@ class Log:
 
     def close(self) -> None:
         """Close the file; later lines go to standard error."""
+        self._closed = True
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

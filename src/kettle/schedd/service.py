@@ -63,7 +63,7 @@ class ScheddService:
 
     # A shadow host runs as its user, who may not be able to read what is imported later: connecting
     # looks host names up in this codec.
-    preload = ("kettle.shadow.services.host", "encodings.idna")
+    preload = ("kettle.shadow.services.host", "kettle.runtime.storage.log_writer", "encodings.idna")
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -162,11 +162,13 @@ class ScheddService:
         """Stop the shadows and withdraw the ads; the queue is on disk as it is."""
         await self.beside.stop(how)
         await self.shadows.stop(how)
+        self.journal.wait_no_more()
         await self.on_disk.settle()
         await self.departures.settle()
         self.on_disk.forget()
         self.departures.forget()
         await self.ads.stop()
+        await self.events.stop()
         await self.journal.flush()
         self.journal.close()
 
@@ -220,10 +222,11 @@ class ScheddService:
 
     async def _serve_cleaning(self) -> None:
         """Write the queue log anew, after each QUEUE_CLEAN_INTERVAL and whenever it has grown."""
-        due = self.now() + self.settings.clean_seconds
+        clock = self.runtime.clock
+        due = clock.steady() + self.settings.clean_seconds
         while True:
-            if self.journal.has_grown or self.now() >= due:
-                due = self.now() + self.settings.clean_seconds
+            if self.journal.has_grown or clock.steady() >= due:
+                due = clock.steady() + self.settings.clean_seconds
                 try:
                     await self.journal.compact(self.queue, self.now())
                 except StorageError as error:

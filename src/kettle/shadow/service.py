@@ -23,7 +23,7 @@ from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_logs import EventLogs
-from kettle.runtime.storage.mounts import Mounts
+from kettle.runtime.storage.mounts import machine_mounts
 from kettle.shadow.endings import Request, Wish
 from kettle.shadow.services.kept_ads import KeptAds
 from kettle.shadow.services.lines import IdleLines
@@ -82,7 +82,7 @@ class ShadowHost:
         self.control = control
         self.schedd_address = schedd_address
         self.aside = aside or InlineAside()
-        self.mounts = Mounts()
+        self.mounts = machine_mounts()
         self.logs = EventLogs(
             runtime.config,
             privileged=runtime.privileges.as_root,
@@ -139,13 +139,13 @@ class ShadowHost:
         """The name of this machine in hold reasons."""
         return self.runtime.identity.machine
 
+    def steady(self) -> float:
+        """The time as it passes, whatever the wall clock is set to: leases are counted by it."""
+        return self.runtime.clock.steady()
+
     def now(self) -> float:
         """The time, in epoch seconds."""
         return self.runtime.clock.now()
-
-    def monotonic(self) -> float:
-        """Seconds that never jump, for what is waited for."""
-        return self.runtime.clock.monotonic()
 
     def log(self, text: str) -> None:
         """Write a line to the shadow log."""

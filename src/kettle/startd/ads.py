@@ -158,7 +158,7 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
     ad["TotalLoadAvg"] = round(readings.load, 2)
     ad["TotalCondorLoadAvg"] = round(readings.jobs_load, 2)
     ad["TotalSlots"] = len(machine.slots)
-    ad["LastBenchmark"] = int(machine.last_benchmark_at)
+    ad["LastBenchmark"] = machine.date(machine.last_benchmark_at)
     totals = counters.totals()
     recent = counters.recent.observe(totals, int(now))
     for name, value in totals.items():
@@ -166,15 +166,15 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
         ad[f"Recent{name}"] = recent[name]
     for name in ("Graceful", "Quick"):
         ad[f"ExpectedMachine{name}DrainingBadput"] = 0
-        ad[f"ExpectedMachine{name}DrainingCompletion"] = int(now)
+        ad[f"ExpectedMachine{name}DrainingCompletion"] = machine.date(now)
     if drain is not None:
         ad["Draining"] = True
         ad["DrainingRequestId"] = drain.request_id
         ad["DrainReason"] = drain.reason
     if machine.last_drain_started_at:
-        ad["LastDrainStartTime"] = int(machine.last_drain_started_at)
+        ad["LastDrainStartTime"] = machine.date(machine.last_drain_started_at)
     if machine.last_drain_stopped_at:
-        ad["LastDrainStopTime"] = int(machine.last_drain_stopped_at)
+        ad["LastDrainStopTime"] = machine.date(machine.last_drain_stopped_at)
 
 
 def within_limits(names: Iterable[str]) -> str:
@@ -209,28 +209,28 @@ def build_slot_ad(
     if record.pool is not None:
         ad["PartitionableSlot"] = True
         ad["NumDynamicSlots"] = len(record.pool.children)
-        ad["NumDynamicSlotsTime"] = int(now)
+        ad["NumDynamicSlotsTime"] = machine.date(now)
         if config.boolean("ADVERTISE_PSLOT_ROLLUP_INFORMATION") is not False:
             _fill_rollup(ad, record, machine, config, now)
     _fill_claim(ad, record, now)
-    _fill_job(ad, record, config, now)
+    _fill_job(ad, record, machine, config, now)
     _publish_configured(ad, config, f"SLOT_TYPE_{record.type_id}_")
     _publish_configured(ad, config, f"{record.short_name.partition('_')[0].upper()}_")
     for other in config.words("STARTD_SLOT_ATTRS"):
         for sibling in machine.slots.values():
-            value = _slot_attribute(sibling, other)
+            value = _slot_attribute(machine, sibling, other)
             if value is not None:
                 ad[f"{sibling.short_name}_{other}"] = value
     return ad
 
 
-def _slot_attribute(record: SlotRecord, name: str) -> object:
+def _slot_attribute(machine: Machine, record: SlotRecord, name: str) -> object:
     """Return one of the attributes that slots see of each other (STARTD_SLOT_ATTRS)."""
     known: dict[str, object] = {
         "state": record.slot.phase.state,
         "activity": record.slot.phase.activity,
-        "enteredcurrentstate": int(record.slot.entered_state_at),
-        "enteredcurrentactivity": int(record.slot.entered_activity_at),
+        "enteredcurrentstate": machine.date(record.slot.entered_state_at),
+        "enteredcurrentactivity": machine.date(record.slot.entered_activity_at),
         "name": record.name,
         "cpus": record.available.amount("Cpus"),
         "memory": record.available.amount("Memory"),
@@ -333,9 +333,9 @@ def _fill_state(ad: ClassAd, record: SlotRecord, machine: Machine, now: float) -
     slot, readings = record.slot, machine.readings
     ad["State"] = slot.phase.state
     ad["Activity"] = slot.phase.activity
-    ad["EnteredCurrentState"] = int(slot.entered_state_at)
-    ad["EnteredCurrentActivity"] = int(slot.entered_activity_at)
-    ad["MyCurrentTime"] = int(now)
+    ad["EnteredCurrentState"] = machine.date(slot.entered_state_at)
+    ad["EnteredCurrentActivity"] = machine.date(slot.entered_activity_at)
+    ad["MyCurrentTime"] = machine.date(now)
     ad["LoadAvg"] = round(readings.load, 2)
     running = slot.activation != 0
     busy = slot.phase in {Phase.CLAIMED_BUSY, Phase.CLAIMED_RETIRING}
@@ -375,7 +375,7 @@ def _fill_rollup(
     ad["ChildName"] = [c.name for c in children]
     ad["ChildState"] = [c.slot.phase.state for c in children]
     ad["ChildActivity"] = [c.slot.phase.activity for c in children]
-    ad["ChildEnteredCurrentState"] = [int(c.slot.entered_state_at) for c in children]
+    ad["ChildEnteredCurrentState"] = [machine.date(c.slot.entered_state_at) for c in children]
     ad["ChildDSlotId"] = [c.dynamic_id for c in children]
     ad["ChildCurrentRank"] = [c.claim.rank if c.claim else 0.0 for c in children]
     ad["ChildRetirementTimeRemaining"] = grants
@@ -451,7 +451,9 @@ _JOB_ATTRIBUTES = (
 _USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage", "CpusUsage")
 
 
-def _fill_job(ad: ClassAd, record: SlotRecord, config: Config, now: float) -> None:
+def _fill_job(
+    ad: ClassAd, record: SlotRecord, machine: Machine, config: Config, now: float
+) -> None:
     job = record.job
     if job is None or record.claim is None or record.claim.phase is ClaimPhase.OFFERED:
         return
@@ -462,7 +464,7 @@ def _fill_job(ad: ClassAd, record: SlotRecord, config: Config, now: float) -> No
     if not record.slot.activation:
         return
     ad["JobId"] = f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
-    ad["JobStart"] = int(record.job_started_at)
+    ad["JobStart"] = machine.date(record.job_started_at)
     ad["TotalJobRunTime"] = int(now - record.job_started_at)
     if record.usage is not None:
         for name in (*_USAGE_ATTRIBUTES, "StarterPid", "StarterIpAddr"):
@@ -488,7 +490,7 @@ def startd_ad(
     ad = ClassAd(parent=base)
     ad["MyType"] = "StartD"
     ad["Name"] = machine.name
-    ad["MyCurrentTime"] = int(now)
+    ad["MyCurrentTime"] = machine.date(now)
     ad["ExecuteVolumes"] = [machine.readings.volume]
     for figures in (machine.counters.transfers(), self_figures):
         for name, value in figures.items():

@@ -15,6 +15,7 @@ from dataclasses import replace
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.runtime import tasks
+from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.storage.url_fetching import served_methods
 from kettle.startd import ads, claim_machine
@@ -74,8 +75,8 @@ class StartdService:
         """Divide the machine, offer the slots, begin to poll."""
         # Before anything is offered: an earlier execution of a job that comes may still live.
         await self.starters.leftovers.end_all()
-        config, now = self.runtime.config, self.runtime.clock.now()
-        self.machine.readings = read_readings(config, now, 0.0)
+        config, now = self.runtime.config, self.runtime.clock.steady()
+        self.machine.readings = read_readings(config, self.runtime.clock.now(), 0.0)
         resources = machine_resources(config, self.machine.facts, self.machine.readings)
         self.machine.divide(plan_layout(config, resources), resources, now)
         self._make_base()
@@ -152,14 +153,16 @@ class StartdService:
 
     def _fill_base(self) -> None:
         self._base_changes += 1
-        now = self.runtime.clock.now()
+        now = self.runtime.clock.steady()
+        self.machine.set_ahead = set_ahead(self.runtime.clock)
         ads.fill_readings(self.base, self.machine, self.machine.drain, now)
 
     # ---- ads ----------------------------------------------------------------------------------
 
     def slot_ad(self, record: SlotRecord, *, policy: bool = False) -> ClassAd:
         """Return a slot's ad; with `policy` also the owner's expressions."""
-        now = self.runtime.clock.now()
+        now = self.runtime.clock.steady()
+        self.machine.set_ahead = set_ahead(self.runtime.clock)
         config = self.runtime.config
         self.base["TotalSlots"] = len(self.machine.slots)
         ad = ads.build_slot_ad(record, self.machine, config, self.base, now)
@@ -203,7 +206,7 @@ class StartdService:
         """Give a slot an event; False if it means nothing there (any more)."""
         if not is_current(record.slot, event) or find_row(record.slot, event) is None:
             return False
-        now = self.runtime.clock.now()
+        now = self.runtime.clock.steady()
         before = record.slot
         record.slot, effects = advance(before, event, now)
         self._account(record, before, now)
@@ -263,7 +266,7 @@ class StartdService:
             asyncio.get_running_loop().call_soon(self.apply, record, ev.BenchmarksFinished())
 
     def _now(self) -> float:
-        return self.runtime.clock.now()
+        return self.runtime.clock.steady()
 
     def _drop_claim(self, record: SlotRecord) -> None:
         claim = record.claim
@@ -314,7 +317,7 @@ class StartdService:
         """Measure the machine again."""
         config = self.runtime.config
         load = float(sum(r.total.amount("Cpus") for r in self.machine if r.slot.activation))
-        self.machine.readings = read_readings(config, self._now(), load)
+        self.machine.readings = read_readings(config, self.runtime.clock.now(), load)
         if config.boolean("STARTD_RECOMPUTE_DISK_FREE"):
             for record in self.machine:
                 if record.pool is not None and len(self.machine.slots) == 1:

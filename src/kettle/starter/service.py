@@ -56,6 +56,8 @@ T = TypeVar("T")
 _DEACTIVATION_SECONDS = 20.0
 # The shadow asks to wait while its own side of the transfer ends; it says for how long.
 _LONGEST_RETRY_SECONDS = 60.0
+# A wait for a date is looked at so often: somebody may set the clock.
+_DEFERRAL_LOOK_SECONDS = 60.0
 _GUIDANCE_RETRIES = 120
 # What register_starter_info repeats from the slot's ad.
 _FROM_SLOT = (
@@ -245,12 +247,13 @@ class Starter:
     async def _await_deferral_time(self) -> None:
         """Wait until the job may begin; being told to leave ends the wait (N008-N010)."""
         seconds = seconds_to_wait(self.job, self.world.clock.now())
-        if seconds <= 0:
-            return
-        self.log(f"the job waits {seconds:.0f} seconds for its deferral time")
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._deactivated.wait()
+        if seconds > 0:
+            self.log(f"the job waits {seconds:.0f} seconds for its deferral time")
+        while seconds > 0 and not self._deactivated.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(min(seconds, _DEFERRAL_LOOK_SECONDS)):
+                    await self._deactivated.wait()
+            seconds = seconds_to_wait(self.job, self.world.clock.now())
 
     def _choose_account(self) -> Account:
         job = self.job

@@ -90,6 +90,10 @@ class VirtualClock:
         """Return seconds since the epoch."""
         return self.start + self.set_forward + self.monotonic()
 
+    def steady(self) -> float:
+        """Return the epoch's seconds as they pass, without the wall clock's jumps."""
+        return self.start + self.monotonic()
+
     def monotonic(self) -> float:
         """Return the loop's own time; 0 outside a loop."""
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import os
 import threading
 from functools import partial
@@ -41,7 +42,26 @@ def test_places_that_may_hang_are_known_from_the_list_of_mounts(tmp_path: Path) 
     assert mounts.is_far("/tmp/../home")
     assert not mounts.is_far("/homework")
     assert not mounts.is_far("/was/there")
+    mounts.close()
     assert not Mounts(str(tmp_path / "none")).any_far()
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount")
+def test_a_place_that_is_mounted_meanwhile_is_known_at_once(tmp_path: Path) -> None:
+    mounts = Mounts()
+    assert not mounts.is_far(f"{tmp_path}/x")
+    server = os.open("/dev/fuse", os.O_RDWR)
+    try:
+        options = f"fd={server},rootmode=40000,user_id=0,group_id=0"
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.mount(b"x", os.fsencode(tmp_path), b"fuse", 0, options.encode()) == 0
+        assert mounts.is_far(f"{tmp_path}/x")
+        assert libc.umount2(os.fsencode(tmp_path), 2) == 0
+        assert not mounts.is_far(f"{tmp_path}/x")
+    finally:
+        os.close(server)
+        mounts.close()
 
 
 def test_while_one_action_hangs_the_loop_and_other_actions_go_on() -> None:

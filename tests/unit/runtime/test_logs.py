@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import os
 import re
 from pathlib import Path
 
@@ -77,6 +79,58 @@ def test_more_than_one_old_file_is_kept_by_time_and_the_oldest_forgotten(tmp_pat
     assert len(names) == 3
     assert names[0] == "L"
     assert all(re.fullmatch(r"L\.\d{8}T\d{6}", name) for name in names[1:])
+
+
+def test_lines_that_find_no_room_are_counted_and_told_of_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_at(tmp_path / "L")
+    log("first")
+    write = os.write
+
+    def refuse(fd: int, data: bytes) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "write", refuse)
+    log("second")
+    log("third")
+    monkeypatch.setattr(os, "write", write)
+    log("fourth")
+    log.close()
+    first, told, fourth = (tmp_path / "L").read_text().splitlines()
+    assert first.endswith("first")
+    assert told.endswith("2 lines of this log could not be written: No space left on device")
+    assert fourth.endswith("fourth")
+
+
+def test_a_log_that_is_not_needed_is_opened_when_it_can_be(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        log_at(tmp_path / "later" / "L")
+    log = log_at(tmp_path / "later" / "L", needed=False)
+    log("first")
+    (tmp_path / "later").mkdir()
+    log("second")
+    log.close()
+    told, second = (tmp_path / "later" / "L").read_text().splitlines()
+    assert told.endswith("2 lines of this log could not be written: No such file or directory")
+    assert second.endswith("second")
+
+
+def test_a_log_that_cannot_be_rotated_goes_on_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_at(tmp_path / "L", limit=(30, 0))
+    log("a line of a daemon's log")
+    opened = os.open
+
+    def refuse(path: str, flags: int, mode: int) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "open", refuse)
+    log("another line of the log")
+    monkeypatch.setattr(os, "open", opened)
+    log.close()
+    assert "another" in (tmp_path / "L.old").read_text()
 
 
 @pytest.mark.parametrize(

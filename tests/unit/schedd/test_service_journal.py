@@ -219,21 +219,57 @@ def test_a_failed_sync_ends_the_schedd_with_one_line(tmp_path: Path) -> None:
     run_virtually(scenario())
 
 
-def test_what_a_client_asks_for_is_refused_by_a_full_disk_and_what_happened_ends_the_schedd(
+def test_a_full_disk_refuses_what_a_client_asks_for_and_what_happened_waits_for_room(
     tmp_path: Path,
 ) -> None:
     async def scenario() -> None:
         one = Rewriting(tmp_path)
+        lines: list[str] = []
+        one.runtime.log.problem = lines.append  # type: ignore[method-assign, assignment]
+        journal = QueueJournal(one.runtime, str(one.path), rotations=0)
+        one.journal.close()
+        queue = JobQueue(journal, uid_domain="vm")
+        journal.open(queue, NOW)
+        one.journal, one.queue = journal, queue
         one.disk.room = 20
-        transaction = one.queue.transaction()
+        transaction = queue.transaction()
         transaction.set_attribute(str(one.job), "JobPrio", "7")
         with pytest.raises(StorageError, match="No space"):
-            one.queue.commit(transaction, refusable=True)
-        assert one.aborted == 0
-        assert one.queue.jobs[one.job].ad.integer("JobPrio") == 0
+            queue.commit(transaction, refusable=True)
+        assert queue.jobs[one.job].ad.integer("JobPrio") == 0
         one.check("refused")
+        committing = asyncio.ensure_future(one.commit_for_ever(1))
+        await asyncio.sleep(60)
+        queue.update(one.job, {"Later": "1"})
+        one.disk.room = 60
         with pytest.raises(StorageError, match="No space"):
-            one.queue.update(one.job, {"JobStatus": "4"})
+            queue.commit(transaction, refusable=True)
+        with pytest.raises(StorageError, match="No space"):
+            await journal.compact(queue, NOW)
+        one.check("waiting")
+        assert not committing.done()
+        assert journal.compactions == 0
+        one.disk.room = None
+        await committing
+        one.check("written")
+        images = dict(one.disk.images())
+        assert one.restarted(images["killed"]).jobs[one.job].ad.integer("Later") == 1
+        assert one.aborted == 0
+        assert [line.partition(";")[0].partition(":")[0] for line in lines] == [
+            f"cannot write {one.path}",
+            "There is room again",
+        ]
+
+    run_virtually(scenario())
+
+
+def test_a_schedd_that_leaves_does_not_wait_for_room(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        one = Rewriting(tmp_path)
+        one.disk.room = 20
+        one.queue.update(one.job, {"JobStatus": "4"})
+        assert one.aborted == 0
+        one.journal.wait_no_more()
         assert one.aborted == 1
 
     run_virtually(scenario())

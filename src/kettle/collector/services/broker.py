@@ -48,19 +48,19 @@ class BrokerService:
                 reader = await stream.receive_forever()
                 self._perform(self.broker.hear(stream, reader.ad(maximum=_MOST_ATTRIBUTES)))
         finally:
-            self._perform(self.broker.lose(stream, self._runtime.clock.now()))
+            self._perform(self.broker.lose(stream, self._runtime.clock.steady()))
 
     async def _on_request(self, stream: Stream) -> None:
         """Serve one requester until it has its answer or leaves."""
         ad = (await stream.receive()).ad(maximum=_MOST_ATTRIBUTES)
         host = stream.peer.address
-        self._perform(self.broker.request(stream, ad, self._runtime.clock.now(), host))
+        self._perform(self.broker.request(stream, ad, self._runtime.clock.steady(), host))
         try:
             while not stream.closed:
                 # It has nothing more to say: this ends when either side closes.
                 await stream.receive_forever()
         finally:
-            self._perform(self.broker.lose(stream, self._runtime.clock.now()))
+            self._perform(self.broker.lose(stream, self._runtime.clock.steady()))
 
     def _perform(self, tells: Iterable[Tell]) -> None:
         for tell in tells:

@@ -17,6 +17,7 @@ from kettle.matchmaking.requests import Request, parse_request
 from kettle.matchmaking.unreachable import Unreachable
 from kettle.negotiator.dialogue import Fetched, Header, deliver, fetch_requests
 from kettle.negotiator.snapshot import SubmitterAd
+from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.wire.commands import Command
@@ -116,7 +117,8 @@ class Schedds:
         """
         harvests = [Harvest(submitter) for submitter in submitters]
         heard_at = max(submitter.heard_at for submitter in submitters)
-        if self._unreachable.is_avoided(address, self._runtime.clock.now(), heard_at):
+        clock = self._runtime.clock
+        if self._unreachable.is_avoided(address, clock.steady(), heard_at - set_ahead(clock)):
             for harvest in harvests:
                 harvest.failed = True
             return harvests
@@ -132,7 +134,7 @@ class Schedds:
         except (KettleError, OSError) as error:
             self._drop(link)
             if isinstance(error, ConnectionLost | OSError):
-                self._unreachable.on_failed(address, self._runtime.clock.now())
+                self._unreachable.on_failed(address, self._runtime.clock.steady())
             self._runtime.log.problem(
                 f"Failed to get requests of {len(submitters)} submitters from {address}: {error}"
             )

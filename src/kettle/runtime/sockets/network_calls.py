@@ -110,7 +110,7 @@ class CommandClient:
                     setup,
                     sinful,
                     command,
-                    standing.clock.now(),
+                    standing.clock.steady(),
                     session=session,
                     force_authentication=force_authentication,
                 )
@@ -169,7 +169,7 @@ class CommandClient:
                     standing.client,
                     sinful,
                     Command.DC_AUTHENTICATE,
-                    standing.clock.now(),
+                    standing.clock.steady(),
                     authorized_command=command,
                 )
             )

@@ -20,6 +20,7 @@ from kettle.errors import (
     RemoteProtocolError,
     WireError,
 )
+from kettle.runtime.clock import set_ahead
 from kettle.runtime.sockets.admission import Admission
 from kettle.runtime.sockets.ccb import Reversed, read_call
 from kettle.runtime.sockets.datagrams import Datagram
@@ -167,7 +168,8 @@ class CommandServer:
                 server_handshake(
                     standing.server,
                     host,
-                    standing.clock.now(),
+                    standing.clock.steady(),
+                    set_ahead=set_ahead(standing.clock),
                     host_names=standing.names_of(host),
                     first=first,
                 )
@@ -221,7 +223,7 @@ class CommandServer:
 
     async def _serve_datagram(self, stream: Stream, data: bytes, name: str) -> None:
         standing = self._standing
-        now = standing.clock.now()
+        now = standing.clock.steady()
         payload = self._reassembly.receive(name, data, now)
         if payload is None:
             return

@@ -188,7 +188,7 @@ class Standing:
         `levels` are granted to that user name as such, for as long as the session is there; use it
         for `…@matchsession` names only. Raises RemoteProtocolError if the claim carries no session.
         """
-        ends = None if lifetime is None else self.clock.now() + lifetime
+        ends = None if lifetime is None else self.clock.steady() + lifetime
         self.sessions.add(claim.session(user, expires_at=ends))
         self._grant(claim.session_id, levels, user)
 
@@ -200,7 +200,7 @@ class Standing:
 
     def expire_sessions(self) -> None:
         """Forget sessions that nobody can use any more, and what they granted."""
-        now = self.clock.now()
+        now = self.clock.steady()
         self.sessions.expire(now)
         self.outgoing.expire(now)
         for session_id in [one for one in self._grants if one not in self.sessions]:
@@ -226,7 +226,7 @@ class Standing:
 
     def claim_session(self, claim: ClaimId) -> Session:
         """Return the session of a claim, as its client."""
-        known = self.outgoing.find(claim.session_id, self.clock.now())
+        known = self.outgoing.find(claim.session_id, self.clock.steady())
         if known is None:
             known = claim.session("")
             self.outgoing.add(known)
@@ -240,7 +240,7 @@ class Standing:
         key = str(sinful)
         if self._family is not None and key not in self._strangers and self.is_near(sinful.host):
             return self._family
-        found = self.outgoing.find_for(key, command, self.clock.now())
+        found = self.outgoing.find_for(key, command, self.clock.steady())
         if found is not None and forced and not found.method:
             return None
         return found

@@ -150,6 +150,10 @@ class WorkerSynchronizer:
                 waiter.set_result(None)
 
 
+def _error(what: str, path: str, error: OSError) -> StorageError:
+    return StorageError(f"cannot {what} {path}: {error.strerror}", errno=error.errno or 0)
+
+
 class DurableFile:
     """A file that is only ever appended to, and whose tail can be waited for.
 
@@ -177,7 +181,7 @@ class DurableFile:
         try:
             self._fd = self._disk.open(path, mode)
         except OSError as error:
-            raise StorageError(f"cannot open {path}: {error.strerror}") from error
+            raise _error("open", path, error) from error
 
     @property
     def size(self) -> int:
@@ -197,7 +201,7 @@ class DurableFile:
             self._write(self._fd, data)
         except OSError as error:
             self._cut(self._fd, start)
-            raise StorageError(f"cannot write {self.path}: {error.strerror}") from error
+            raise _error("write", self.path, error) from error
         if self._successor >= 0:
             self._append_to_successor(data, start)
 
@@ -212,7 +216,7 @@ class DurableFile:
                 return
             self._cut(self._successor, size)
             self._cut(self._fd, start)
-            raise StorageError(f"cannot write {self.path}: {error.strerror}") from error
+            raise _error("write", self.path, error) from error
 
     def _write(self, fd: int, data: bytes) -> None:
         view = memoryview(data)
@@ -236,7 +240,7 @@ class DurableFile:
             await asyncio.gather(*(self._synchronizer.sync(fd) for fd in fds))
         except OSError as error:
             self.broken = True
-            raise StorageError(f"cannot sync {self.path}: {error.strerror}") from error
+            raise _error("sync", self.path, error) from error
 
     async def replace(self, path: str, *, stands_for: int) -> None:
         """Let the file `path`, which stands for our first `stands_for` bytes, take our place.
@@ -265,7 +269,7 @@ class DurableFile:
             with contextlib.suppress(OSError):
                 disk.remove(path)
             if isinstance(error, OSError):
-                raise StorageError(f"cannot write {path}: {error.strerror}") from error
+                raise _error("write", path, error) from error
             raise
         await self._settle_name()
         old, self._fd, self._successor = self._fd, successor, -1

@@ -4,12 +4,16 @@ Schedd and shadow host each have one `EventLogs`. Whole events leave in one `wri
 opened for appending, so writers of several processes never mix; descriptors stay open for a
 while, because short jobs of one cluster share a log. What an event says is decided elsewhere, its
 bytes in `kettle.records`. Nothing is fsynced: what was written survives the death of any process.
+
+What cannot be written at once, because the log is far away or its disk is full, waits in
+`waiting_events.py`, and everything behind it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import posixpath
 import stat
@@ -21,7 +25,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
 from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
-from kettle.runtime import tasks
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import (
     last_event,
@@ -29,6 +32,7 @@ from kettle.runtime.storage.event_log_tail import (
     tells_of_start,
 )
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
+from kettle.runtime.storage.waiting_events import FULL, Append, WaitingEvents
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
@@ -36,8 +40,8 @@ if TYPE_CHECKING:
 
 # Limit: logs kept open at once; a user with more logs than that pays an open for each event.
 MAX_OPEN = 128
-# Limit: events that wait for a log on a file system that hangs.
-MAX_WAITING = 10_000
+# Limit: how long a job's start waits for a log on a file system that hangs.
+FAR_SECONDS = 60.0
 # What a new log may be read by: everybody, as the reference has it.
 _MODE = 0o644
 
@@ -85,11 +89,25 @@ def _nowhere(_: str) -> bool:
     return False
 
 
+def _as_we_are(_: str) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+def _say_nothing(_: str) -> None:
+    pass
+
+
+# Whose rights an owner's logs are written with.
+AsOwner = Callable[[str], contextlib.AbstractContextManager[None]]
+
+
 class EventLogs:
     """The open logs of one process.
 
     `privileged` and `report` are the global log's, see there. Logs that are `is_far` are written
-    beside the loop, each in the order of its events; what goes wrong with them is reported.
+    beside the loop by `append_far`, in a thread if there is none; what goes wrong with them, and
+    with those of a full disk, is reported. Whoever calls has the owner's rights already; what is
+    written later takes them by `as_owner`.
     """
 
     def __init__(
@@ -100,16 +118,20 @@ class EventLogs:
         report: Callable[[str], object] | None = None,
         aside: Aside | None = None,
         is_far: Callable[[str], bool] = _nowhere,
+        append_far: Append | None = None,
+        as_owner: AsOwner = _as_we_are,
     ) -> None:
         self._aside = aside or InlineAside()
         self._is_far = is_far
-        self._waiting: dict[str, list[bytes]] = {}
-        self._writers: set[asyncio.Task[object]] = set()
+        self._append_far = append_far or self._append_aside
+        self._as_owner = as_owner
+        self._waiting = WaitingEvents(self._append_later, report or _say_nothing)
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
         self._open: OrderedDict[str, tuple[int, tuple[int, int]]] = OrderedDict()
-        self._gathered: dict[str, list[bytes]] | None = None
+        # By path: whose log it is, and what is to be written.
+        self._gathered: dict[str, tuple[str, list[bytes]]] | None = None
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -138,15 +160,27 @@ class EventLogs:
     async def check(self, job: ClassAd) -> None:
         """Make sure that a job's logs can be written; StorageError if not (hold code 22)."""
         for path in user_log_paths(job):
+            trouble = self._waiting.trouble(path)
+            if trouble is not None:
+                raise trouble
             if self._is_far(path):
-                await self._aside.run(partial(_append_once, path, b""))
+                await self._check_far(path)
             else:
-                self._descriptor(path)
+                _check_room(self._descriptor(path), path)
+
+    async def _check_far(self, path: str) -> None:
+        opened = self._aside.run(partial(append_once, path, b""))
+        try:
+            async with asyncio.timeout(FAR_SECONDS):
+                # What hangs is left to hang: its thread cannot be called back.
+                await asyncio.shield(opened)
+        except TimeoutError:
+            late = OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+            raise _cannot("open", path, late) from None
 
     async def settle(self, seconds: float) -> None:
-        """Wait until the far logs are written, but no longer than so."""
-        if self._writers:
-            await asyncio.wait(self._writers, timeout=seconds)
+        """Wait until what waits is written, but no longer than so."""
+        await self._waiting.settle(seconds)
 
     def logs_of(self, job: ClassAd, mask: frozenset[int] | None = None) -> JobLogs:
         """Return where a job's events go and how; `mask` is what its DAG's log wants."""
@@ -170,7 +204,7 @@ class EventLogs:
                 self._global.write(_information(event, job, self._global_attributes))
         for at, path in enumerate(paths):
             if at == 0 or mask is None or event.number in mask:
-                self._append(path, data)
+                self._append(path, job.string("Owner") or "", data)
 
     def last_of(self, job: ClassAd) -> Event | None:
         """Return what a job's own log says last; None if that cannot be known quickly."""
@@ -199,58 +233,46 @@ class EventLogs:
 
         A log that cannot be written does not keep the others back; StorageError for the last one.
         """
-        gathered: dict[str, list[bytes]] = {}
+        gathered: dict[str, tuple[str, list[bytes]]] = {}
         self._gathered = gathered
         try:
             yield
         finally:
             self._gathered = None
             failure: StorageError | None = None
-            for path, pieces in gathered.items():
+            for path, (owner, pieces) in gathered.items():
                 try:
-                    self._append(path, b"".join(pieces))
+                    self._append(path, owner, b"".join(pieces))
                 except StorageError as error:
                     failure = error
         if failure is not None:
             raise failure
 
-    def _append(self, path: str, data: bytes) -> None:
+    def _append(self, path: str, owner: str, data: bytes) -> None:
         if self._gathered is not None:
-            self._gathered.setdefault(path, []).append(data)
+            self._gathered.setdefault(path, (owner, []))[1].append(data)
             return
-        if self._is_far(path):
-            self._append_far(path, data)
+        if path in self._waiting or self._is_far(path):
+            self._waiting.add(path, owner, data)
             return
         try:
-            written = os.write(self._descriptor(path), data)
-            if written < len(data):
-                # The disk is full: an event in two pieces is better than a torn one.
-                os.write(self._descriptor(path), data[written:])
+            _write_whole(self._descriptor(path), data)
         except OSError as error:
-            raise StorageError(f"cannot write the event log {path}: {error.strerror}") from error
+            trouble = _cannot("write", path, error)
+            if error.errno not in FULL:
+                raise trouble from error
+            self._waiting.add(path, owner, data, trouble)
 
-    def _append_far(self, path: str, data: bytes) -> None:
-        waiting = self._waiting.get(path)
-        if waiting is None:
-            self._waiting[path] = [data]
-            writer = tasks.spawn(self._write_far(path), f"event log {path}")
-            self._writers.add(writer)
-            writer.add_done_callback(self._writers.discard)
-        elif len(waiting) < MAX_WAITING:
-            waiting.append(data)
+    async def _append_later(self, owner: str, path: str, data: bytes) -> None:
+        """Write what waited, with its owner's rights."""
+        if self._is_far(path):
+            await self._append_far(owner, path, data)
+        else:
+            with self._as_owner(owner):
+                append_once(path, data)
 
-    async def _write_far(self, path: str) -> None:
-        waiting = self._waiting[path]
-        try:
-            while waiting:
-                pieces = b"".join(waiting)
-                waiting.clear()
-                await self._aside.run(partial(_append_once, path, pieces))
-        except StorageError as error:
-            if self._report is not None:
-                self._report(str(error))
-        finally:
-            del self._waiting[path]
+    async def _append_aside(self, _: str, path: str, data: bytes) -> None:
+        await self._aside.run(partial(append_once, path, data))
 
     def _descriptor(self, path: str) -> int:
         known = self._open.get(path)
@@ -282,23 +304,52 @@ def _open_log(path: str) -> int:
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
         descriptor = os.open(path, flags, _MODE)
     except OSError as error:
-        raise StorageError(f"cannot open the event log {path}: {error.strerror}") from error
+        raise _cannot("open", path, error) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise StorageError(f"cannot open the event log {path}: it is no regular file")
+        raise StorageError(
+            f"cannot open the event log {path}: it is no regular file", errno=errno.EINVAL
+        )
     return descriptor
 
 
-def _append_once(path: str, data: bytes) -> None:
-    """Open, append and close; a log far away is not kept open."""
+def _check_room(descriptor: int, path: str) -> None:
+    """Raise StorageError if the log's disk is full; disks that count no blocks never are."""
+    facts = os.fstatvfs(descriptor)
+    free = facts.f_bavail if os.geteuid() else facts.f_bfree
+    if facts.f_blocks and not free:
+        raise _cannot("write", path, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+
+
+def _cannot(what: str, path: str, error: OSError) -> StorageError:
+    number = error.errno or errno.EIO
+    return StorageError(
+        f"cannot {what} the event log {path}: {os.strerror(number)} (errno {number})", errno=number
+    )
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    """Append all or nothing; OSError. A disk that has room for a part only is full."""
+    written = os.write(descriptor, data)
+    if written == len(data):
+        return
+    end = os.lseek(descriptor, 0, os.SEEK_CUR)
+    if end == os.fstat(descriptor).st_size:
+        # Nobody else has written behind it.
+        os.ftruncate(descriptor, end - written)
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def append_once(path: str, data: bytes) -> None:
+    """Open, append and close, for a log that is not kept open; StorageError. May hang."""
     descriptor = _open_log(path)
     try:
         if data:
-            os.write(descriptor, data)
+            _write_whole(descriptor, data)
     except OSError as error:
-        raise StorageError(f"cannot write the event log {path}: {error.strerror}") from error
+        raise _cannot("write", path, error) from error
     finally:
         os.close(descriptor)
 
 
-__all__ = ["DEFAULT_STYLE", "EventLogs", "user_log_paths"]
+__all__ = ["DEFAULT_STYLE", "EventLogs", "append_once", "user_log_paths"]

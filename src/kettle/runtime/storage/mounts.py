@@ -6,9 +6,11 @@ A symbolic link can hide where a path leads; what then hangs is the process of t
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
-import time
+import select
+from functools import lru_cache
 
 # Types whose operations wait for somebody: a network, or a program of a user (fuse).
 _FAR = re.compile(
@@ -16,7 +18,6 @@ _FAR = re.compile(
     r"|9p|virtiofs|sshfs|davfs|ocfs2|gfs2|panfs|autofs|fuse(\..+)?|fuseblk)"
 )
 _MOUNTS = "/proc/self/mountinfo"
-_FRESH_SECONDS = 30.0
 
 
 def far_places(mountinfo: str) -> tuple[str, ...]:
@@ -33,24 +34,40 @@ def far_places(mountinfo: str) -> tuple[str, ...]:
 
 
 class Mounts:
-    """The machine's mounts, read again from time to time."""
+    """The machine's mounts, read again when the kernel says that they have changed."""
 
     def __init__(self, path: str = _MOUNTS) -> None:
         self._path = path
         self._far: tuple[str, ...] = ()
-        self._read_at = -_FRESH_SECONDS
+        self._file = -1
+        self._changes = select.poll()
 
     def any_far(self) -> bool:
         """Whether there is any such place at all."""
-        now = time.monotonic()
-        if now - self._read_at >= _FRESH_SECONDS:
-            self._read_at = now
-            try:
-                with open(self._path, encoding="utf-8", errors="replace") as file:
-                    self._far = far_places(file.read())
-            except OSError:
-                self._far = ()
+        try:
+            if self._file < 0:
+                self._file = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+                self._changes.register(self._file, select.POLLPRI)
+            elif not self._changes.poll(0):
+                return bool(self._far)
+            self._far = far_places(self._read())
+        except OSError:
+            self._far = ()
         return bool(self._far)
+
+    def _read(self) -> str:
+        pieces = []
+        os.lseek(self._file, 0, os.SEEK_SET)
+        while piece := os.read(self._file, 1 << 16):
+            pieces.append(piece)
+        return b"".join(pieces).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Let go of the list."""
+        if self._file >= 0:
+            self._changes.unregister(self._file)
+            os.close(self._file)
+            self._file = -1
 
     def is_far(self, path: str) -> bool:
         """Whether a look at this path may hang."""
@@ -58,3 +75,9 @@ class Mounts:
             return False
         path = posixpath.normpath(path)
         return any(path == place or path.startswith(place.rstrip("/") + "/") for place in self._far)
+
+
+@lru_cache(maxsize=1)
+def machine_mounts() -> Mounts:
+    """Return the mounts of this process, one list for all who ask."""
+    return Mounts()

@@ -56,7 +56,7 @@ class Capabilities:
         runtime = self._runtime
         if not runtime.config[SecurityKnobs.SEC_ENABLE_MATCH_PASSWORD_AUTHENTICATION]:
             return
-        now = runtime.clock.now()
+        now = runtime.clock.steady()
         given = self._given.get(pool)
         if given is None or now >= given.renew_at:
             interval = max(interval_seconds, SHORTEST_SECONDS)

@@ -60,7 +60,7 @@ class ClaimCommands:
         """Serve one round; the connection waits for the next one."""
         service = self._service
         header = Negotiate.read(await stream.receive()).header
-        avoided = self._unreachable.avoided(service.now())
+        avoided = self._unreachable.avoided(service.runtime.clock.steady())
         sent = await stream.run(serve_round(header, service.idle, service, avoided))
         if sent:
             service.statistics.add("ResourceRequestsSent", service.now(), sent)
@@ -109,7 +109,7 @@ class ClaimCommands:
     def _leave_alone(self, address: str) -> None:
         """Ask for no slot of a startd for a while; then look for matches again."""
         service = self._service
-        seconds = self._unreachable.on_failed(address, service.now())
+        seconds = self._unreachable.on_failed(address, service.runtime.clock.steady())
         asyncio.get_running_loop().call_later(seconds, service.ads.want_matches)
 
     async def _ask(self, claim: Claim, job: Job) -> RequestClaimReply:

@@ -1,7 +1,9 @@
 """The events that the schedd itself writes into job event logs.
 
 What runs has its events from the shadow; the schedd says that a job came into the queue, was held
-or released while it did not run, and was removed. A log that cannot be written holds its job.
+or released while it did not run, and was removed. A log that cannot be written is a line in ours
+here, and holds its job when that is to start. One on a server that may hang is written by a
+process of its owner's.
 """
 
 from __future__ import annotations
@@ -22,6 +24,8 @@ from kettle.records.event_kinds import (
     SubmitEvent,
 )
 from kettle.runtime.storage.event_logs import EventLogs
+from kettle.runtime.storage.log_writer import LogWriters
+from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd.queue import factory
 
@@ -29,17 +33,29 @@ if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
     from kettle.schedd.queue.job_queue import Cluster, Job
 
+# How long the end of the schedd waits for logs that cannot be written at once.
+_LAST_SECONDS = 2.0
+
 
 class ScheddEvents:
     """Writes events of jobs that do not run."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
+        self.writers = LogWriters(runtime)
         self.logs = EventLogs(
             runtime.config,
             privileged=runtime.privileges.as_root,
             report=runtime.log.problem,
+            is_far=machine_mounts().is_far,
+            append_far=self.writers.append,
+            as_owner=self._as_owner,
         )
+
+    async def stop(self) -> None:
+        """Write what can still be written, but wait for no server."""
+        await self.logs.settle(_LAST_SECONDS)
+        self.writers.stop()
 
     def submitted(self, job: Job) -> None:
         """Write event 000."""

@@ -4,7 +4,9 @@ Group commit is the runtime's: everything appended before one `flush` is on disk
 overlapping flushes share one fsync. A log is written anew by a forked child, while appends go on;
 `DurableFile.replace` then puts it in place. What the records mean is `kettle.records.queue_log`'s.
 
-A log that fails to take what has happened ends the schedd: its memory would be ahead of the disk,
+A disk without room refuses what is asked for; what has happened waits in `backlog.py` until there
+is room, and whoever waits for the disk with it, so that nothing starts, leaves or is acknowledged
+meanwhile. A log that fails in any other way ends the schedd: its memory would be ahead of the disk,
 and only the disk is what the next start, or a power cut, leaves. Source: R081.
 """
 
@@ -20,6 +22,8 @@ from typing import TYPE_CHECKING
 from kettle.errors import KettleError, NotFoundError, StorageError
 from kettle.records import queue_log
 from kettle.runtime.process.snapshot import note_progress
+from kettle.runtime.storage.waiting_events import FULL
+from kettle.schedd.services.backlog import Backlog
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -47,8 +51,10 @@ class QueueJournal:
         self._runtime = runtime
         self._path = path
         self._file: DurableFile | None = None
+        self._backlog = Backlog(self._write_backlog, runtime.log.problem)
         self._lock = -1
         self._compacting = False
+        self._waits = True
         self._size_when_written = 0
         self.rotations = rotations
         self.transactions = 0
@@ -60,25 +66,49 @@ class QueueJournal:
         """Write behind what was written before.
 
         StorageError if the disk does not take it. What is `refusable` has not happened then, and
-        whoever asked for it is told; everything else has happened, so the schedd ends.
+        whoever asked for it is told; everything else has happened, and waits for room.
         """
+        assert self._file is not None, "the journal is not open"
+        if self._backlog.trouble is not None and refusable:
+            raise self._backlog.trouble
+        try:
+            if self._backlog.trouble is not None:
+                self._backlog.add(data)
+            else:
+                self._file.append(data)
+        except StorageError as error:
+            if refusable and not self._file.broken:
+                raise
+            if self._file.broken or error.errno not in FULL or not self._waits:
+                self._end(error)
+                raise
+            self._backlog.begin(data, error)
+        self.transactions += 1
+
+    def _write_backlog(self, data: bytes) -> None:
         assert self._file is not None, "the journal is not open"
         try:
             self._file.append(data)
         except StorageError as error:
-            if self._file.broken or not refusable:
+            if self._file.broken or error.errno not in FULL:
                 self._end(error)
             raise
-        self.transactions += 1
 
     async def flush(self) -> None:
         """Return when everything appended so far is on disk; StorageError as the schedd ends."""
         assert self._file is not None
+        await self._backlog.written()
         try:
             await self._file.commit()
         except StorageError as error:
             self._end(error)
             raise
+
+    def wait_no_more(self) -> None:
+        """From now on a full disk ends the schedd, which is about to leave."""
+        self._waits = False
+        if self._backlog.trouble is not None:
+            self._end(self._backlog.trouble)
 
     def _end(self, error: StorageError) -> None:
         self._runtime.log.problem(
@@ -157,6 +187,9 @@ class QueueJournal:
         """
         if self._compacting or self._file is None:
             return
+        if self._backlog.trouble is not None:
+            # A new log would hold what waits, which would then come twice.
+            raise self._backlog.trouble
         self._compacting = True
         temporary, disk = f"{self._path}.tmp", self._runtime.files.disk
         file, stands_for, sequence = self._file, 0, 0

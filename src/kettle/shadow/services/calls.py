@@ -90,7 +90,7 @@ async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -
     if shadow.state.asked:
         # Somebody wants the job gone: it does not begin.
         return call.answer(-1, errno=errno.ECANCELED)
-    with shadow.host.logs.together():
+    with shadow.events_together():
         if call.info.boolean(short_way.NO_INPUT) is True and not shadow.state.executed:
             note_nothing(shadow, "Input")
         shadow.note_report(call.info)
@@ -125,7 +125,7 @@ async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
 async def _job_exit(shadow: Run, call: calls.JobExit) -> Reply:
     if call.info.boolean(short_way.LAST_REPORT) is True:
         shadow.tells_end = call.info.boolean(short_way.TELLS_END) is True
-        with shadow.host.logs.together():
+        with shadow.events_together():
             changes = shadow.note_report(call.info)
             if call.info.boolean(short_way.NO_OUTPUT) is True:
                 note_nothing(shadow, "Output")

@@ -64,12 +64,12 @@ class Host(Protocol):
         """The name of this machine in hold reasons."""
         ...
 
-    def now(self) -> float:
-        """The time, in epoch seconds."""
+    def steady(self) -> float:
+        """The time as it passes, for leases."""
         ...
 
-    def monotonic(self) -> float:
-        """Seconds that never jump, for what is waited for."""
+    def now(self) -> float:
+        """The time, in epoch seconds."""
         ...
 
     def log(self, text: str) -> None:

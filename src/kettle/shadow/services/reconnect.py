@@ -87,7 +87,7 @@ async def look_for_starter(run: Run) -> None:
     attempt = 0
     refused_since: float | None = None
     while run.state.phase is Phase.LOST:
-        left = run.last_contact + run.lease_seconds - run.host.monotonic()
+        left = run.last_contact + run.lease_seconds - run.host.steady()
         if left <= 0:
             await run.happen(Event.LEASE_OVER)
             return
@@ -114,7 +114,7 @@ def _note_refusal(run: Run, error: Exception, since: float | None) -> float | No
     shared = Sinful.parse(run.startd_address).shared_port_id is not None
     if shared or not isinstance(error.__cause__, ConnectionRefusedError):
         return None
-    return run.host.monotonic() if since is None else since
+    return run.host.steady() if since is None else since
 
 
 async def _judge_refusals(run: Run, since: float | None) -> bool:
@@ -122,7 +122,7 @@ async def _judge_refusals(run: Run, since: float | None) -> bool:
 
     Compat: the reference waits for the whole lease (test_kills.py, the master's death).
     """
-    if since is None or run.host.monotonic() - since < GONE_SECONDS:
+    if since is None or run.host.steady() - since < GONE_SECONDS:
         return False
     run.reason = "The startd that ran the job is gone"
     await run.happen(Event.GONE)

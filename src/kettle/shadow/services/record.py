@@ -7,6 +7,8 @@ changed, and when, is decided by the shadow (`services/shadow.py`).
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -59,9 +61,9 @@ class JobRecord:
         self.slot = start.slot
         # What the starter said of itself; until then what the schedd knows.
         self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
-        # Both by the monotonic clock: a lease is no shorter because somebody sets the time.
-        self.last_contact = host.monotonic()
-        self._lease_sent_at = host.monotonic()
+        # Both by the steady clock: a lease is no shorter because somebody sets the time.
+        self.last_contact = host.steady()
+        self._lease_sent_at = host.steady()
         self._logged_sizes: tuple[object, ...] = ()
         self._logs: JobLogs | None = None
         self._pending: dict[str, str] = {}
@@ -126,7 +128,7 @@ class JobRecord:
 
     def hear(self) -> None:
         """Note that the starter was heard: the job's lease begins anew."""
-        now = self.host.monotonic()
+        now = self.host.steady()
         self.last_contact = now
         if now - self._lease_sent_at > self.lease_seconds * RECORDED_SHARE:
             self._lease_sent_at = now
@@ -158,6 +160,15 @@ class JobRecord:
     def forget_logs(self) -> None:
         """Look again where events go: somebody changed the job's ad."""
         self._logs = None
+
+    @contextlib.contextmanager
+    def events_together(self) -> Iterator[None]:
+        """Write the events of what is done inside in one piece; a log that fails is a line."""
+        try:
+            with self.host.logs.together():
+                yield
+        except StorageError as error:
+            self.log(f"ERROR: {error}")
 
     def note_report(self, ad: ClassAd) -> dict[str, str]:
         """Take over what a starter measured; return what has changed for the queue."""

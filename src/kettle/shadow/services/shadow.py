@@ -116,7 +116,8 @@ class RunningShadow(Run):
         try:
             await self.host.logs.check(self.job)
         except StorageError as error:
-            self._hold_at_once(error.message, HoldReasonCode.UnableToInitUserLog)
+            code = HoldReasonCode.UnableToInitUserLog
+            self._hold_at_once(error.message, code, error.errno)
             return False
         slot, self.slot = self.slot, ClassAd()
         host = self.host
@@ -142,9 +143,9 @@ class RunningShadow(Run):
             self.job[name] = text
         return True
 
-    def _hold_at_once(self, reason: str, code: HoldReasonCode) -> None:
+    def _hold_at_once(self, reason: str, code: HoldReasonCode, subcode: int = 0) -> None:
         self.reusable = True
-        self.request = Request(Wish.POLICY_HOLD, reason, int(code))
+        self.request = Request(Wish.POLICY_HOLD, reason, int(code), subcode)
 
     async def _live(self) -> None:
         """Do what the phase is about until it changes."""
@@ -424,7 +425,7 @@ class RunningShadow(Run):
         if self.state.phase is Phase.LOST and request.wish in _REMOVALS:
             # Nobody can say when it is gone, but nothing will run in its place.
             self.last_contact = min(
-                self.last_contact, self.host.monotonic() - self.lease_seconds + LEAVING_FAST_SECONDS
+                self.last_contact, self.host.steady() - self.lease_seconds + LEAVING_FAST_SECONDS
             )
 
     async def fail(self, request: Request) -> None:

@@ -59,13 +59,13 @@ class Turn:
             self._coming.result()
         except (WireError, OSError) as error:
             run.log(f"The transfer queue cannot be asked: {error}")
-        self.queue_seconds = max(0, int(run.host.now() - self._asked_at))
+        self.queue_seconds = max(0, int(run.host.steady() - self._asked_at))
         run.update(texts({"TransferQueued": False}))
         return True
 
     async def _ask(self) -> None:
         run = self._run
-        self._asked_at = run.host.now()
+        self._asked_at = run.host.steady()
         word = "In" if self._direction == "Input" else "Out"
         run.write_event(FileTransferEvent(kind=_QUEUED[self._direction]))
         run.update(texts({"TransferQueued": True, f"Transfer{word}Queued": int(self._asked_at)}))

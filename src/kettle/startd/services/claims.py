@@ -153,7 +153,7 @@ class ClaimCommands:
         claim = claim_machine.accept(
             record.claim,
             holder,
-            service.runtime.clock.now(),
+            service.runtime.clock.steady(),
             lease=lease,
             worklife=-1.0 if worklife is None else float(worklife),
         )
@@ -190,7 +190,7 @@ class ClaimCommands:
             wanted = requests.size_request(parent, job, service.slot_ad(parent), config)
             if wanted is None:
                 break
-            child = service.machine.carve(parent, wanted, service.runtime.clock.now())
+            child = service.machine.carve(parent, wanted, service.runtime.clock.steady())
             ad = self._match(child, job)
             if ad is None:
                 service.machine.counters.slots_not_matching += 1
@@ -271,7 +271,7 @@ class ClaimCommands:
         service.machine.counters.activation_requests += 1
         record = service.machine.find_claim(claim_id)
         claim = record.claim if record is not None else None
-        now = service.runtime.clock.now()
+        now = service.runtime.clock.steady()
         code = claim_machine.refusal(claim, now, shutting_down=bool(service.stopping))
         if record is None or claim is None or code:
             return self._refuse_activation(job, code, 0)
@@ -313,7 +313,7 @@ class ClaimCommands:
         assert claim is not None
         assert record.job is not None
         service.activations += 1
-        number, now = service.activations, service.runtime.clock.now()
+        number, now = service.activations, service.runtime.clock.steady()
         service.machine.set_claim(record, claim_machine.activate(claim, number, now))
         record.job_started_at = now
         record.suspended_seconds = record.suspended_at = 0.0
@@ -351,7 +351,7 @@ class ClaimCommands:
         except KettleError as error:
             service.runtime.log(f"{record.short_name}: cannot start a starter: {error}")
             if record.claim is not None:
-                now = service.runtime.clock.now()
+                now = service.runtime.clock.steady()
                 service.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
             service.apply(record, ev.StarterExited(activation.number))
 
@@ -385,7 +385,7 @@ class ClaimCommands:
         return self._service.starters.finished(claim_id)
 
     def _deactivate(self, starter: StarterProcess, record: SlotRecord | None, command: int) -> None:
-        code, now = VacateReasonCode.ClaimDeactivated, self._service.runtime.clock.now()
+        code, now = VacateReasonCode.ClaimDeactivated, self._service.runtime.clock.steady()
         if command == Command.DEACTIVATE_CLAIM and record is not None:
             seconds = vacate_seconds(self._service.policy.grants(record), record.ran_seconds(now))
             starter.vacate(code, "Claim deactivated", graceful=True, seconds=seconds)
@@ -398,7 +398,7 @@ class ClaimCommands:
             return False
         if record.slot.leaving_code:
             return False
-        return claim_machine.may_run_another(record.claim, self._service.runtime.clock.now())
+        return claim_machine.may_run_another(record.claim, self._service.runtime.clock.steady())
 
     async def on_release(self, stream: Stream) -> None:
         """The schedd gives the claim up."""
@@ -439,7 +439,7 @@ class ClaimCommands:
         if record is None or record.claim is None or record.claim.phase is ClaimPhase.OFFERED:
             await stream.send(messages.AliveReply(-1))
             return
-        now = service.runtime.clock.now()
+        now = service.runtime.clock.steady()
         service.machine.set_claim(record, claim_machine.hear(record.claim, now))
         await stream.send(messages.AliveReply(record.claim.holder.alive_interval_seconds))
 
@@ -447,7 +447,7 @@ class ClaimCommands:
         """Ask the schedds of idle claims, three times a lease, whether they still live."""
         service = self._service
         while True:
-            now = service.runtime.clock.now()
+            now = service.runtime.clock.steady()
             next_due = now + 3600.0
             for record in service.machine:
                 claim = record.claim
@@ -485,7 +485,7 @@ class ClaimCommands:
             service.runtime.log(f"{record.short_name}: the schedd does not know the claim")
             service.apply(current, ev.LeaseExpired())
             return
-        now = service.runtime.clock.now()
+        now = service.runtime.clock.steady()
         service.machine.set_claim(current, claim_machine.hear(current.claim, now))
 
     def note_schedd(self, record: SlotRecord, address: str) -> None:

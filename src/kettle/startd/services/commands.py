@@ -84,7 +84,7 @@ class OtherCommands:
                 how_fast=request.integer("HowFast") or 0,
                 on_completion=request.integer("ResumeOnCompletion") or 0,
                 reason=request.string("DrainReason") or "by command",
-                started_at=service.runtime.clock.now(),
+                started_at=service.runtime.clock.steady(),
                 start_expression=request.text("StartExpr") or "",
             )
             service.machine.drain = drain
@@ -154,7 +154,7 @@ class OtherCommands:
         if wanted & {"machine", "any", "startd", ""} and wanted != {"startd"}:
             found += [service.slot_ad(record) for record in service.machine]
         if "startd" in wanted or "any" in wanted:
-            now = service.runtime.clock.now()
+            now = service.runtime.clock.steady()
             figures = service.runtime.self_figures()
             found.append(ads.startd_ad(service.machine, service.base, now, figures))
         limit = query.integer("LimitResults") or len(found)

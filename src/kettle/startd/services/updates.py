@@ -88,7 +88,7 @@ class Updates:
     def send_now(self) -> None:
         """Send what is due."""
         service = self._service
-        now = service.runtime.clock.now()
+        now = service.runtime.clock.steady()
         due, self._urgent = self._urgent, {}
         for name, record in due.items():
             self._waiting.pop(name, None)

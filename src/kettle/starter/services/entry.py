@@ -166,6 +166,8 @@ def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:
         f"{path}.{slot}" if path else None,
         verbosity=settings.verbosity,
         truncate=settings.truncate,
+        # A job is worth more than what would be said of it.
+        needed=False,
     )
     settings.apply(log)
     return log

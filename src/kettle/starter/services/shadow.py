@@ -46,7 +46,7 @@ class ShadowLink:
         self._news = asyncio.Event()
         self.lease_seconds: float | None = None
         # When the last call began that was answered.
-        self.heard_at = clock.monotonic()
+        self.heard_at = clock.steady()
         # How often a shadow came back; what the one before gave us is then worth nothing.
         self.returns = 0
         self.on_loss: Callable[[], None] = _nothing
@@ -78,7 +78,7 @@ class ShadowLink:
             while True:
                 stream = self._stream
                 if stream is not None:
-                    began = self._clock.monotonic()
+                    began = self._clock.steady()
                     try:
                         result = await stream.run(make())
                     except ConnectionLost:
@@ -97,7 +97,7 @@ class ShadowLink:
             stream = self._stream
             if stream is None:
                 raise ConnectionLost("the shadow is away")
-            began = self._clock.monotonic()
+            began = self._clock.steady()
             seconds = None if self.lease_seconds is None else max(_LEAST_SECONDS, self.lease_left())
             try:
                 async with asyncio.timeout(seconds):
@@ -144,11 +144,11 @@ class ShadowLink:
         if self.lease_seconds is None:
             return 0.0
         ends_at = min(self.heard_at + self.lease_seconds, self._patience_ends_at)
-        return ends_at - self._clock.monotonic()
+        return ends_at - self._clock.steady()
 
     def hurry(self, seconds: float) -> None:
         """Give a shadow that is away, now or later, no more than so many seconds from now."""
-        self._patience_ends_at = self._clock.monotonic() + seconds
+        self._patience_ends_at = self._clock.steady() + seconds
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time() + seconds)
 

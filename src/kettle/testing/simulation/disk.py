@@ -190,7 +190,8 @@ class SimulatedFiles(Files):
         try:
             self._simulated.take(size, whole=True)
         except OSError as error:
-            raise StorageError(f"cannot write {path}: {error.strerror}") from error
+            problem = f"cannot write {path}: {error.strerror}"
+            raise StorageError(problem, errno=error.errno or 0) from error
 
 
 class _OsOnDisk:

@@ -121,18 +121,20 @@ def server_handshake(
     peer_address: str,
     now: float,
     *,
+    set_ahead: int = 0,
     host_names: tuple[str, ...] = (),
     first: Reader | None = None,
 ) -> Dialog[Accepted]:
     """Take the first message of a connection and everything up to an authorized command.
 
     `peer_address` is the peer's IP address; `first` a message the shell has received already.
+    Sessions live by `now`; what has a date, such as a token, by a clock that is `set_ahead`.
     Raises AuthenticationFailed, AuthorizationDenied, RemoteProtocolError.
     """
     message = first if first is not None else (yield Receive(FIRST_MESSAGE_SECONDS))
     number = message.integer()
     if number != Command.DC_AUTHENTICATE:
-        return (yield from _bare(setup, number, message, peer_address, now, host_names))
+        return (yield from _bare(setup, number, message, peer_address, now, set_ahead, host_names))
     ad = PolicyAd.read(message)
     message.finish()
     asked = ad.number("Command", -1)
@@ -141,7 +143,9 @@ def server_handshake(
     registered = setup.registered.get(command)
     if registered is None:
         raise RemoteProtocolError(f"{peer_address} asked for command {command}, unknown here")
-    request = _Request(setup, ad, asked, command, registered, peer_address, now, host_names)
+    request = _Request(
+        setup, ad, asked, command, registered, peer_address, now, set_ahead, host_names
+    )
     if ad.flag("UseSession"):
         return (yield from _resume(request))
     return (yield from _negotiate(request))
@@ -157,7 +161,13 @@ class _Request(NamedTuple):
     registered: Registered
     peer_address: str
     now: float
+    set_ahead: int
     host_names: tuple[str, ...]
+
+    @property
+    def date(self) -> float:
+        """The time by the wall clock."""
+        return self.now + self.set_ahead
 
     def allowed(self, user: str, limits: frozenset[Level] | None) -> Level | None:
         """Return the first of the command's levels that the peer holds."""
@@ -172,6 +182,7 @@ def _bare(
     message: Reader,
     peer_address: str,
     now: float,
+    set_ahead: int,
     host_names: tuple[str, ...],
 ) -> Dialog[Accepted]:
     """Accept a command without negotiation, if its level's policy allows that."""
@@ -186,7 +197,7 @@ def _bare(
     proof, method, user = None, "", UNAUTHENTICATED
     rest: Reader | None = message
     if registered.force_authentication:
-        context = _method_context(setup, PolicyAd(), now)
+        context = _method_context(setup, PolicyAd(), now + set_ahead)
         proven = yield from authenticate_server(policy.methods, context, first_mask=message)
         if proven is None:
             raise AuthenticationFailed(f"{peer_address} and this daemon share no method")
@@ -195,7 +206,9 @@ def _bare(
         rest = None
     elif policy.authentication is Wish.REQUIRED:
         raise AuthenticationFailed(f"{peer_address} sent {command_name(number)} unauthenticated")
-    request = _Request(setup, PolicyAd(), number, number, registered, peer_address, now, host_names)
+    request = _Request(
+        setup, PolicyAd(), number, number, registered, peer_address, now, set_ahead, host_names
+    )
     limits = proof.limits if proof is not None else None
     level = request.allowed(user, limits)
     if level is None:
@@ -254,7 +267,7 @@ def _negotiate(request: _Request) -> Dialog[Accepted]:
     key = yield from _exchange_keys(request, agreement)
     method, proof = "", None
     if agreement.authenticate:
-        context = _method_context(setup, ad, request.now)
+        context = _method_context(setup, ad, request.date)
         proven = yield from authenticate_server(agreement.methods, context)
         if proven is None:
             if agreement.authentication_required:

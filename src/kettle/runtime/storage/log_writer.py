@@ -1,0 +1,143 @@
+"""A process that writes one owner's event logs where writing may hang, for a daemon that must not.
+
+A thread beside the daemon's loop would not do: a daemon that works for many owners switches its
+rights as a whole, and one thread that hangs in the kernel would stop that. Both ends are here: the
+process (`main`, forked from the daemon's zygote) and what the daemon holds (`LogWriters`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kettle.config import load_config
+from kettle.errors import KettleError, StorageError
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.storage.event_logs import append_once
+from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.storage.owned_files import account_of_owner
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+    from kettle.runtime.process.processes import Child
+
+ENTRY = "kettle.runtime.storage.log_writer:main"
+# How long a writer without work stays.
+_IDLE_SECONDS = 60.0
+# Lengths of path and data; then errno and length of what is said of it.
+_REQUEST, _ANSWER = struct.Struct("<II"), struct.Struct("<iI")
+
+
+def main(arguments: bytes, descriptors: list[int]) -> int:
+    """Append what the daemon sends as the owner that `arguments` names, until it hangs up."""
+    config = load_config(SystemSources(), dict(os.environ), subsystem="SCHEDD")
+    privileges = Privileges.find(config.get("CONDOR_IDS"))
+    account = account_of_owner(privileges, os.fsdecode(arguments))
+    if account.uid != 0:
+        privileges.become(account)
+    with socket.socket(fileno=descriptors[0]) as line, line.makefile("rb") as requests:
+        while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
+            path, data = (requests.read(size) for size in _REQUEST.unpack(head))
+            number, said = 0, b""
+            try:
+                append_once(os.fsdecode(path), data)
+            except StorageError as error:
+                number, said = error.errno, error.message.encode("utf-8", "surrogateescape")
+            line.sendall(_ANSWER.pack(number, len(said)) + said)
+    return 0
+
+
+@dataclass(eq=False)
+class _Writer:
+    """One owner's process; it does one thing at a time."""
+
+    line: socket.socket
+    child: Child
+    busy: asyncio.Lock = field(default_factory=asyncio.Lock)
+    timer: asyncio.TimerHandle | None = None
+
+
+class LogWriters:
+    """The writers of a daemon, one for each owner who has logs where writing may hang."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._writers: dict[str, asyncio.Task[_Writer]] = {}
+
+    async def append(self, owner: str, path: str, data: bytes) -> None:
+        """Have bytes appended with the owner's rights; StorageError. Waits as long as it takes."""
+        if owner not in self._writers:
+            self._writers[owner] = asyncio.ensure_future(self._start(owner))
+        starting = self._writers[owner]
+        try:
+            writer = await asyncio.shield(starting)
+            async with writer.busy:
+                await self._ask(owner, writer, os.fsencode(path), data)
+        except (KettleError, OSError) as error:
+            if isinstance(error, StorageError):
+                raise
+            self._forget(owner, starting)
+            raise StorageError(f"cannot write the event log {path}: {error}") from error
+
+    async def _start(self, owner: str) -> _Writer:
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        try:
+            child = await self._runtime.processes.zygote.fork(
+                ENTRY,
+                os.fsencode(owner),
+                fds=(theirs.fileno(),),
+                title=f"condor_schedd: event logs of {owner}",
+            )
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return _Writer(ours, child)
+
+    async def _ask(self, owner: str, writer: _Writer, path: bytes, data: bytes) -> None:
+        loop = asyncio.get_running_loop()
+        if writer.timer is not None:
+            writer.timer.cancel()
+        await loop.sock_sendall(writer.line, _REQUEST.pack(len(path), len(data)) + path + data)
+        head = await _receive(writer.line, _ANSWER.size)
+        number, size = _ANSWER.unpack(head)
+        said = await _receive(writer.line, size)
+        writer.timer = loop.call_later(_IDLE_SECONDS, self._forget, owner, self._writers[owner])
+        if number:
+            raise StorageError(said.decode("utf-8", "surrogateescape"), errno=number)
+
+    def _forget(self, owner: str, starting: asyncio.Task[_Writer]) -> None:
+        """Let a writer end, which has no work or is dead."""
+        if self._writers.get(owner) is starting:
+            del self._writers[owner]
+        if starting.done() and not starting.cancelled() and starting.exception() is None:
+            starting.result().line.close()
+
+    def stop(self) -> None:
+        """End every writer, one that hangs as well."""
+        for starting in self._writers.values():
+            if starting.done() and not starting.cancelled() and starting.exception() is None:
+                writer = starting.result()
+                if writer.timer is not None:
+                    writer.timer.cancel()
+                with contextlib.suppress(OSError):
+                    writer.child.signal(9)
+                writer.line.close()
+        self._writers.clear()
+
+
+async def _receive(line: socket.socket, size: int) -> bytes:
+    loop, data = asyncio.get_running_loop(), b""
+    while len(data) < size:
+        piece = await loop.sock_recv(line, size - len(data))
+        if not piece:
+            raise OSError("the process that writes it has died")
+        data += piece
+    return data
