@@ -188,7 +188,7 @@ class PolicyWatch:
     def timers(self, record: SlotRecord) -> slot_policy.Timers:
         """Return the seconds left of every limit that counts in the slot's phase."""
         runtime = self._service.runtime
-        slot, now, config = record.slot, runtime.clock.now(), runtime.config
+        slot, now, config = record.slot, runtime.clock.steady(), runtime.config
         since = now - slot.entered_activity_at
         lease = None if record.claim is None else claim_machine.lease_left(record.claim, now)
         if slot.phase is Phase.MATCHED_IDLE:
