@@ -99,7 +99,7 @@ def test_daemons_go_on_without_a_line_of_log_and_say_so_when_there_is_room(
             filler.unlink()
             submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
             told = "lines of this log could not be written: No space left on device"
-            wait_until(lambda: told in log_text(pool, "SchedLog"), 10)
+            wait_until(lambda: told in log_text(pool, "ShadowLog"), 10)
             assert pids == {name: daemon_pid(pool, f"condor_{name}") for name in pids}
             pool.stop(how="fast")
 
@@ -152,7 +152,7 @@ def test_output_that_finds_no_room_at_home_holds_its_job(tmp_path: Path, work: P
 def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_jobs(
     tmp_path: Path, work: Path, make_account: Callable[[str], pwd.struct_passwd]
 ) -> None:
-    with personal_pool(tmp_path, "NUM_CPUS = 8\n") as pool:
+    with personal_pool(tmp_path, "NUM_CPUS = 8\nALLOW_WRITE = *\n") as pool:
         far, account = work / "server", make_account("far")
         mine = submit(pool, far, f"{TRUE}hold = true\nqueue 4\n").cluster
         submit_as(pool, account, far / "his", f"{TRUE}hold = true\nqueue 4\n")

@@ -628,7 +628,7 @@ class Starter:
         ad["NumPids"] = 0
         ad["CpusUsage"] = cpus_usage(self.usage, now)
         if self.usage.started_at:
-            ad["JobDuration"] = round(now - self.usage.started_at, 6)
+            ad["JobDuration"] = round(max(0.0, now - self.usage.started_at), 6)
         ad["ScratchDirFileCount"] = files
         ad["ExecuteDirWasEncrypted"] = False
         ad["StarterIpAddr"] = self.world.address
