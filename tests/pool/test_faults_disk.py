@@ -156,7 +156,8 @@ def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_j
         far, account = work / "server", make_account("far")
         mine = submit(pool, far, f"{TRUE}hold = true\nqueue 4\n").cluster
         submit_as(pool, account, far / "his", f"{TRUE}hold = true\nqueue 4\n")
-        (his,) = {row[0] for row in ask_queue(pool, "-all", "ClusterId")} - {str(mine)}
+        owners = {row[0]: row[1] for row in ask_queue(pool, "-all", "Owner", "ClusterId")}
+        his = owners[account.pw_name]
         with silent_server(far):
             for cluster in (mine, his):
                 assert run_tool(pool, "condor_rm", f"{cluster}.0")[0] == 0

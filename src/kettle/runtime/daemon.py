@@ -292,9 +292,7 @@ async def _live(
         _write_pid_file(files, arguments)
         parent.start()
         _relax_collection()
-        tasks.spawn(watch_clock(daemon.runtime.clock, daemon.runtime.log), "clock")
-        serving = tasks.spawn(_serve_and_tell(daemon, parent), "service")
-        refused = await serving
+        refused = await tasks.spawn(_serve_and_tell(daemon, parent), "service")
         if refused is not None:
             log.problem(f"ERROR: {refused}")
             daemon.exit_code = EXIT_FAILURE
@@ -350,6 +348,7 @@ def _settle_context(clock: SystemClock, randomness: SystemRandom) -> None:
 async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> KettleError | None:
     """Live; return why the service could not, where one sentence says it all."""
     ready = tasks.spawn(_announce(daemon, parent), "ready")
+    tasks.spawn(watch_clock(daemon.runtime.clock, daemon.runtime.log), "clock")
     try:
         await daemon.serve()
         return None
