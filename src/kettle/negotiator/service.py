@@ -42,8 +42,10 @@ from kettle.negotiator.snapshot import (
 from kettle.negotiator.statistics import CycleHistory, CycleStatistics
 from kettle.records import accounting_log
 from kettle.records.accounting_log import AccountingTable
+from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
+from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import describe_host
 from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.sockets.collectors import Advertiser
@@ -354,6 +356,7 @@ class NegotiatorService:
                 f"{request.schedd} preempting {match.preempted_user or 'none'} "
                 f"{match.slot_address} {match.slot_name}"
             )
+            trace(log, request.ad, Step.MATCHED, match.slot_name, coming=True)
         for rejection in plan.rejections:
             request = rejection.request
             log(

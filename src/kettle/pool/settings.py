@@ -69,6 +69,9 @@ RUNBENCHMARKS = false
 # So many MiB of the disks of jobs and of the spool are not for jobs.
 RESERVED_DISK = 64
 
+# Each step of a job leaves a line, with its moment, for `kettle trace`.
+ALL_DEBUG = D_JOB D_SUB_SECOND
+
 # A daemon that dies is back within a second or two.
 MASTER_BACKOFF_CONSTANT = 0
 MASTER_BACKOFF_CEILING = 60

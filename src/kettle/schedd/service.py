@@ -18,7 +18,9 @@ from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.system_policy import read_system_policy
+from kettle.records.job_trace import Step
 from kettle.runtime import tasks
+from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import read_window
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
@@ -53,6 +55,9 @@ if TYPE_CHECKING:
 
 # How often the queue log's size is looked at.
 _LOOKED_AT_SECONDS = 10.0
+
+# Limit: jobs of one submission that the log tells of, each in a line; of others QDate says when.
+_MOST_TRACED = 20
 
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
@@ -192,6 +197,8 @@ class ScheddService:
         self.on_disk.soon()
         if changes.new:
             self.statistics.on_submitted(changes, self.now())
+            for job in changes.new[:_MOST_TRACED]:
+                self.trace(job, Step.SUBMITTED)
             self.events.all_submitted(
                 [job for job in changes.new if not is_waiting_for_files(job.ad)]
             )
@@ -265,6 +272,7 @@ class ScheddService:
 
     def request_claim(self, claim: Claim, job: Job) -> None:
         """Send REQUEST_CLAIM."""
+        self.trace(job, Step.REQUESTED, claim.slot.string("Name") or "", coming=True)
         self.claims.request(claim, job)
 
     def release_claim(self, claim_id: str, startd_address: str) -> None:
@@ -276,7 +284,12 @@ class ScheddService:
         self.claims.know(claim.id)
         self.on_disk.then(partial(self._start_shadow, job, claim, reconnect=reconnect))
 
+    def trace(self, job: Job, step: Step, detail: str = "", *, coming: bool = False) -> None:
+        """Leave a line of a job's step in the log, where that is wanted."""
+        trace(self.runtime.log, job.ad, step, detail, coming=coming)
+
     def _start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
+        self.trace(job, Step.HANDED_OVER, "it is looked for" if reconnect else "")
         self.shadows.start_shadow(job, claim, reconnect=reconnect)
         if not reconnect:
             self.history.append_epoch("SPAWN", job, self.now())
@@ -323,6 +336,7 @@ class ScheddService:
 
     def record_run(self, job: Job) -> None:
         """Append an ended run to the epoch history."""
+        self.trace(job, Step.SETTLED)
         self.history.append_epoch("EPOCH", job, self.now())
 
     def depart(self, job: Job) -> None:
@@ -331,7 +345,10 @@ class ScheddService:
 
     def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
         """Append finished jobs to the history; return those that it has taken."""
-        return self.history.append(jobs, self.now())
+        recorded = self.history.append(jobs, self.now())
+        for job in recorded:
+            self.trace(job, Step.LEFT)
+        return recorded
 
     def was_recorded(self, job: Job) -> bool:
         """Tell whether the history has a job that a crash left in the queue."""

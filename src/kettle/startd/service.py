@@ -14,9 +14,11 @@ from dataclasses import replace
 
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
+from kettle.runtime.job_tracing import trace
 from kettle.runtime.storage.url_fetching import served_methods
 from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
@@ -351,6 +353,7 @@ class StartdService:
             self.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
         if record.job is not None:
             self.history.note(record.job, starter.final)
+            self.trace(record, Step.FREED)
         record.usage = None
         record.job_started_at = record.suspended_seconds = 0.0
         self.apply(record, ev.StarterExited(starter.number))
@@ -360,6 +363,11 @@ class StartdService:
         if starter.final is not None and starter.final.boolean("Asks") is True:
             start = self.claims.may_start(record)
             starter.post(words.ClaimAnswer(ClassAd({"Start": start})))
+
+    def trace(self, record: SlotRecord, step: Step) -> None:
+        """Leave a line of a step of the slot's job in the log, where that is wanted."""
+        if record.job is not None:
+            trace(self.runtime.log, record.job, step, record.short_name)
 
     # ---- draining -----------------------------------------------------------------------------
 

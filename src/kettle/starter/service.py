@@ -17,7 +17,9 @@ from typing import TypeVar
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError, NotFoundError
+from kettle.records.job_trace import Step
 from kettle.runtime import tasks
+from kettle.runtime.job_tracing import trace
 from kettle.runtime.process.privileges import Account
 from kettle.runtime.process.processes import Child
 from kettle.runtime.sockets.stream import Stream
@@ -186,6 +188,7 @@ class Starter:
         else:
             self.job = await self.call(syscalls.get_job_info)
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
+        self.trace(Step.PREPARING)
         lease = self.job.integer("JobLeaseDuration")
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
@@ -224,6 +227,10 @@ class Starter:
         fetches = self.transfers and not self._nothing_to_fetch
         deferred = self.job.lookup("DeferralTime") is not None
         return self.short_way and not fetches and not deferred
+
+    def trace(self, step: Step, detail: str = "") -> None:
+        """Leave a line of the job's step in the log, where that is wanted."""
+        trace(self.world.log, self.job, step, detail)
 
     async def _register(self) -> None:
         """Say who we are, and get leave to set the job up."""
@@ -368,6 +375,7 @@ class Starter:
         self.processes = self.processes.add(role, child.pid)
         self.log(f"Create_Process succeeded, pid={child.pid} ({' '.join(plan.argv)})")
         if role is Role.JOB:
+            self.trace(Step.EXECUTING, f"pid {child.pid}")
             if not self.usage.started_at:
                 self.usage = Usage(started_at=self.world.clock.now())
             self.usage = self.usage.observe(self.jobs.first_sample())
@@ -405,6 +413,7 @@ class Starter:
     async def _reap(self, child: Child) -> None:
         status = await child.wait()
         self.log(f"Process exited, pid={child.pid}, status={status}")
+        self.trace(Step.EXITED, f"pid {child.pid}, status {status}")
         self.processes = self.processes.reap(child.pid, status)
         if self.vacate is None and self._is_checkpoint(child, status):
             await self._take_checkpoint()
@@ -697,6 +706,7 @@ class Starter:
         reason = outcome.exit_reason(self._status, self.vacate)
         status = self._status or 0
         await self.call(lambda: syscalls.must(calls.JobExit(status, int(reason), final)))
+        self.trace(Step.REPORTED)
         return True
 
     async def _await_deactivation(self) -> bool:

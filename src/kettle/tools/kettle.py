@@ -34,6 +34,7 @@ SUBCOMMANDS = (
     Subcommand("status", "Show the pool, its queue and its slots on one screen."),
     Subcommand("watch", "Show the queue live, with keys to hold, release, remove and tail."),
     Subcommand("why", "Say why a job is idle or held, and what would change it."),
+    Subcommand("trace", "Draw a job's life across the daemons, with the time each step took."),
     Subcommand("doctor", "Check installation, configuration and machine; say how to mend them."),
     Subcommand("demo", "Bring up a pool, run real work through it, show the result, take it down."),
     Subcommand("completion", "Print a completion script for bash, zsh or fish."),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.matchmaking.unreachable import Unreachable
+from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.schedd.claims import Claim
 from kettle.schedd.negotiation import serve_round
@@ -100,7 +101,9 @@ class ClaimCommands:
             service.scheduler.on_claim_failed(claim)
             return
         self._unreachable.on_answered(claim.startd_address)
-        if not reply.accepted:
+        if reply.accepted:
+            service.trace(job, Step.CLAIMED, coming=True)
+        else:
             service.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
         for claim_id, _ in (*reply.claimed, *((reply.leftover,) if reply.leftover else ())):
             self.know(claim_id)

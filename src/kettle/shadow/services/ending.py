@@ -9,6 +9,7 @@ from kettle.attributes.codes import ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
 from kettle.records.event_kinds import JobTerminatedEvent, ShadowExceptionEvent
+from kettle.records.job_trace import Step
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
     Ending,
@@ -107,6 +108,7 @@ def _report_exit(run: Run, ending: Ending) -> None:
     word["ClaimReusable"] = run.reusable
     said = f": {ending.reason}" if ending.reason else ""
     run.log(f"Reporting job exit reason {int(ending.exit)}{said}")
+    run.trace(Step.ENDED, f"reason {int(ending.exit)}")
     run.host.tell_schedd(ShadowExited(word, attributes))
 
 

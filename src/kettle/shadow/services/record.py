@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
 from kettle.records.event_base import Event
+from kettle.records.job_trace import Step
+from kettle.runtime.job_tracing import trace
 from kettle.shadow import job_events
 from kettle.shadow.job_updates import delayed_chirp, from_report
 from kettle.wire.messages.shadow_host import UpdateJob
@@ -145,6 +147,10 @@ class JobRecord:
     def log(self, text: str) -> None:
         """Write a line to the shadow's log."""
         self.host.log(f"({self.name}) {text}")
+
+    def trace(self, step: Step, detail: str = "") -> None:
+        """Leave a line of the job's step in the log, where that is wanted."""
+        trace(self.host.runtime.log, self.job, step, detail)
 
     def write_event(self, event: Event) -> None:
         """Write an event into the job's logs; one that cannot be written is a line in ours."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
+from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import claim_machine, requests
@@ -319,6 +320,7 @@ class ClaimCommands:
         record.suspended_seconds = record.suspended_at = 0.0
         service.apply(record, ev.ClaimActivated(number))
         service.machine.counters.job_starts += 1
+        service.trace(record, Step.ACTIVATED)
         return StarterActivation(
             number,
             record.name,

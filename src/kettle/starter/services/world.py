@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.runtime.clock import Clock
+from kettle.runtime.logs import Log
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.sockets import host_names
@@ -50,7 +51,7 @@ class StarterWorld:
     processes: SystemProcesses
     privileges: Privileges
     network: SystemNetwork
-    log: Callable[[str], None]
+    log: Log
     shadow_stream: Stream
     # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
     pid: int = field(default_factory=os.getpid)

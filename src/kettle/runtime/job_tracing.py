@@ -1,0 +1,21 @@
+"""Leaving the line of a job's step in a daemon's log, where the log has the category D_JOB.
+
+What the line says is `kettle.records.job_trace`'s. Nothing is formatted where nobody wants it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kettle.records import job_trace
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.records.job_trace import Step
+    from kettle.runtime.logs import Log
+
+
+def trace(log: Log, job: ClassAd, step: Step, detail: str = "", *, coming: bool = False) -> None:
+    """Say that a job has come to a step; `coming` is a run that is only prepared."""
+    if log.enabled(job_trace.CATEGORY):
+        log.write(job_trace.CATEGORY, job_trace.line(job, step, detail, coming=coming))

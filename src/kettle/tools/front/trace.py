@@ -1,0 +1,96 @@
+"""`kettle trace`: a job's life as a timeline across daemons, with the time each step took.
+
+The job's ad comes from queue or history; where its moments are and how they are drawn is
+`kettle.tools.tracing`'s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Mapping
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.errors import NotFoundError, UsageError
+from kettle.tools.front import place
+from kettle.tools.front.why import find_job, name_of
+from kettle.tools.programs import Streams
+from kettle.tools.tracing.sources import read_job_events, read_lines
+from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
+
+_NARROWEST = 40
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of `kettle trace`."""
+    parser = argparse.ArgumentParser(
+        description="Draw a job's life across the daemons: each step, when, and how long it took.",
+        epilog="Steps are read from the daemons' logs on this machine, where D_JOB is in their "
+        "_DEBUG knobs (in pools of 'kettle up' it is); what only the job's ad or event log knows "
+        "is marked ~ and known to the second.",
+    )
+    place.add_folder_option(parser)
+    parser.add_argument("job", metavar="JOB", help="CLUSTER.PROC, or CLUSTER for its first job")
+    parser.add_argument("--width", type=int, metavar="N", help="draw for so many columns")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    return parser
+
+
+def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
+    """Find, put in order, draw."""
+    if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
+        raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
+    reach = place.reach_pool(arguments.dir, environment)
+    if not place.has_queue(reach):
+        raise NotFoundError(
+            "this machine runs jobs for its pool and has no schedd of its own",
+            hint="ask on the machine where the job was submitted",
+        )
+    job, _ = find_job(reach, arguments.job)
+    global_id = job.string("GlobalJobId") or ""
+    lines, gaps = read_lines(reach.config, global_id)
+    timeline = Timeline(
+        name_of(job),
+        global_id,
+        describe_status(job),
+        make_moments(job, lines, read_job_events(job)),
+        tuple(gaps),
+    )
+    if arguments.json:
+        streams.stdout.write(json.dumps(as_facts(timeline), indent=2) + "\n")
+        return 0
+    show(timeline, arguments.width, environment, streams)
+    return 0
+
+
+def describe_status(job: ClassAd) -> str:
+    """Return a job's status in a word."""
+    try:
+        return JobStatus(job.integer("JobStatus") or 0).name.replace("_", " ").lower()
+    except ValueError:
+        return "unknown"
+
+
+def show(
+    timeline: Timeline, width: int | None, environment: Mapping[str, str], streams: Streams
+) -> None:
+    """Draw a timeline on the terminal, or as text of a width."""
+    from rich.console import Console
+
+    from kettle.tools.tracing.drawing import draw_head, draw_steps, render_moment
+
+    colour = place.may_colour(environment, streams)
+    console = Console(
+        file=streams.stdout,
+        no_color=not colour,
+        highlight=False,
+        width=max(_NARROWEST, width) if width else None,
+    )
+    console.print(draw_head(timeline, console.width))
+    if timeline.moments:
+        console.print(f"from {render_moment(timeline.moments[0].time)}", style="dim")
+        console.print(draw_steps(timeline, console.width))
+    for gap in timeline.gaps:
+        console.print(f"! {gap}", style="yellow")

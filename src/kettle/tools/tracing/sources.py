@@ -1,0 +1,119 @@
+"""Where a job's moments are: the daemons' logs on this machine, and the job's event log.
+
+Logs are looked through from their ends, bounded, with those that were moved aside before them.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import time
+from collections.abc import Iterator
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.records.event_base import Event
+from kettle.records.event_log import read_events
+from kettle.records.job_trace import TraceLine, parse
+from kettle.runtime.storage.event_logs import user_log_paths
+
+# Limit: how much of each log's end is looked through.
+MOST_BYTES = 64 << 20
+# The subsystems that say something about a job; a starter has a log for each slot.
+_SUBSYSTEMS = ("NEGOTIATOR", "SCHEDD", "SHADOW", "STARTD", "STARTER")
+_DEFAULT_FORMAT = "%m/%d/%y %H:%M:%S"
+
+
+def read_lines(
+    config: Config, global_id: str
+) -> tuple[list[tuple[float, bool, TraceLine]], list[str]]:
+    """Return the lines about a job with their moments, and what kept some from being read."""
+    found: list[tuple[float, bool, TraceLine]] = []
+    gaps = []
+    time_format = config.get("DEBUG_TIME_FORMAT") or _DEFAULT_FORMAT
+    for subsystem in _SUBSYSTEMS:
+        path = config.get(f"{subsystem}_LOG")
+        if not path:
+            continue
+        files = _files(path, each_slot=subsystem == "STARTER")
+        if not files:
+            gaps.append(f"there is no {os.path.basename(path)} here")
+        for name in files:
+            try:
+                data = _read_tail(name)
+            except OSError as error:
+                gaps.append(f"{name}: {error.strerror}")
+                continue
+            for text in _about(data, global_id):
+                moment = read_moment(text, time_format)
+                line = parse(text.rstrip())
+                if moment is not None and line is not None and line.job == global_id:
+                    found.append((*moment, line))
+    return found, gaps
+
+
+def read_job_events(job: ClassAd) -> list[Event]:
+    """Return the events of a job in its own log; none if that cannot be read here.
+
+    A log may have those of older jobs with the same number.
+    """
+    cluster, proc = job.integer("ClusterId"), job.integer("ProcId")
+    since = job.integer("QDate") or 0
+    for path in user_log_paths(job)[:1]:
+        try:
+            data = _read_tail(path)
+        except OSError:
+            return []
+        year = time.localtime().tm_year
+        return [
+            event
+            for event in read_events(data, year=year)
+            if (event.cluster, event.proc) == (cluster, proc) and event.time >= since
+        ]
+    return []
+
+
+def read_moment(line: str, time_format: str) -> tuple[float, bool] | None:
+    """Read a line's head: epoch seconds, and whether they are exact to the millisecond."""
+    words = line.split(" ", 12)
+    if words[0].replace(".", "", 1).isdecimal() and len(words[0].partition(".")[0]) >= 9:
+        return float(words[0]), "." in words[0]
+    count = len(time_format.split(" "))
+    if len(words) < count:
+        return None
+    head, fraction = " ".join(words[:count]), 0.0
+    whole, dot, digits = head.rpartition(".")
+    exact = bool(dot) and len(digits) == 3 and digits.isdecimal()
+    if exact:
+        head, fraction = whole, int(digits) / 1000
+    try:
+        return time.mktime(time.strptime(head, time_format)) + fraction, exact
+    except (ValueError, OverflowError):
+        return None
+
+
+def _files(path: str, *, each_slot: bool) -> list[str]:
+    """Return a log and those that were moved aside, oldest first."""
+    pattern = glob.escape(path) + "*"
+    names = [name for name in glob.glob(pattern) if os.path.isfile(name)]
+    if not each_slot:
+        names = [name for name in names if name == path or name.startswith(f"{path}.")]
+    return sorted(names, key=os.path.getmtime)
+
+
+def _read_tail(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        size = os.fstat(descriptor).st_size
+        file.seek(max(0, size - MOST_BYTES))
+        return file.read(MOST_BYTES)
+
+
+def _about(data: bytes, global_id: str) -> Iterator[str]:
+    """Yield the lines that name a job."""
+    wanted = f"{global_id}/".encode()
+    at = data.find(wanted)
+    while at >= 0:
+        begin, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
+        yield data[begin : end if end >= 0 else len(data)].decode("utf-8", "replace")
+        at = data.find(wanted, end if end >= 0 else len(data))

@@ -1,0 +1,181 @@
+"""A job's life as a list of moments, from the lines of daemons' logs, its event log and its ad.
+
+Pure. What logs tell exactly is taken from them; what only ad or event log know is added, to the
+second. Where they are read is `sources.py`'s, how they are drawn `drawing.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from kettle.classad import ClassAd
+from kettle.records.event_base import Event
+from kettle.records.job_trace import Step, TraceLine
+
+# Moments of a job's ad that stand for a step of its last run, or of its whole life.
+_AD_MOMENTS = {
+    Step.SUBMITTED: "QDate",
+    Step.HANDED_OVER: "JobCurrentStartDate",
+    Step.PREPARING: "JobCurrentStartTransferInputDate",
+    Step.EXECUTING: "JobCurrentStartExecutingDate",
+    Step.LEFT: "CompletionDate",
+}
+_OF_THE_LIFE = (Step.SUBMITTED, Step.LEFT)
+# Events that the steps tell better.
+_TOLD_BY_STEPS = {0: Step.SUBMITTED, 1: Step.EXECUTING, 5: Step.ENDED}
+# Events that say nothing about where a job's time goes.
+_NOT_SHOWN = frozenset((6, 28, 33))
+_FILE_TRANSFER = 40
+# How exact a moment is that is known to the second.
+_SECOND = 0.999
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One step: when, in epoch seconds, who says so, and how long until the next one."""
+
+    time: float
+    daemon: str
+    word: str
+    meaning: str
+    run: int
+    detail: str = ""
+    # Whether `time` is known to the second only.
+    rough: bool = False
+    took: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """All that is known of a job's life, in order."""
+
+    job: str
+    global_id: str
+    status: str
+    moments: tuple[Moment, ...]
+    # Logs that could not be read, and what that means.
+    gaps: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """How long it is from the first moment to the last."""
+        known = [moment.time for moment in self.moments if not moment.rough]
+        known = known if len(known) > 1 else [moment.time for moment in self.moments]
+        return known[-1] - known[0] if known else 0.0
+
+
+def make_moments(
+    ad: ClassAd, lines: Iterable[tuple[float, bool, TraceLine]], events: Iterable[Event]
+) -> tuple[Moment, ...]:
+    """Put a job's moments in order, each with the time until the next.
+
+    `lines` are those of logs with their moments and whether these are exact.
+    """
+    known = _each_once(lines)
+    found = [
+        Moment(
+            time if exact else time + _SECOND,
+            line.step.daemon,
+            line.step.word,
+            line.step.doc,
+            line.run,
+            line.detail,
+            not exact,
+        )
+        for time, exact, line in known
+    ]
+    last_run = ad.integer("JobRunCount") or 0
+    told = {(moment.word, moment.run) for moment in found}
+    words = {word for word, _ in told}
+    for step, attribute in _AD_MOMENTS.items():
+        moment = ad.integer(attribute)
+        of_the_life = step in _OF_THE_LIFE
+        known = step.word in words if of_the_life else (step.word, last_run) in told
+        if moment and not known:
+            found.append(_rough(moment, step, 0 if step is Step.SUBMITTED else last_run, "ad"))
+            words.add(step.word)
+    # Transfers are between the steps that logs tell.
+    hidden = _NOT_SHOWN | {_FILE_TRANSFER} if known else _NOT_SHOWN
+    found += _events((event for event in events if event.number not in hidden), words)
+    return tuple(_with_spans(sorted(found, key=lambda moment: moment.time)))
+
+
+def _each_once(
+    lines: Iterable[tuple[float, bool, TraceLine]],
+) -> list[tuple[float, bool, TraceLine]]:
+    """Leave out what is said again: a job that stands for others like it is matched for each."""
+    first: dict[TraceLine, tuple[float, bool, TraceLine]] = {}
+    for each in sorted(lines, key=lambda one: one[0]):
+        first.setdefault(each[2], each)
+    return list(first.values())
+
+
+def _rough(moment: float, step: Step, run: int, source: str) -> Moment:
+    return Moment(
+        int(moment) + (0.0 if step is Step.SUBMITTED else _SECOND),
+        step.daemon,
+        step.word,
+        step.doc,
+        run,
+        f"by its {source}",
+        rough=True,
+    )
+
+
+def _events(events: Iterable[Event], words: set[str]) -> Iterable[Moment]:
+    run = 0
+    for event in events:
+        if event.number == 1:
+            run += 1
+        step = _TOLD_BY_STEPS.get(event.number)
+        if step is not None and step.word in words:
+            continue
+        exact = event.time != int(event.time)
+        yield Moment(
+            event.time if exact else event.time + _SECOND,
+            "event log",
+            f"event {event.number:03}",
+            _describe(event),
+            run,
+            rough=not exact,
+        )
+
+
+def _describe(event: Event) -> str:
+    words = event.type_name.removesuffix("Event")
+    return "".join(f" {c.lower()}" if c.isupper() else c for c in words).strip()
+
+
+def _with_spans(moments: list[Moment]) -> Iterable[Moment]:
+    """Add how long each step took: until the next that is as well known."""
+    for place, moment in enumerate(moments):
+        following = moments[place + 1 :]
+        if not moment.rough:
+            following = [one for one in following if not one.rough] or following
+        took = following[0].time - moment.time if following else 0.0
+        yield replace(moment, took=max(0.0, took))
+
+
+def as_facts(timeline: Timeline) -> Mapping[str, object]:
+    """Return a timeline as what `--json` prints; moments in epoch seconds, spans in seconds."""
+    return {
+        "job": timeline.job,
+        "global_id": timeline.global_id,
+        "status": timeline.status,
+        "seconds": round(timeline.seconds, 3),
+        "steps": [
+            {
+                "time": round(moment.time, 3),
+                "daemon": moment.daemon,
+                "step": moment.word,
+                "meaning": moment.meaning,
+                "run": moment.run,
+                "detail": moment.detail,
+                "exact": not moment.rough,
+                "took": round(moment.took, 3),
+            }
+            for moment in timeline.moments
+        ],
+        "gaps": list(timeline.gaps),
+    }

@@ -1,0 +1,89 @@
+"""`kettle trace` tells the life of real jobs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.records.job_trace import Step
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import run_tool, wait_until
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    with personal_pool(tmp_path_factory.mktemp("trace"), "") as pool:
+        yield pool
+
+
+def submit(pool: PersonalPool, folder: Path, *lines: str) -> str:
+    """Submit `/bin/sleep 1`; return the cluster."""
+    (folder / "job.sub").write_text(
+        "\n".join(
+            ("executable = /bin/sleep", "arguments = 1", f"log = {folder}/log", *lines, "queue\n")
+        )
+    )
+    code, said, complaint = run_tool(pool, "condor_submit", "-terse", str(folder / "job.sub"))
+    assert code == 0, complaint
+    return said.split(".")[0]
+
+
+def trace(pool: PersonalPool, job: str) -> dict[str, object]:
+    code, said, complaint = run_tool(pool, "kettle", "trace", job, "--json")
+    assert code == 0, complaint
+    facts: dict[str, object] = json.loads(said)
+    return facts
+
+
+def steps_of(facts: dict[str, object]) -> list[dict[str, object]]:
+    steps = facts["steps"]
+    assert isinstance(steps, list)
+    return [step for step in steps if step["exact"]]
+
+
+def test_one_id_follows_a_job_through_the_logs_of_all_daemons(
+    pool: PersonalPool, work: Path
+) -> None:
+    cluster = submit(pool, work)
+    run_tool(pool, "condor_wait", "-wait", "120", str(work / "log"))
+    wait_until(
+        lambda: steps_of(trace(pool, cluster))[-1]["step"] == Step.LEFT.word,
+        10,
+        lambda: str(trace(pool, cluster)),
+    )
+    steps = steps_of(trace(pool, cluster))
+    words = [str(step["step"]) for step in steps]
+    assert set(words) == {step.word for step in Step}
+    assert {str(step["daemon"]) for step in steps} == {
+        "schedd",
+        "negotiator",
+        "startd",
+        "starter",
+        "shadow",
+    }
+    order = ["submitted", "claimed", "handed-over", "activated", "executing", "exited", "ended"]
+    assert [word for word in words if word in order] == order
+    executing = next(step for step in steps if step["step"] == "executing")
+    assert float(str(executing["took"])) > 0.5
+
+
+def test_a_second_run_is_told_apart_from_the_first(pool: PersonalPool, work: Path) -> None:
+    cluster = submit(pool, work, "max_retries = 1", "success_exit_code = 7")
+    run_tool(pool, "condor_wait", "-wait", "120", str(work / "log"))
+    wait_until(
+        lambda: steps_of(trace(pool, cluster))[-1]["step"] == Step.LEFT.word,
+        10,
+        lambda: str(trace(pool, cluster)),
+    )
+    runs = [step["run"] for step in steps_of(trace(pool, cluster)) if step["step"] == "executing"]
+    assert runs == [1, 2]
+
+
+def test_a_job_that_is_not_there_is_one_clear_sentence(pool: PersonalPool) -> None:
+    code, _, complaint = run_tool(pool, "kettle", "trace", "4711.0")
+    assert code == 1
+    assert "there is no job 4711.0" in complaint

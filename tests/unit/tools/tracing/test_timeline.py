@@ -1,0 +1,146 @@
+"""A job's moments put in order, and drawn for wide and narrow screens."""
+
+from __future__ import annotations
+
+import io
+import time
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.records.event_kinds import ExecuteEvent, JobHeldEvent, SubmitEvent
+from kettle.records.job_trace import Step, TraceLine
+from kettle.tools.tracing.drawing import draw_head, draw_steps, render_span
+from kettle.tools.tracing.sources import read_lines, read_moment
+from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
+
+START = 1_795_000_000
+JOB = "vm#12.0#1795000000"
+AD = ClassAd(
+    {
+        "GlobalJobId": JOB,
+        "QDate": START,
+        "JobRunCount": 1,
+        "JobCurrentStartDate": START + 2,
+        "JobCurrentStartExecutingDate": START + 3,
+        "CompletionDate": START + 9,
+    }
+)
+LINES = [
+    (START + 0.25, True, TraceLine(JOB, 0, Step.SUBMITTED)),
+    (START + 1.0, True, TraceLine(JOB, 1, Step.MATCHED, "slot1@vm")),
+    (START + 1.5, True, TraceLine(JOB, 1, Step.MATCHED, "slot1@vm")),
+    (START + 2.0, True, TraceLine(JOB, 1, Step.HANDED_OVER)),
+    (START + 3.0, True, TraceLine(JOB, 1, Step.EXECUTING, "pid 7")),
+    (START + 8.0, True, TraceLine(JOB, 1, Step.EXITED)),
+]
+
+
+def test_each_step_has_the_time_until_the_next() -> None:
+    moments = [one for one in make_moments(AD, LINES, []) if not one.rough]
+    assert [(one.word, one.took) for one in moments] == [
+        ("submitted", 0.75),
+        ("matched", 1.0),
+        ("handed-over", 1.0),
+        ("executing", 5.0),
+        ("exited", pytest.approx(1.999)),
+    ]
+
+
+def test_what_no_log_tells_comes_from_ad_and_event_log_to_the_second() -> None:
+    events = [
+        SubmitEvent(time=START),
+        ExecuteEvent(time=START + 3),
+        JobHeldEvent(time=START + 5, reason="no"),
+    ]
+    moments = make_moments(AD, [], events)
+    assert [one.word for one in moments] == [
+        "submitted",
+        "handed-over",
+        "executing",
+        "event 012",
+        "left",
+    ]
+    assert all(one.rough for one in moments)
+
+
+@pytest.mark.parametrize("width", [50, 80, 120])
+def test_the_drawing_fits_its_width_and_loses_no_step(width: int) -> None:
+    timeline = Timeline("12.0", JOB, "completed", make_moments(AD, LINES, []))
+    out = io.StringIO()
+    console = Console(file=out, width=width, no_color=True)
+    console.print(draw_head(timeline, width))
+    console.print(draw_steps(timeline, width))
+    text = out.getvalue()
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    for word in ("submitted", "negotiator", "handed-over", "executing", "5.00 s"):
+        assert word in text
+    assert ("█" in text) is (width >= 64)
+    assert ("the program runs" in text) is (width >= 104)
+
+
+def test_the_facts_say_what_the_drawing_shows() -> None:
+    facts = as_facts(Timeline("12.0", JOB, "completed", make_moments(AD, LINES, [])))
+    steps = facts["steps"]
+    assert isinstance(steps, list)
+    assert steps[0] == {
+        "time": START + 0.25,
+        "daemon": "schedd",
+        "step": "submitted",
+        "meaning": "the job is in the queue",
+        "run": 0,
+        "detail": "",
+        "exact": True,
+        "took": 0.75,
+    }
+    assert facts["seconds"] == 7.75
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0123, "12 ms"), (5, "5.00 s"), (65, "1m05s"), (7260, "2h01m"), (200_000, "2d07h")],
+)
+def test_a_span_is_written_in_the_unit_that_suits_it(seconds: float, text: str) -> None:
+    assert render_span(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "time_format", "fraction"),
+    [
+        ("11/21/26 19:10:00.719 (pid:1) x", "%m/%d/%y %H:%M:%S", 0.719),
+        ("11/21/26 19:10:00 x", "%m/%d/%y %H:%M:%S", None),
+        ("2026-11-21T19:10:00.719 x", "%Y-%m-%dT%H:%M:%S", 0.719),
+    ],
+)
+def test_the_moment_of_a_line_is_read_in_its_format(
+    line: str, time_format: str, fraction: float | None
+) -> None:
+    whole = time.mktime((2026, 11, 21, 19, 10, 0, 0, 0, -1))
+    moment = read_moment(line, time_format)
+    assert moment == (pytest.approx(whole + (fraction or 0)), fraction is not None)
+
+
+def test_a_line_with_seconds_since_the_epoch_is_read_in_any_format() -> None:
+    assert read_moment("1795287377.25 (pid:1) x", "%c") == (1795287377.25, True)
+    assert read_moment("no moment here", "%m/%d/%y %H:%M:%S") is None
+
+
+def test_lines_are_found_in_logs_that_were_moved_aside_and_of_each_slot(tmp_path: Path) -> None:
+    config = Config.from_text(
+        f"SCHEDD_LOG = {tmp_path}/SchedLog\nSTARTER_LOG = {tmp_path}/StarterLog\n"
+        f"NEGOTIATOR_LOG = {tmp_path}/NegotiatorLog\nSTARTD_LOG =\nSHADOW_LOG =\n"
+    )
+    head = "11/21/26 19:10:0"
+    (tmp_path / "SchedLog.old").write_text(f"{head}0 {JOB}/0 submitted\n{head}0 other\n")
+    (tmp_path / "SchedLog").write_text(f"{head}9 {JOB}1/0 submitted\n{head}7 {JOB}/1 left")
+    (tmp_path / "StarterLog.slot1_1").write_text(f"{head}3.125 (pid:1) {JOB}/1 executing: pid 5\n")
+    found, gaps = read_lines(config, JOB)
+    assert {(line.step, exact) for _, exact, line in found} == {
+        (Step.SUBMITTED, False),
+        (Step.LEFT, False),
+        (Step.EXECUTING, True),
+    }
+    assert gaps == ["there is no NegotiatorLog here"]
