@@ -14,7 +14,7 @@ from kettle.tools.jobs.actions import (
     Wish,
     default_reason,
     main,
-    plan_targets,
+    plan_target,
     read_wish,
     render_result,
     render_totals,
@@ -84,13 +84,36 @@ def test_a_fast_vacate_says_so() -> None:
             "All held jobs have been",
             "Couldn't find/release all held jobs",
         ),
+        (
+            ("condor_rm", "-held", "1"),
+            "All held jobs in cluster 1 have been",
+            "Couldn't find/remove all held jobs in cluster 1",
+        ),
     ],
 )
 def test_requests_by_constraint_are_worded_as_the_reference_s(
     words: tuple[str, ...], done: str, missing: str
 ) -> None:
-    (target,) = plan_targets(TOOLS[words[0]], wish_of(*words))
+    target = plan_target(TOOLS[words[0]], wish_of(*words))
+    assert target is not None
     assert (target.done, target.missing) == (done, missing)
+
+
+@pytest.mark.parametrize(
+    ("words", "constraint"),
+    [
+        (("condor_rm", "ann", "7"), 'Owner == "ann" || ClusterId == 7'),
+        (("condor_rm", "ann", "-constraint", "A > 1"), '(A > 1) && (Owner == "ann")'),
+        (("condor_rm", "-held"), "JobStatus == 5"),
+        (("condor_rm", "-held", "3.1"), "((ClusterId == 3 && ProcId == 1)) && (JobStatus == 5)"),
+    ],
+)
+def test_what_is_named_adds_up_and_a_condition_narrows_it(
+    words: tuple[str, ...], constraint: str
+) -> None:
+    target = plan_target(TOOLS[words[0]], wish_of(*words))
+    assert target is not None
+    assert target.constraint == constraint
 
 
 def test_totals_are_counted_from_a_long_answer() -> None:

@@ -370,3 +370,21 @@ def test_a_machine_offers_the_kinds_of_url_that_its_own_plug_ins_serve(
         said = run_tool(pool, "condor_status", "-af", "HasFileTransferPluginMethods")[1]
     assert set(said.split()) == {"file,http,https,shelf"}
     assert (work / "out").read_text() == "b\n"
+
+
+def test_a_running_job_that_is_removed_brings_its_output_if_that_is_asked_for(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = shell(
+        pool,
+        work,
+        "echo made > made; sync; echo ready > $1/ready; sleep 600",
+        f"arguments = {work}\ntransfer_output_files = made",
+    )
+    wait_until((work / "ready").exists, 20)
+    code, said, complaint = run_tool(pool, "condor_rm", "-transfer", f"{jobs.cluster}.0")
+    assert code == 0, complaint
+    assert said == f"Job {jobs.cluster}.0 marked for removal after file transfer\n"
+    jobs.wait_for(9, 20)
+    assert (work / "made").read_text() == "made\n"
+    assert "via condor_rm -transfer" in jobs.log.read_text()

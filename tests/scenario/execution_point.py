@@ -112,6 +112,7 @@ class ExecutionPoint:
             (Command.ACTIVATE_CLAIM, self._activate),
             (Command.DEACTIVATE_CLAIM, self._deactivate),
             (Command.DEACTIVATE_CLAIM_FORCIBLY, self._deactivate),
+            (Command.DEACTIVATE_CLAIM_FINAL_XFER, self._deactivate),
             (Command.DEACTIVATE_CLAIM_JOB_DONE, self._deactivate),
             (Command.SUSPEND_CLAIM, self._suspend),
             (Command.CONTINUE_CLAIM, self._suspend),

@@ -127,6 +127,7 @@ async def obey(starter: StarterEnd, _: ClassAd) -> None:
     [
         ("Hold", "DEACTIVATE_CLAIM", 112, ["001", "004", "012"]),
         ("Remove", "DEACTIVATE_CLAIM_FORCIBLY", 102, ["001", "004"]),
+        ("TransferAndRemove", "DEACTIVATE_CLAIM_FINAL_XFER", 102, ["001", "004"]),
         ("Vacate", "DEACTIVATE_CLAIM", 107, ["001", "004"]),
         ("VacateFast", "DEACTIVATE_CLAIM_FORCIBLY", 107, ["001", "004"]),
     ],

@@ -30,6 +30,7 @@ REASON_ATTRIBUTES = {
     JobAction.RELEASE: "ReleaseReason",
     JobAction.REMOVE: "RemoveReason",
     JobAction.REMOVE_X: "RemoveReason",
+    JobAction.TRANSFER_AND_REMOVE: "RemoveReason",
     JobAction.SUSPEND: "SuspendReason",
     JobAction.CONTINUE: "ContinueReason",
     JobAction.VACATE: "VacateReason",

@@ -478,7 +478,8 @@ class Scheduler:
                 self._let_go(job)
             case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
                 code = int(VacateReasonCode.JobRemoved)
-                self.hands.signal_shadow(job, "Remove", done.reason, code, 0)
+                word = "Remove" if action is JobAction.REMOVE else "TransferAndRemove"
+                self.hands.signal_shadow(job, word, done.reason, code, 0)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 self._forget_run(job)
                 self._let_go(job)

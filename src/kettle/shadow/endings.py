@@ -32,13 +32,17 @@ class Wish(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A wish with its reason. `code` is a hold code, or a vacate code for VACATE."""
+    """A wish with its reason. `code` is a hold code, or a vacate code for VACATE.
+
+    `brings_output` is whether the job's output is wanted as if it had ended by itself.
+    """
 
     wish: Wish
     reason: str = ""
     code: int = 0
     subcode: int = 0
     fast: bool = False
+    brings_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)

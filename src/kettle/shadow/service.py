@@ -61,6 +61,7 @@ LOGS_SECONDS = 5.0
 WRONG_KEY_SECONDS = 5.0
 _WISHES = {
     "Remove": Wish.REMOVE,
+    "TransferAndRemove": Wish.REMOVE,
     "Hold": Wish.HOLD,
     "Vacate": Wish.VACATE,
     "VacateFast": Wish.VACATE,
@@ -278,6 +279,7 @@ class ShadowHost:
             self.runtime.log.problem(f"{word!r} is no signal for a shadow")
             return
         # A job that wants it is removed like one that is held: it may end by itself.
+        brings_output = word == "TransferAndRemove"
         gently = word != "Remove" or shadow.job.boolean("WantGracefulRemoval") is True
         request = Request(
             wish,
@@ -285,6 +287,7 @@ class ShadowHost:
             ad.integer("ReasonCode") or 0,
             ad.integer("ReasonSubCode") or 0,
             fast=word == "VacateFast" or not gently,
+            brings_output=brings_output,
         )
         tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
 

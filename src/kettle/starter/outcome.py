@@ -16,11 +16,12 @@ from kettle.transfer.outcome import Outcome
 
 @dataclass(frozen=True)
 class Vacate:
-    """Why the job was told to leave before its end."""
+    """Why the job was told to leave before its end; its output is wanted, or waits for a run."""
 
     reason: str
     code: int = VacateReasonCode.ClaimDeactivated
     subcode: int = 0
+    brings_output: bool = False
 
 
 def exit_attributes(status: int, *, core_dumped: bool = False) -> dict[str, object]:
@@ -72,6 +73,8 @@ def choose_sending(job: ClassAd, status: int | None, vacate: Vacate | None) -> S
     when = (job.string("WhenToTransferOutput") or "ON_EXIT").upper()
     if status is None:
         return None
+    if vacate is not None and vacate.brings_output:
+        return Sending("TransferOutput", final=True)
     if vacate is not None:
         if is_checkpoint(job, status):
             return Sending("TransferCheckpoint", final=False)

@@ -13,6 +13,7 @@ KEPT = Sending("TransferOutput", final=False)
 FAILURE = Sending("FailureFiles", final=True)
 CHECKPOINT = Sending("TransferCheckpoint", final=False)
 LEAVE = Vacate("no more")
+LEAVE_WITH_OUTPUT = Vacate("no more", brings_output=True)
 EXIT_1, KILLED = 1 << 8, 9
 
 
@@ -32,6 +33,8 @@ EXIT_1, KILLED = 1 << 8, 9
         ("ON_SUCCESS", EXIT_1, None, FAILURE),
         ("ON_SUCCESS", KILLED, None, FAILURE),
         ("ON_SUCCESS", KILLED, LEAVE, None),
+        ("ON_EXIT", KILLED, LEAVE_WITH_OUTPUT, FINAL),
+        ("ON_EXIT", None, LEAVE_WITH_OUTPUT, None),
     ],
 )
 def test_files_are_sent_as_the_job_wants_it_for_this_end(

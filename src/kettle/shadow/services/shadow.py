@@ -9,6 +9,7 @@ files travel in `services/transfers.py`.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
@@ -44,6 +45,7 @@ from kettle.wire.messages.claims import (
     ClaimMessage,
     ContinueClaim,
     DeactivateClaim,
+    DeactivateClaimFinalTransfer,
     DeactivateClaimForcibly,
     DeactivateClaimJobDone,
     SuspendClaim,
@@ -268,7 +270,7 @@ class RunningShadow(Run):
 
     def _ask_to_leave(self) -> None:
         fast = self.request is not None and self.request.fast
-        tasks.spawn(self._send_leave(fast=fast), f"deactivate {self.name}")
+        tasks.spawn(self._send_leave(self._choose_leave()), f"deactivate {self.name}")
         if self._leave_timer is not None:
             self._leave_timer.cancel()
         wait = LEAVING_FAST_SECONDS if fast else LEAVING_SECONDS
@@ -276,8 +278,16 @@ class RunningShadow(Run):
         loop = asyncio.get_running_loop()
         self._leave_timer = loop.call_later(wait, self.on_overdue)
 
-    async def _send_leave(self, *, fast: bool) -> None:
-        message = (DeactivateClaimForcibly if fast else DeactivateClaim)(self.claim.text)
+    def _choose_leave(self) -> ClaimMessage:
+        """Return how the startd is told to end the job."""
+        request = self.request
+        if request is not None and request.fast:
+            return DeactivateClaimForcibly(self.claim.text)
+        if request is not None and request.brings_output:
+            return DeactivateClaimFinalTransfer(self.claim.text)
+        return DeactivateClaim(self.claim.text)
+
+    async def _send_leave(self, message: ClaimMessage) -> None:
         try:
             reply = await self.link.command(message)
         except (WireError, OSError) as error:
@@ -414,13 +424,7 @@ class RunningShadow(Run):
         if self.request is None or request.wish is Wish.REMOVE:
             self.request = request
         elif request.fast and not self.request.fast:
-            self.request = Request(
-                self.request.wish,
-                self.request.reason,
-                self.request.code,
-                self.request.subcode,
-                fast=True,
-            )
+            self.request = replace(self.request, fast=True)
         await self.happen(Event.ASKED)
         if self.state.phase is Phase.LOST and request.wish in _REMOVALS:
             # Nobody can say when it is gone, but nothing will run in its place.

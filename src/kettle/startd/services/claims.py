@@ -388,9 +388,12 @@ class ClaimCommands:
 
     def _deactivate(self, starter: StarterProcess, record: SlotRecord | None, command: int) -> None:
         code, now = VacateReasonCode.ClaimDeactivated, self._service.runtime.clock.steady()
-        if command == Command.DEACTIVATE_CLAIM and record is not None:
+        final = command == Command.DEACTIVATE_CLAIM_FINAL_XFER
+        if (final or command == Command.DEACTIVATE_CLAIM) and record is not None:
             seconds = vacate_seconds(self._service.policy.grants(record), record.ran_seconds(now))
-            starter.vacate(code, "Claim deactivated", graceful=True, seconds=seconds)
+            starter.vacate(
+                code, "Claim deactivated", graceful=True, seconds=seconds, brings_output=final
+            )
         else:
             starter.vacate(code, "Claim deactivated forcibly", graceful=False, seconds=0)
 

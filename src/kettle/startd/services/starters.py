@@ -65,12 +65,22 @@ class StarterProcess:
         with contextlib.suppress(ConnectionLost):
             self.control.post(message)
 
-    def vacate(self, code: int, reason: str, *, graceful: bool, seconds: float) -> None:
-        """Tell the job to leave."""
+    def vacate(
+        self,
+        code: int,
+        reason: str,
+        *,
+        graceful: bool,
+        seconds: float,
+        brings_output: bool = False,
+    ) -> None:
+        """Tell the job to leave; `brings_output` sends its output as if it had ended by itself."""
         self.told_to_leave = True
         ad = ClassAd({"Reason": reason, "ReasonCode": code, "ReasonSubCode": 0})
         ad["Graceful"] = graceful
         ad["VacateSeconds"] = float(seconds)
+        if brings_output:
+            ad["FinalTransfer"] = True
         self.post(words.VacateJob(ad) if graceful else words.KillJob(ad))
 
 

@@ -143,6 +143,7 @@ class StartdControl:
                 ad.string("Reason") or "the startd said so",
                 ad.integer("ReasonCode") or VacateReasonCode.ClaimDeactivated,
                 ad.integer("ReasonSubCode") or 0,
+                brings_output=ad.boolean("FinalTransfer") is True,
             )
             graceful = isinstance(order, words.VacateJob) and ad.boolean("Graceful") is True
             starter.leave(vacate, graceful=graceful, seconds=ad.real("VacateSeconds") or 0.0)

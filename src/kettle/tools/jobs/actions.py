@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import ActionResult, JobAction
+from kettle.attributes.codes import ActionResult, JobAction, JobStatus
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
@@ -198,50 +198,44 @@ def sort_word(wish: Wish, word: str) -> None:
             wish.users.append(part)
 
 
-def plan_targets(tool: Tool, wish: Wish) -> list[Target]:
-    """Return the requests by constraint, in the order the reference makes them."""
-    verb = tool.verb
-    targets = []
-    for user in wish.users:
-        attribute = "User" if "@" in user else "Owner"
-        targets.append(
-            Target(
-                f'({attribute} == "{user}")',
-                f'All jobs of user "{user}" have been',
-                f'Couldn\'t find/{verb} all jobs of user "{user}"',
-            )
-        )
-    if len(wish.clusters) == 1 and not wish.constraints:
-        cluster = wish.clusters[0]
-        targets.append(
-            Target(
-                f"(ClusterId == {cluster})",
-                f"All jobs in cluster {cluster} have been",
-                f"Couldn't find/{verb} all jobs in cluster {cluster}",
-            )
-        )
-    elif wish.clusters or wish.constraints:
-        parts = [f"ClusterId == {cluster}" for cluster in wish.clusters]
-        together = " || ".join([*parts, *wish.constraints])
-        shown = f"({together})"
-        targets.append(
-            Target(
-                shown,
-                f"All jobs matching constraint {shown} have been",
-                f"Couldn't find/{verb} all jobs matching constraint {shown}",
-            )
-        )
-    if wish.everything or (wish.held and not targets and not wish.jobs):
-        held = "held " if wish.held else ""
-        targets.append(
-            Target("true", f"All {held}jobs have been", f"Couldn't find/{verb} all {held}jobs")
-        )
+def plan_target(tool: Tool, wish: Wish) -> Target | None:
+    """Return the one request by constraint that a command line comes to, None if only ids stand.
+
+    Users and clusters add to each other; a constraint, and -held, narrow what they name. With
+    -held an id is a condition like any other, so that it, too, is looked at.
+    """
+    named = _named_conditions(wish)
+    parts = [*wish.constraints, *([" || ".join(named)] if named else [])]
+    if not parts and not wish.everything and not wish.held:
+        return None
+    constraint = parts[0] if len(parts) == 1 else " && ".join(f"({part})" for part in parts)
+    which = f" matching constraint ({constraint})" if parts else ""
+    if parts == named:
+        which = _plain_words(wish) or which
+    jobs = f"held jobs{which}" if wish.held else f"jobs{which}"
     if wish.held:
-        held_only = "(JobStatus == 5)"
-        targets = [
-            Target(f"{held_only} && {one.constraint}", one.done, one.missing) for one in targets
-        ]
-    return targets
+        held = f"JobStatus == {int(JobStatus.HELD)}"
+        constraint = f"({constraint}) && ({held})" if parts else held
+    return Target(
+        constraint or "true", f"All {jobs} have been", f"Couldn't find/{tool.verb} all {jobs}"
+    )
+
+
+def _named_conditions(wish: Wish) -> list[str]:
+    """Return a condition for each user and cluster named, and for each id that needs one."""
+    found = [f'{"User" if "@" in user else "Owner"} == "{user}"' for user in wish.users]
+    found += [f"ClusterId == {cluster}" for cluster in wish.clusters]
+    for job in wish.jobs if wish.held else ():
+        cluster, _, proc = job.partition(".")
+        found.append(f"(ClusterId == {cluster} && ProcId == {proc})")
+    return found
+
+
+def _plain_words(wish: Wish) -> str:
+    """Return the words for a single user or cluster, "" for an id."""
+    if wish.users:
+        return f' of user "{wish.users[0]}"'
+    return f" in cluster {wish.clusters[0]}" if wish.clusters else ""
 
 
 class Worker:
@@ -257,9 +251,10 @@ class Worker:
 
     def work(self) -> int:
         """Do all of it; 1 if anything could not be done."""
-        if self._wish.jobs:
+        if self._wish.jobs and not self._wish.held:
             self._work_on_jobs()
-        for target in plan_targets(self._tool, self._wish):
+        target = plan_target(self._tool, self._wish)
+        if target is not None:
             self._work_on(target)
         return 1 if self._failed else 0
 
@@ -314,7 +309,10 @@ class Worker:
 
 def default_reason(tool: Tool, action: JobAction) -> str:
     """Return the reason that is recorded when the user gave none."""
-    return f"via {tool.name}{' -forcex' if action is JobAction.REMOVE_X else ''}"
+    return f"via {tool.name}{_SUFFIXES.get(action, '')}"
+
+
+_SUFFIXES = {JobAction.REMOVE_X: " -forcex", JobAction.TRANSFER_AND_REMOVE: " -transfer"}
 
 
 def done_words(tool: Tool, action: JobAction, *, of_many: bool) -> str:
@@ -323,6 +321,8 @@ def done_words(tool: Tool, action: JobAction, *, of_many: bool) -> str:
         return "removed locally (remote state unknown)"
     if action is JobAction.VACATE_FAST:
         return "fast-vacated"
+    if action is JobAction.TRANSFER_AND_REMOVE:
+        return "marked for removal after file transfer"
     return tool.all_done if of_many else tool.done
 
 

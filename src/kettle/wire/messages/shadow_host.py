@@ -35,7 +35,7 @@ class StartShadow(HostMessage, word=1):
 class SignalShadow(HostMessage, word=2):
     """{ClusterId, ProcId, Signal, Reason, ReasonCode, ReasonSubCode}.
 
-    Signal is Remove, Hold, Vacate, VacateFast, Suspend or Continue.
+    Signal is Remove, TransferAndRemove, Hold, Vacate, VacateFast, Suspend or Continue.
     """
 
 

@@ -30,7 +30,10 @@ class ControlMessage(Message):
 
 
 class VacateJob(ControlMessage, word=1):
-    """{Reason, ReasonCode, ReasonSubCode, Graceful}: end the job; graceful with vacate time."""
+    """{Reason, ReasonCode, ReasonSubCode, Graceful, VacateSeconds, [FinalTransfer]}: end the job.
+
+    Graceful with vacate time; FinalTransfer: its output goes where it would at its own end.
+    """
 
 
 class SuspendJob(ControlMessage, word=2):
