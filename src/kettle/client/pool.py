@@ -16,7 +16,7 @@ from kettle.runtime.storage.files import Files
 from kettle.structs import Struct
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query
-from kettle.wire.messages.fields import read_flagged_ads
+from kettle.wire.similar_ads import read_similar_ads
 from kettle.wire.sinful import Sinful
 
 QUERY_SECONDS = 60.0
@@ -162,7 +162,7 @@ def query_ads(
     """Send a collector query to one daemon and return the ads it answers."""
     with connector.connect(address, command, timeout=QUERY_SECONDS) as stream:
         stream.send(Query(query))
-        return list(read_flagged_ads(stream.receive()))
+        return list(read_similar_ads(stream.receive()))
 
 
 def make_query(

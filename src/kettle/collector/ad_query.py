@@ -21,7 +21,7 @@ from kettle.collector.ad_kinds import (
     kind_of_type,
 )
 from kettle.collector.ad_store import AdStore, StoredAd
-from kettle.wire.codec import expand_projection, split_names
+from kettle.wire.codec import split_names
 
 # Limit: types named in one query; more than there are kinds makes no sense.
 MAX_TYPES = 64
@@ -54,10 +54,10 @@ class TableQuery:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One ad of a reply, and the names to send of it; None sends all."""
+    """One ad of a reply, and the names that are asked for; none means all."""
 
     ad: ClassAd
-    names: tuple[str, ...] | None
+    names: tuple[str, ...]
     # The secrets to send along, and whether the ad itself is such a private one.
     private: ClassAd | None = None
     secret: bool = False
@@ -183,16 +183,9 @@ def _wanted(entry: StoredAd, query: TableQuery) -> bool:
     return isinstance(value, (bool, int, float)) and bool(value)
 
 
-def _names(ad: ClassAd, projection: tuple[str, ...] | Expr) -> tuple[str, ...] | None:
-    """Return what to send of an ad: the names asked for and all that those refer to in it.
-
-    Without what it refers to an attribute such as Requirements would mean something else to the
-    receiver.
-    """
-    names: Iterable[str]
+def _names(ad: ClassAd, projection: tuple[str, ...] | Expr) -> tuple[str, ...]:
+    """Return the names of an ad's attributes that are asked for."""
     if isinstance(projection, tuple):
-        names = projection
-    else:
-        value = ad.evaluate_expression(projection)
-        names = split_names(value) if isinstance(value, str) else ()
-    return tuple(expand_projection(ad, names)) if names else None
+        return projection
+    value = ad.evaluate_expression(projection)
+    return tuple(split_names(value)) if isinstance(value, str) else ()

@@ -20,11 +20,14 @@ from kettle.collector.ad_kinds import (
 from kettle.collector.ad_query import MAX_QUERY, Answer, answer, extent, parse_query
 from kettle.collector.ad_store import AdStore, Sender, StoredAd
 from kettle.errors import RefusedError
-from kettle.wire.codec import Writer
+from kettle.wire.codec import Writer, expand_projection
+from kettle.wire.encoded_ads import AdEncoder
 from kettle.wire.messages.collector import Update
 
 # About 250 kB of ads with 185 attributes.
 _ADS_IN_A_PART = 50
+# Limit: projections, if each ad says which of its attributes it shows.
+_MOST_ENCODERS = 100
 
 
 def update(
@@ -100,22 +103,39 @@ def find(
 
 def _reply(answers: Iterable[Answer | None], encrypted: bool) -> Parts:
     writer = Writer(encrypted)
+    encoders: dict[tuple[str, ...], AdEncoder] = {}
     for number, found in enumerate(answers, 1):
         if found is not None:
-            write_answer(writer, found)
+            _write_answer(writer, found, encoders)
         if number % _ADS_IN_A_PART == 0:
             yield writer.getvalue(), False
             writer = Writer(encrypted)
     yield writer.integer(0).getvalue(), True
 
 
-def write_answer(writer: Writer, found: Answer) -> None:
-    """Write one ad of a reply, after the 1 that announces it; a 0 ends the reply."""
+def _write_answer(
+    writer: Writer, found: Answer, encoders: dict[tuple[str, ...], AdEncoder]
+) -> None:
+    """Write one ad of a reply, after the 1 that announces it; a 0 ends the reply.
+
+    Without what it refers to an attribute such as Requirements would mean something else to the
+    receiver, so that goes along with the names asked for.
+    """
     writer.integer(1)
-    if found.private is None:
-        writer.ad(found.ad, private=found.secret, projection=found.names)
-    else:
-        writer.ad(_with_secrets(found), private=True, projection=_names_with_secrets(found))
+    ad, names = found.ad, found.names
+    if found.private is None and not found.secret:
+        encoder = encoders.get(names)
+        if encoder is None:
+            encoder = AdEncoder(names, encrypted=writer.encrypted)
+            if len(encoders) < _MOST_ENCODERS:
+                encoders[names] = encoder
+        writer.raw(encoder.encode(ad))
+        return
+    wanted = expand_projection(ad, names) if names else None
+    if found.private is not None:
+        ad = _with_secrets(found)
+        wanted = None if wanted is None else [*wanted, *found.private.own_names()]
+    writer.ad(ad, private=True, projection=wanted)
 
 
 def _with_secrets(found: Answer) -> ClassAd:
@@ -128,9 +148,3 @@ def _with_secrets(found: Answer) -> ClassAd:
             if text is not None:
                 whole.insert_text(name, text)
     return whole
-
-
-def _names_with_secrets(found: Answer) -> tuple[str, ...] | None:
-    if found.names is None or found.private is None:
-        return found.names
-    return (*found.names, *found.private.own_names())

@@ -40,6 +40,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.statistics.windows import Recent
 from kettle.wire.levels import Level
 from kettle.wire.messages.collector import Invalidate, Query, Update, UpdateAcknowledged
+from kettle.wire.similar_ads import AlikeAds
 
 # How often old ads are looked for: a fraction of the lifetime, within these bounds in seconds.
 _SWEEP_FRACTION = 10
@@ -73,6 +74,7 @@ class CollectorService:
             int(runtime.clock.now()), window_seconds=window, quantum_seconds=quantum
         )
         self._answering = 0
+        self._updates = AlikeAds()
         self.broker = BrokerService(runtime)
         self.persistent = PersistentAds(runtime, self.store)
         self.nudge = NegotiatorNudge(runtime, self.store)
@@ -112,7 +114,7 @@ class CollectorService:
     # --- commands -----------------------------------------------------------------------------
 
     async def _on_update(self, stream: Stream) -> None:
-        message = Update.read(await stream.receive())
+        message = Update.read_alike(await stream.receive(), self._updates)
         command = stream.command
         sender = self._sender(stream)
         now = self._now()

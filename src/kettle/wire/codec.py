@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError, RemoteProtocolError
+from kettle.patterns import late_pattern
+
+if TYPE_CHECKING:
+    import re
 
 _INTEGER = struct.Struct(">q")
 _pack_integer = _INTEGER.pack
@@ -27,6 +31,8 @@ _MANTISSA_SCALE = 2147483647
 # Limit: attributes of one ad, and bytes of one string on an encrypted stream (reference's bounds).
 MAXIMUM_ATTRIBUTES = 1_000_000
 MAXIMUM_STRING = 10_000_000
+
+_PLAIN = late_pattern(r'-?\d+(?:\.\d+)?|"[^"\\]*"|true|false|undefined|TRUE|FALSE|True|False')
 
 # Bytes that a line of an ad is expected to have at most, on average.
 _WINDOW = 80
@@ -73,6 +79,11 @@ def split_names(text: str) -> list[str]:
     return [word for word in words if word.replace("_", "a").replace(".", "a").isalnum()]
 
 
+def is_plain_value(text: str) -> bool:
+    """Tell whether an attribute's text is a value as it stands, which needs no other attribute."""
+    return _PLAIN.fullmatch(text) is not None
+
+
 def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
     """Return `names` and, recursively, the attributes of the same ad that they refer to."""
     wanted: dict[str, str] = {}
@@ -82,6 +93,8 @@ def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
         if key in wanted:
             continue
         wanted[key] = name
+        if is_plain_value(ad.text(name) or ""):
+            continue
         expression = ad.lookup(name)
         if expression is not None and not expression.is_literal:
             internal, _ = expression.references(ad)
@@ -289,6 +302,17 @@ class Reader:
         if self._position != len(self._body):
             raise RemoteProtocolError(f"{self.remaining} bytes are left over in a message")
 
+    def take(self, match: Callable[[bytes, int], re.Match[bytes] | None]) -> tuple[bytes, ...]:
+        """Return the groups of what a pattern matches from here on, and go on behind it.
+
+        Nothing is taken, and the result is empty, if it does not match.
+        """
+        found = match(self._body, self._position)
+        if found is None:
+            return ()
+        self._position = found.end()
+        return found.groups()
+
     def rest(self) -> bytes:
         """Return everything that has not been read yet."""
         data = self._body[self._position :]
@@ -302,6 +326,12 @@ class Reader:
         except struct.error as error:
             raise RemoteProtocolError("a message ends where an integer is expected") from error
         self._position += 8
+        return number
+
+    def next_integer(self) -> int:
+        """Return the integer that comes next, without reading it."""
+        number = self.integer()
+        self._position -= 8
         return number
 
     def count(self, maximum: int) -> int:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Iterator
+from operator import add
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
@@ -22,11 +24,15 @@ _unpack_integer = struct.Struct(">q").unpack_from
 _PATIENCE = 8
 # Bytes by which an end must be longer to be learnt instead of one that fits.
 _WORTH_IT = 64
-# Limit: combinations of lengths remembered of one shape.
-_MOST_SIZES = 10_000
-# A line whose value begins and ends with something that is to be seen, so that nothing is to be
-# stripped; its length in two bytes of eight.
-_LINE = rb"\0{6}(..)%s = ([!-~](?:[^\0]*[!-~])?)\0"
+# Limit: numbers of attributes of which a shape is remembered.
+_MOST_SHAPES = 100
+# Limit: lines, and letters, of a shape: making one takes 0.1 ms a line.
+_MOST_LINES = 1000
+_MOST_LETTERS = 64 * 1024
+# The two empty strings that end most ads.
+_NO_TYPES = ((1).to_bytes(8, "big") + b"\0") * 2
+# A line: two bytes of its length, of eight, and its value.
+_LINE = rb"\0{6}(..)%s = ([^\0]+)\0"
 
 
 class SimilarAds:
@@ -53,7 +59,7 @@ class SimilarAds:
                 self._previous = body
                 return found
         self._missed += 1
-        if self._missed >= _PATIENCE or self._shape is None:
+        if self._missed >= _PATIENCE:
             self._learn(body)
         self._previous = body
         return Reader(body, encrypted=True).ad()
@@ -81,20 +87,67 @@ class SimilarAds:
             self._shape = found
 
 
+class AlikeAds:
+    """Reads ads that stand anywhere in messages, most of them with the names of some before.
+
+    Slots of a pool have the same names, but hardly the same end.
+    """
+
+    def __init__(self) -> None:
+        # By number of attributes; how many in a row had the same names.
+        self._shapes: dict[int, _Shape] = {}
+        self._alike: dict[int, tuple[list[str], int]] = {}
+
+    def read(self, reader: Reader) -> ClassAd:
+        """Return the next ad of a message, its secrets included; RemoteProtocolError as usual."""
+        if not reader.encrypted:
+            return reader.ad()
+        shape = self._shapes.get(reader.next_integer())
+        ad = shape.take(reader) if shape is not None else None
+        if ad is None:
+            ad = reader.ad()
+            self._learn(ad)
+        return ad
+
+    def _learn(self, ad: ClassAd) -> None:
+        """Note the names of an ad; when they have come often enough they are a shape."""
+        count, names = len(ad), ad.own_names()
+        if not 0 < count <= _MOST_LINES or sum(map(len, names)) > _MOST_LETTERS:
+            return
+        before, times = self._alike.get(count, ([], 0))
+        if names == before and times >= _PATIENCE:
+            del self._alike[count]
+            if count in self._shapes or len(self._shapes) < _MOST_SHAPES:
+                # A copy: whoever gets the ad may change it.
+                self._shapes[count] = _Shape(count, ad.copy(), _NO_TYPES)
+            return
+        if len(self._alike) >= _MOST_SHAPES:
+            self._alike.clear()
+        self._alike[count] = names, times + 1 if names == before else 1
+
+
+def read_similar_ads(reader: Reader) -> Iterator[ClassAd]:
+    """Read a sequence of (1, ad) and a final 0, as `read_flagged_ads` does."""
+    ads = AlikeAds()
+    while reader.boolean():
+        yield ads.read(reader)
+
+
 class _Shape:
     """Names, one after the other, in front of an end that is always the same."""
 
-    __slots__ = ("_beyond", "_known_sizes", "_match", "_model", "end")
+    __slots__ = ("_beyond", "_fullmatch", "_match", "_model", "_pack", "end")
 
     def __init__(self, count: int, model: ClassAd, end: bytes) -> None:
         names = [name.encode("utf-8", "surrogateescape") for name in model.own_names()]
-        # Bytes of a line in front of its value, and the NUL.
+        # Bytes of a line that are not its value, the NUL included.
         self._beyond = [len(name) + len(b" = \0") for name in names]
+        self._pack = struct.Struct(f">{len(names)}H").pack
         lines = b"".join(_LINE % re.escape(name) for name in names)
-        pattern = re.compile(re.escape(count.to_bytes(8, "big")) + lines, re.DOTALL)
-        self._match = pattern.fullmatch
+        source = re.escape(count.to_bytes(8, "big")) + lines
+        self._fullmatch = re.compile(source, re.DOTALL).fullmatch
+        self._match = re.compile(source + re.escape(end), re.DOTALL).match
         self._model = model
-        self._known_sizes: set[tuple[object, ...]] = set()
         self.end = end
 
     def read(self, body: bytes) -> ClassAd | None:
@@ -102,28 +155,31 @@ class _Shape:
         end = self.end
         if not body.endswith(end):
             return None
-        found = self._match(body, 0, len(body) - len(end))
-        if found is None:
-            return None
-        groups = found.groups()
-        texts = groups[1::2]
-        sizes = (*groups[::2], *map(len, texts))
-        if sizes not in self._known_sizes and not self._fit(sizes):
-            return None
-        return self._model.with_texts(
-            b"\0".join(texts).decode("utf-8", "surrogateescape").split("\0")
-        )
+        found = self._fullmatch(body, 0, len(body) - len(end))
+        return None if found is None else self._fill_in(found.groups())
 
-    def _fit(self, sizes: tuple[object, ...]) -> bool:
-        """Tell whether the lengths that lines say they have are those of their values."""
-        half = len(self._beyond)
-        said = [int.from_bytes(size) for size in sizes[:half] if isinstance(size, bytes)]
-        actual = [size for size in sizes[half:] if isinstance(size, int)]
-        if said != [a + b for a, b in zip(actual, self._beyond, strict=True)]:
-            return False
-        if len(self._known_sizes) < _MOST_SIZES:
-            self._known_sizes.add(sizes)
-        return True
+    def take(self, reader: Reader) -> ClassAd | None:
+        """Return the next ad of a message, None if it has another shape."""
+        groups = reader.take(self._match)
+        if not groups:
+            return None
+        ad = self._fill_in(groups)
+        if ad is None:
+            raise RemoteProtocolError("an ad has a line that is empty, or not as long as it says")
+        return ad
+
+    def _fill_in(self, groups: tuple[bytes, ...]) -> ClassAd | None:
+        """Return an ad with these values; None if a line is not as long as it says, or empty."""
+        texts = groups[1::2]
+        try:
+            sizes = self._pack(*map(add, map(len, texts), self._beyond))
+        except struct.error:
+            return None
+        if sizes != b"".join(groups[::2]):
+            return None
+        values = b"\0".join(texts).decode("utf-8", "surrogateescape").split("\0")
+        stripped = list(map(str.strip, values))
+        return self._model.with_texts(stripped) if all(stripped) else None
 
 
 def _find_shape(body: bytes, common: int) -> _Shape | None:
@@ -132,7 +188,7 @@ def _find_shape(body: bytes, common: int) -> _Shape | None:
         count = int(_unpack_integer(body)[0])
         starts = _line_starts(body, count)
         own = sum(start < len(body) - common for start in starts[:-1])
-        if own == 0:
+        if not 0 < own <= _MOST_LINES or starts[own] > _MOST_LETTERS:
             return None
         lines = body[8 : starts[own]]
         model = Reader(own.to_bytes(8, "big") + lines, encrypted=True).ad(types=False)

@@ -8,6 +8,9 @@ from kettle.classad import ClassAd
 from kettle.collector.ad_kinds import SCHEDD, SLOT, START, kind_of_type
 from kettle.collector.ad_query import answer, parse_query
 from kettle.collector.ad_store import AdStore
+from kettle.collector.commands import find
+from kettle.wire.codec import Reader
+from kettle.wire.messages.fields import read_flagged_ads
 
 
 @pytest.fixture
@@ -88,9 +91,10 @@ def test_a_projection_brings_what_its_attributes_refer_to() -> None:
     ad.insert_text("Requirements", "START")
     store.update(SLOT, ad, now=0.0)
     query = ClassAd({"Projection": "Name, Requirements Memory/1024.0"})
-    (found,) = answer(store, parse_query(5, query, store, may_see_private=False))
-    assert found.names is not None
-    names = {name.lower() for name in found.names}
+    _, parts = find(store, 5, query, may_see_private=False)
+    reply = b"".join(part for part, _ in parts(True))
+    (found,) = read_flagged_ads(Reader(reply, encrypted=True))
+    names = {name.lower() for name in found.names()}
     assert {"name", "requirements", "start", "base"} <= names
     assert "other" not in names
 

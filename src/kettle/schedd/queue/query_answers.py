@@ -7,7 +7,6 @@ attributes, so what is shared is encoded once; 100,000 jobs are 500 MB on the wi
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,11 +16,10 @@ from kettle.classad import ClassAd
 from kettle.schedd.queue import queries
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.queue.queries import Query
-from kettle.wire.codec import Writer, expand_projection, is_private_attribute
+from kettle.wire.codec import Writer, expand_projection, is_plain_value, is_private_attribute
 
 Signature = Callable[[Job], tuple[int, tuple[str, ...]]]
 
-_PLAIN = re.compile(r'-?\d+(?:\.\d+)?|"[^"\\]*"|true|false|undefined|TRUE|FALSE|True|False')
 # Limit: texts remembered as plain values, and blocks of shared attributes, within one answer.
 _MOST_PLAIN = 10_000
 _MOST_BLOCKS = 10_000
@@ -194,7 +192,7 @@ class JobBodies:
 
     def _is_plain(self, text: str) -> bool:
         """Tell whether a text is a value, which needs no other attribute."""
-        if not _PLAIN.fullmatch(text):
+        if not is_plain_value(text):
             return False
         if len(self._plain) < _MOST_PLAIN:
             self._plain.add(text)

@@ -10,18 +10,33 @@ from kettle.classad import ClassAd, Expr, unparse
 from kettle.patterns import late_pattern
 
 # Values that are printed as they stand, without being parsed.
-_PLAIN = late_pattern(r'0|-?[1-9][0-9]{0,17}|true|false|undefined|"[ !#-\[\]-~]*"')
+_VALUE = r'0|-?[1-9][0-9]{0,17}|true|false|undefined|"[ !#-\[\]-~]*"'
+_PLAIN = late_pattern(_VALUE)
+_ALL_PLAIN = late_pattern(rf"(?:(?:{_VALUE})(?:\n|\Z))*")
 # Limit: different orders of names, and different expressions, that are remembered.
 _MOST_ORDERS = 1000
 _MOST_TEXTS = 20_000
+
+
+class _Order:
+    """How ads with the same names are printed: the order of their lines, with gaps for values.
+
+    `odd` are the places whose values are not always plain.
+    """
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        ordered = sorted(names, key=str.lower)
+        self.keys = [name.lower() for name in ordered]
+        self.template = "".join(f"{name.replace('%', '%%')} = %s\n" for name in ordered) + "\n"
+        self.odd: list[int] = []
 
 
 class LongAds:
     """Renders ads one after the other."""
 
     def __init__(self) -> None:
-        # Names as they come → key and printed beginning of each line, in order.
-        self._orders: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+        # By the names as they come.
+        self._orders: dict[tuple[str, ...], _Order] = {}
         self._texts: dict[str, str] = {}
 
     def render(self, ad: ClassAd) -> str:
@@ -34,24 +49,27 @@ class LongAds:
             return ""
         order = self._orders.get(names)
         if order is None:
-            order = [(name.lower(), f"{name} = ") for name in sorted(names, key=str.lower)]
+            order = _Order(names)
             if len(self._orders) < _MOST_ORDERS:
                 self._orders[names] = order
-        pieces: list[str] = []
-        plain, table = _PLAIN.fullmatch, ad.table
-        for key, beginning in order:
-            found = table.get(key)
-            if found is None:
-                found = _inherited(ad, key)
-            if type(found) is not str:
-                text = found.text(old=True)  # type: ignore[union-attr]
-            elif plain(found):
-                text = found
-            else:
-                text = self._canonical(ad, key, found)
-            pieces += (beginning, text, "\n")
-        pieces.append("\n")
-        return "".join(pieces)
+        table = ad.table if ad.parent is None else ad.flattened().table
+        values = [table[key] for key in order.keys]
+        odd = [(place, values[place]) for place in order.odd]
+        for place in order.odd:
+            values[place] = "0"
+        if not _are_plain(values):
+            more = [place for place, raw in enumerate(values) if not _are_plain([raw])]
+            odd += [(place, values[place]) for place in more]
+            order.odd += more
+        for place, raw in odd:
+            values[place] = self._text(ad, order.keys[place], raw)
+        return order.template % tuple(values)
+
+    def _text(self, ad: ClassAd, key: str, raw: Expr | str) -> str:
+        """Return a value as it is printed."""
+        if not isinstance(raw, str):
+            return raw.text(old=True)
+        return raw if _PLAIN.fullmatch(raw) else self._canonical(ad, key, raw)
 
     def _canonical(self, ad: ClassAd, key: str, text: str) -> str:
         """Return an expression as it is printed once it has been parsed."""
@@ -65,11 +83,10 @@ class LongAds:
         return known
 
 
-def _inherited(ad: ClassAd, key: str) -> Expr | str:
-    parent = ad.parent
-    while parent is not None:
-        found = parent.table.get(key)
-        if found is not None:
-            return found
-        parent = parent.parent
-    raise KeyError(key)
+def _are_plain(values: list[Expr | str]) -> bool:
+    """Tell whether all values are texts that are printed as they came."""
+    try:
+        joined = "\n".join(values)  # type: ignore[arg-type]
+    except TypeError:
+        return False  # an expression that somebody has parsed
+    return joined.count("\n") < len(values) and _ALL_PLAIN.fullmatch(joined) is not None

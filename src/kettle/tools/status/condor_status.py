@@ -239,7 +239,10 @@ def projection(wish: Wish) -> list[str]:
     if wish.columns:
         names = wish.columns.names()
     else:
-        names = set(MODES[wish.mode].names.split()) | wish.added.names()
+        mode = MODES[wish.mode]
+        names = set(mode.names.split()) | wish.added.names()
+        if wish.sums_alone and mode.totals is not None and mode.totals.names:
+            return mode.totals.names.split()
         if wish.compact is not None:
             names |= set(COMPACT_NAMES.split())
     for text in wish.sort:
@@ -264,7 +267,7 @@ def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
         keyed = [(_sort_key(ad, expressions), ad) for ad in ads]
         found = [(key, ad) for key, ad in keyed if key is not None]
         ads = [ad for _, ad in sorted(found, key=lambda pair: pair[0])]
-    elif not wish.sort:
+    elif not wish.sort and not wish.sums_alone:
         ads = sorted(ads, key=_natural_key)
     return ads[: wish.limit] if wish.limit else ads
 

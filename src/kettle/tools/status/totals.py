@@ -37,12 +37,13 @@ class Totals(Struct):
     parted: bool = True
     # What follows the last row.
     after: tuple[str, ...] = ()
+    # What is looked at, if that is less than the table looks at.
+    names: str = ""
 
 
 def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False) -> list[str]:
     """Return the lines below a table, with the empty ones between; nothing without ads."""
     rows: dict[str, Row] = {}
-    whole: Row = [0.0] * totals.columns
     malformed = count = 0
     for ad in ads:
         count += 1
@@ -52,9 +53,10 @@ def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False)
             continue
         complete = totals.add(ad, rows.setdefault(key, [0.0] * totals.columns))
         malformed += not complete
-        totals.add(ad, whole)
     if not count:
         return []
+    whole: Row = [sum(column) for column in zip(*rows.values(), strict=True)]
+    whole = whole or [0.0] * totals.columns
     width = _label_width(totals, rows, fits or totals.fits)
     lines = ["", " " * width + totals.heading, *([""] if totals.parted else [])]
     if not totals.by_key:
@@ -257,6 +259,7 @@ SLOT_STATES = Totals(
     platform,
     _count_states(_STATES, first_is_total=True),
     _numbers(6, 6, 8, 10, 8, 11, 7, 9, 7),
+    names="Activity Arch OpSys State",
 )
 ACTIVITIES = Totals(
     " Total Owner Unclaimed Claimed Preempting Matched  Drain Backfill BkIdle",

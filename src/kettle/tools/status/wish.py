@@ -197,6 +197,12 @@ class Wish(Struct):
     columns: Columns = field(default_factory=Columns)
     added: Columns = field(default_factory=Columns)
 
+    @property
+    def sums_alone(self) -> bool:
+        """Whether nothing is shown but sums over all ads: no ad by itself, in no order."""
+        others = (self.form, self.columns, self.print_format, self.merge_file, self.limit)
+        return self.totals_only and not any(others)
+
 
 class ContradictionError(UsageError):
     """Two options that choose different ads; shown without the usage."""

@@ -9,8 +9,10 @@ Collector protocol.
 from __future__ import annotations
 
 from kettle.classad import ClassAd
+from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.messages.fields import Message, ad, flagged_ads, integer, optional
+from kettle.wire.similar_ads import AlikeAds
 
 UPDATES: dict[Command, str] = {
     Command.UPDATE_STARTD_AD: "Machine",
@@ -79,6 +81,14 @@ class Update(Message, command=Command.UPDATE_STARTD_AD):
 
     public: ClassAd = ad(private=True)
     private: ClassAd | None = optional(ad(private=True))
+
+    @classmethod
+    def read_alike(cls, reader: Reader, ads: AlikeAds) -> Update:
+        """Read an update as `read` does, where many are like those that `ads` has read."""
+        public = ads.read(reader)
+        private = reader.ad() if reader.remaining else None
+        reader.finish()
+        return cls(public, private)
 
 
 class UpdateAcknowledged(Message, answers=Command.UPDATE_STARTD_AD_WITH_ACK):
