@@ -56,6 +56,7 @@ class FakeStarter:
         self.stays = stays
         self.processes = 0
         self.orders: list[words.ControlMessage] = []
+        self.claim_goes_on: list[bool] = []
         self.activations: list[words.StarterActivation] = []
         self.stubborn = stubborn
         self.finish = asyncio.Event()
@@ -86,7 +87,7 @@ class FakeStarter:
         died = asyncio.ensure_future(self.die.wait())
         await asyncio.wait((ended, died), return_when=asyncio.FIRST_COMPLETED)
         if not died.done():
-            done = ClassAd({"ExitCode": 0, "Stays": self.stays, "Asks": self.stays})
+            done = ClassAd({"ExitCode": 0, "Stays": self.stays})
             await stream.send(words.StarterDone(done))
         if self.stays:
             with contextlib.suppress(ConnectionLost):
@@ -103,9 +104,14 @@ class FakeStarter:
                 if order.content.boolean("Asked") is not True:
                     _, (connection,), _, _ = socket.recv_fds(hand, 1, 1)
                     os.close(connection)
-                self.activations.append(words.StarterActivation.read(Reader(order.activation)))
+                if order.activation:
+                    activation = words.StarterActivation.read(Reader(order.activation))
+                    self.activations.append(activation)
                 await stream.send(words.StarterDone(ClassAd({"ExitCode": 0, "Stays": True})))
-            self.orders.append(order)
+            if isinstance(order, words.ClaimAnswer):
+                self.claim_goes_on.append(order.content.boolean("Start") is True)
+            else:
+                self.orders.append(order)
             leave = isinstance(order, words.KillJob | words.VacateJob)
             if leave and not (self.stubborn and isinstance(order, words.VacateJob)):
                 self.finish.set()

@@ -112,6 +112,7 @@ def test_the_present_job_first_uses_up_its_retirement(tmp_path: Path) -> None:
         wish = Wish(point)
         await wish.ask(of("bob", 2))
         assert point.phase() is Phase.CLAIMED_RETIRING
+        assert starter.claim_goes_on == [False]
         await asyncio.sleep(30)
         assert (starter.orders, wish.reply) == ([], None)
         # Counted from the job's start, and ahead by the vacate time (B122, B126).

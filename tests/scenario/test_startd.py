@@ -127,7 +127,7 @@ def test_a_starter_that_stays_may_ask_for_the_next_job_of_its_claim(tmp_path: Pa
         await point.activate(claim_id, job())
         starter.finish.set()
         await asyncio.sleep(0.1)
-        assert [one.content.boolean("Start") for one in starter.orders] == [True]
+        assert not starter.orders
         await starter.ask(job())
         assert [one.number for one in starter.activations] == [1, 2]
         assert starter.activations[1].claim_id == claim_id
@@ -145,6 +145,56 @@ def test_a_starter_that_stays_may_ask_for_the_next_job_of_its_claim(tmp_path: Pa
         assert not point.startd.processes.children()
 
     play(tmp_path, scenario, 'START = TARGET.Cmd =!= "/bin/no"\n', starter)
+
+
+def test_a_starter_that_asks_again_hears_only_what_is_new(tmp_path: Path) -> None:
+    starter = FakeStarter(stays=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        starter.finish.set()
+        await asyncio.sleep(1)
+        granted = await starter.ask(job())
+        assert isinstance(granted, words.NextActivation)
+        assert granted.activation == b""
+        assert granted.content.integer("Number") == 2
+        first = starter.activations[0].slot
+        news = [name for name in granted.content.names() if name not in {"Asked", "Number"}]
+        assert all(words.is_passing(name) for name in news)
+        passed = {name.lower() for name in first.own_names() if words.is_passing(name)}
+        told = {name.lower() for name in (*news, *words.OF_THE_JOB)}
+        assert passed <= told
+        now = granted.content.integer("MyCurrentTime") or 0
+        assert now == (first.integer("MyCurrentTime") or 0) + 1
+        await asyncio.sleep(0.1)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        # What all slots share has changed: it comes once more.
+        point.service.refresh()
+        granted = await starter.ask(job())
+        assert isinstance(granted, words.NextActivation)
+        assert starter.activations[-1].machine is not None
+
+    play(tmp_path, scenario, "", starter)
+
+
+def test_a_starter_hears_when_its_claim_takes_no_further_job(tmp_path: Path) -> None:
+    # B138; the starter tells its shadow with the end of the job.
+    starter = FakeStarter(stays=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(59)
+        assert not starter.claim_goes_on
+        await asyncio.sleep(2)
+        assert starter.claim_goes_on == [False]
+        starter.finish.set()
+        await asyncio.sleep(0.1)
+        refused = await starter.ask(job())
+        assert isinstance(refused, words.ActivationRefused)
+
+    play(tmp_path, scenario, "CLAIM_WORKLIFE = 60\n", starter)
 
 
 def test_a_next_job_that_nobody_can_read_costs_its_shadow_the_starter(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ TOO_COMPLEX = {
     "runtime logs.parse_verbosity",
     "startd ads._fill_rollup",
     "starter peek.plan_look",
-    "starter service.Starter._transfer_output",
     "tools columns.Columns.add_auto",
     "tools condor_config_val.parse_arguments",
     "tools condor_config_val.show_name",
@@ -46,7 +45,7 @@ IN_CYCLES = {
     "config": 2,
     "schedd": 10,
     "startd": 4,
-    "starter": 6,
+    "starter": 3,
     "tools": 7,
 }
 

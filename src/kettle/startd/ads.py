@@ -21,6 +21,7 @@ from kettle.startd.retirement import Grants, retirement_left
 from kettle.startd.slot_machine import Phase
 from kettle.startd.slot_policy import Verdict, read_verdict
 from kettle.startd.slots import Bundle, whole
+from kettle.wire.messages.starter_control import OF_THE_JOB
 
 POLICY_DEFAULTS = {
     "START": "true",
@@ -347,12 +348,37 @@ def _fill_state(ad: ClassAd, record: SlotRecord, machine: Machine, now: float) -
     usage_pids = record.usage.integer("NumPids") if record.usage is not None else None
     ad["NumPids"] = (usage_pids or 0) if running else 0
     ad["RetirementTimeRemaining"] = _retirement_remaining(ad, record, now)
+    _fill_phase_times(ad, record, now)
+
+
+def _fill_phase_times(ad: ClassAd, record: SlotRecord, now: float) -> None:
+    slot = record.slot
     for phase, spent in record.phase_seconds.items():
         extra = now - slot.entered_activity_at if phase is slot.phase else 0
         ad[f"TotalTime{phase.state}{phase.activity}"] = int(spent + extra)
     if slot.phase not in record.phase_seconds:
         spent = now - slot.entered_activity_at
         ad[f"TotalTime{slot.phase.state}{slot.phase.activity}"] = int(spent)
+
+
+def passing_ad(record: SlotRecord, machine: Machine, now: float) -> ClassAd:
+    """Return what of a claimed slot's ad is another for each job, without what is of the job."""
+    ad = ClassAd()
+    ad["MyCurrentTime"] = machine.date(now)
+    ad["EnteredCurrentActivity"] = machine.date(record.slot.entered_activity_at)
+    _fill_phase_times(ad, record, now)
+    if record.claim is not None:
+        ad["TotalClaimRunTime"] = int(now - record.claim.claimed_at)
+    return ad
+
+
+def is_lasting(record: SlotRecord, config: Config) -> bool:
+    """Whether nothing but `passing_ad` and the job is new in a claimed slot's ad for the next one.
+
+    That is so where nobody waits for the slot, and no ad has what others or jobs put there.
+    """
+    configured = config.words("STARTD_JOB_ATTRS") or config.words("STARTD_SLOT_ATTRS")
+    return record.waiting_job is None and not configured
 
 
 def _retirement_remaining(ad: ClassAd, record: SlotRecord, now: float) -> int:
@@ -440,14 +466,6 @@ def public_claim_id(claim_id: str) -> str:
     return claim_id.rpartition("#")[0] + "#..."
 
 
-_JOB_ATTRIBUTES = (
-    "JobId",
-    "GlobalJobId",
-    "JobUniverse",
-    "ImageSize",
-    "DiskUsage",
-    "ExecutableSize",
-)
 _USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage", "CpusUsage")
 
 
@@ -457,7 +475,7 @@ def _fill_job(
     job = record.job
     if job is None or record.claim is None or record.claim.phase is ClaimPhase.OFFERED:
         return
-    for name in (*_JOB_ATTRIBUTES, *config.words("STARTD_JOB_ATTRS")):
+    for name in (*OF_THE_JOB, *config.words("STARTD_JOB_ATTRS")):
         expression = job.lookup(name)
         if expression is not None:
             ad.insert_text(name, job.text(name) or "undefined")

@@ -172,6 +172,11 @@ class StartdService:
             ads.add_policy(ad, record, config)
         return ad
 
+    def passing_ad(self, record: SlotRecord) -> ClassAd:
+        """Return what of a claimed slot's ad is another for each job, but for what is the job's."""
+        self.machine.set_ahead = set_ahead(self.runtime.clock)
+        return ads.passing_ad(record, self.machine, self._now())
+
     # ---- claims -------------------------------------------------------------------------------
 
     def mint(self) -> Claim:
@@ -198,6 +203,7 @@ class StartdService:
 
     def retire_session(self, claim: Claim) -> None:
         """Let a claim's session end some time after the claim."""
+        self.claims.forget(claim)
         loop = asyncio.get_running_loop()
         network = self.runtime.network
         loop.call_later(CLAIM_SESSION_END_SECONDS, network.remove_session, ClaimId(claim.claim_id))
@@ -238,9 +244,13 @@ class StartdService:
             self.machine.set_claim(record, claim_machine.break_off(record.claim))
             if before.activation:
                 self.machine.counters.job_preemptions += 1
+                if record.slot.phase.state == "Claimed":
+                    # Its job may come to its end all the same.
+                    self.claims.tell_starter(record, goes_on=False)
         elif before.leaving_code and not record.slot.leaving_code and record.slot.activation:
             assert record.claim is not None
             self.machine.set_claim(record, claim_machine.keep(record.claim))
+            self.claims.tell_starter(record, goes_on=True)
 
     def _perform(self, record: SlotRecord, effect: ev.Effect) -> None:
         starter = self.starters.find(effect.activation)
@@ -360,9 +370,6 @@ class StartdService:
         if starter.final is not None and "BytesSent" in starter.final:
             to_job, from_job = starter.final.real("BytesRecvd"), starter.final.real("BytesSent")
             self.machine.counters.on_moved(to_job or 0.0, from_job or 0.0)
-        if starter.final is not None and starter.final.boolean("Asks") is True:
-            start = self.claims.may_start(record)
-            starter.post(words.ClaimAnswer(ClassAd({"Start": start})))
 
     def trace(self, record: SlotRecord, step: Step) -> None:
         """Leave a line of a step of the slot's job in the log, where that is wanted."""

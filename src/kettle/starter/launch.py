@@ -83,9 +83,35 @@ class LaunchPlan:
     program: str = ""
 
     @property
+    def streams(self) -> bool:
+        """Whether any of the standard files is streamed."""
+        return self.stdin.stream or self.stdout.stream or self.stderr.stream
+
+    @property
     def reads_and_writes_nothing(self) -> bool:
         """Whether all three standard files are /dev/null, as a spawn has them by itself."""
         return {self.stdin, self.stdout, self.stderr} == {_NOTHING}
+
+
+@dataclass(frozen=True)
+class SlotShare:
+    """What of the machine is the slot's, as the job's environment says it."""
+
+    cores: str = "1"
+    gpus: str = ""
+    # Identifiers of other resources, by the name of the attribute that has them.
+    assigned: Mapping[str, str] = field(default_factory=dict)
+
+
+def share_of(slot: ClassAd) -> SlotShare:
+    """Read a slot's share from its ad."""
+    assigned = {
+        name: slot.string(name) or ""
+        for name in slot.names()
+        if name.lower().startswith("assigned") and name.lower() != "assignedgpus"
+    }
+    cores = max(1, int(slot.real("Cpus") or 1))
+    return SlotShare(str(cores), slot.string("AssignedGPUs") or "", assigned)
 
 
 @dataclass(frozen=True)
@@ -102,6 +128,8 @@ class Surroundings:
     delayed_prefix: str = "Chirp*"
     starter_environment: Mapping[str, str] = field(default_factory=dict)
     slot_tmp: str = ""
+    # None where it has to be read from the slot's ad.
+    share: SlotShare | None = None
 
 
 def uses_file_transfer(job: ClassAd, file_system_domain: str) -> bool:
@@ -189,8 +217,8 @@ def plan_environment(
     cwd: str,
 ) -> dict[str, str]:
     """Return the job's environment; what the job itself sets wins, but for `_CONDOR_` names."""
-    cores = str(max(1, int(slot.real("Cpus") or 1)))
-    gpus = slot.string("AssignedGPUs") or ""
+    share = around.share or share_of(slot)
+    gpus = share.gpus
     tmp = around.slot_tmp or sandbox.scratch
     made = {
         "APPTAINER_CACHEDIR": sandbox.scratch,
@@ -206,7 +234,7 @@ def plan_environment(
         "TMPDIR": tmp,
         "_CHIRP_DELAYED_UPDATE_PREFIX": around.delayed_prefix,
     }
-    made.update(dict.fromkeys(THREAD_LIMITS, cores))
+    made.update(dict.fromkeys(THREAD_LIMITS, share.cores))
     fixed = {
         "_CONDOR_AssignedGPUs": gpus or NO_GPU,
         "_CONDOR_BIN": around.bin_directory,
@@ -221,9 +249,7 @@ def plan_environment(
     }
     if around.wrapper:
         fixed["_CONDOR_WRAPPER_ERROR_FILE"] = posixpath.join(sandbox.scratch, WRAPPER_ERROR_NAME)
-    for name in slot.names():
-        if name.lower().startswith("assigned") and name.lower() != "assignedgpus":
-            fixed[f"_CONDOR_{name}"] = slot.string(name) or ""
+    fixed.update((f"_CONDOR_{name}", ids) for name, ids in share.assigned.items())
     return {**made, **around.starter_environment, **wanted, **fixed}
 
 

@@ -15,13 +15,13 @@ from kettle.errors import RefusedError
 from kettle.wire.codec import Reader
 from kettle.wire.dialog import Dialog, Receive, Send
 from kettle.wire.messages import syscalls
-from kettle.wire.messages.rpc import Call, Reply, Shape
+from kettle.wire.messages.rpc import Call, RepeatedCall, Reply, Shape
 
 # Limit: how long a shadow may take for one call; a file server of its own may be slow.
 CALL_SECONDS = 300.0
 
 
-def invoke(call: Call) -> Dialog[Reply]:
+def invoke(call: Call | RepeatedCall) -> Dialog[Reply]:
     """Make one call and return its reply; ConnectionLost if the shadow is gone."""
     yield Send(call)
     if call.reply is Shape.NOTHING:
@@ -30,11 +30,11 @@ def invoke(call: Call) -> Dialog[Reply]:
     return call.read_answer(reader)
 
 
-def must(call: Call) -> Dialog[Reply]:
+def must(call: Call | RepeatedCall) -> Dialog[Reply]:
     """Make a call that has to succeed; RefusedError with the errno where it does not."""
     reply = yield from invoke(call)
     if reply.value < 0:
-        name = type(call).__name__
+        name = type(call.call if isinstance(call, RepeatedCall) else call).__name__
         raise RefusedError(f"the shadow refused {name}: errno {reply.errno}", code=reply.errno)
     return reply
 

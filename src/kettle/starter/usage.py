@@ -5,15 +5,14 @@ Arithmetic over samples of the process table; `services/job.py` takes the sample
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kettle.classad import ClassAd
 
 MEMORY_USAGE_EXPRESSION = "((ResidentSetSize + 1023) / 1024)"
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """The job's processes at one moment. Sizes in KiB, times in seconds."""
 
     pids: int = 0
@@ -27,53 +26,53 @@ class Sample:
     writes: int = 0
 
 
-@dataclass(frozen=True)
-class Usage:
+_NOTHING = Sample()
+
+
+class Usage(NamedTuple):
     """The highest and last values of a job, and its times."""
 
     started_at: float = 0.0
-    peak: Sample = field(default_factory=Sample)
-    last: Sample = field(default_factory=Sample)
+    peak: Sample = _NOTHING
+    last: Sample = _NOTHING
     disk_kib: int = 0
 
     def observe(self, sample: Sample) -> Usage:
         """Take in a sample; sizes keep their peak, times never go down."""
-        peak = Sample(
-            pids=max(self.peak.pids, sample.pids),
-            image_kib=max(self.peak.image_kib, sample.image_kib),
-            resident_kib=max(self.peak.resident_kib, sample.resident_kib),
-            user_seconds=max(self.peak.user_seconds, sample.user_seconds),
-            system_seconds=max(self.peak.system_seconds, sample.system_seconds),
-            read_kib=max(self.peak.read_kib, sample.read_kib),
-            write_kib=max(self.peak.write_kib, sample.write_kib),
-            reads=max(self.peak.reads, sample.reads),
-            writes=max(self.peak.writes, sample.writes),
-        )
-        return replace(self, peak=peak, last=sample)
+        peak = Sample._make(map(max, self.peak, sample))
+        return Usage(self.started_at, peak, sample, self.disk_kib)
 
 
 def update_ad(usage: Usage, pid: int, state: str, now: float) -> ClassAd:
     """Return a periodic update (register_job_info)."""
     peak = usage.peak
+    ran_seconds = int(now - usage.started_at)
+    figures: dict[str, int] = {
+        "JobPid": pid,
+        "NumPids": usage.last.pids,
+        "ImageSize": peak.image_kib,
+        "ResidentSetSize": peak.resident_kib,
+        "DiskUsage": usage.disk_kib,
+        "BlockReads": peak.reads,
+        "BlockWrites": peak.writes,
+        "BlockReadKbytes": peak.read_kib,
+        "BlockWriteKbytes": peak.write_kib,
+        "RecentBlockReads": 0,
+        "RecentBlockWrites": 0,
+        "RecentBlockReadKbytes": 0,
+        "RecentBlockWriteKbytes": 0,
+        "JobStartDate": int(usage.started_at),
+        "StatsLifetime": ran_seconds,
+        "RecentStatsLifetime": ran_seconds,
+    }
     ad = ClassAd()
-    ad["JobPid"] = pid
-    ad["NumPids"] = usage.last.pids
+    for name, figure in figures.items():
+        # As text: it is only ever sent on.
+        ad.insert_text(name, str(figure))
     ad["JobState"] = state
-    ad["ImageSize"] = peak.image_kib
-    ad["ResidentSetSize"] = peak.resident_kib
     ad.insert_text("MemoryUsage", MEMORY_USAGE_EXPRESSION)
     ad["RemoteUserCpu"] = round(peak.user_seconds, 6)
     ad["RemoteSysCpu"] = round(peak.system_seconds, 6)
-    ad["DiskUsage"] = usage.disk_kib
-    ad["BlockReads"] = peak.reads
-    ad["BlockWrites"] = peak.writes
-    ad["BlockReadKbytes"] = peak.read_kib
-    ad["BlockWriteKbytes"] = peak.write_kib
-    for name in ("Reads", "Writes", "ReadKbytes", "WriteKbytes"):
-        ad[f"RecentBlock{name}"] = 0
-    ad["JobStartDate"] = int(usage.started_at)
-    ad["StatsLifetime"] = int(now - usage.started_at)
-    ad["RecentStatsLifetime"] = int(now - usage.started_at)
     return ad
 
 

@@ -283,6 +283,11 @@ def stream_file_names(job: ClassAd) -> dict[str, str]:
     return names
 
 
+def sends_only_changes(job: ClassAd) -> bool:
+    """Whether a job's output is what is new in its sandbox, and nothing that it has to be."""
+    return job.lookup("TransferOutput") is None and not stream_file_names(job)
+
+
 def plan_output(
     job: ClassAd,
     view: FileView,

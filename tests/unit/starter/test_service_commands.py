@@ -46,9 +46,7 @@ class RunningJob:
         self.world = SimpleNamespace(log=lambda _: None)
         self.taken: list[Any] = []
         self.shadow = SimpleNamespace(reconnect=self.taken.append)
-
-    def info_ad(self) -> ClassAd:
-        return ClassAd()
+        self.reports = SimpleNamespace(info_with_slot=ClassAd)
 
 
 @pytest.mark.parametrize(

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
+from kettle.starter.service import Starter
 from kettle.starter.services.control import StartdControl
-from kettle.wire.codec import Writer
+from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 
@@ -106,3 +108,32 @@ def test_a_job_without_its_connection_is_refused_and_never_waited_for() -> None:
 
     with ours, theirs:
         talk(startd, theirs)
+
+
+def test_a_grant_that_says_only_what_is_new_is_the_last_one_with_another_number() -> None:
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        first = StarterActivation.read(Reader(activation(1)))
+        control.begin(cast("Starter", SimpleNamespace(activation=first)))
+        asking = asyncio.ensure_future(control.ask_activation(job()))
+        await stream.receive()
+        news = ClassAd({"Asked": True, "Number": 2, "MyCurrentTime": 99})
+        stream.post(words.NextActivation(news, b""))
+        answer = await asking
+        assert isinstance(answer, StarterActivation)
+        assert (answer.number, answer.claim_id) == (2, first.claim_id)
+        assert answer.slot.names() == ["MyCurrentTime"]
+        assert answer.job.integer("ClusterId") == 7
+
+    talk(startd)
+
+
+def test_a_claim_goes_on_until_the_startd_says_that_it_does_not() -> None:
+    async def startd(stream: Stream, control: StartdControl) -> None:
+        assert control.claim_goes_on
+        stream.post(words.ClaimAnswer(ClassAd({"Start": False})))
+        # Whatever comes after it has been heard.
+        stream.post(words.ActivationRefused(ClassAd({"Code": -1})))
+        await control.hear()
+        assert not control.claim_goes_on
+
+    talk(startd)

@@ -19,18 +19,9 @@ from typing import Protocol
 from kettle.errors import KettleError
 from kettle.runtime.storage.small_files import read_small
 
-# What Python or a daemon ignores or handles and a program expects to find as the kernel made it.
-_DEFAULT_SIGNALS = (
-    signal.SIGPIPE,
-    signal.SIGXFSZ,
-    signal.SIGHUP,
-    signal.SIGINT,
-    signal.SIGQUIT,
-    signal.SIGTERM,
-    signal.SIGUSR1,
-    signal.SIGUSR2,
-    signal.SIGCHLD,
-)
+# A program finds every signal as the kernel made it, whatever we ignore or handle. To name all of
+# them costs less than to name some: the C library looks at what is left out.
+_DEFAULT_SIGNALS = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
 
 # Limit: exits of strangers remembered while a zygote's answer is on its way.
 _UNCLAIMED_EXITS = 256

@@ -19,7 +19,7 @@ from kettle.errors import KettleError
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
-from kettle.startd import claim_machine, requests
+from kettle.startd import ads, claim_machine, requests
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase, Holder
 from kettle.startd.machine import SlotRecord
@@ -56,6 +56,8 @@ class ClaimCommands:
         # What starters were last given of the ad that slots share.
         self._base: ClassAd | None = None
         self._telling: set[asyncio.Task[object]] = set()
+        # By claim, what waits for the end of its worklife.
+        self._worklives: dict[str, asyncio.TimerHandle] = {}
 
     def register(self) -> None:
         """Make the commands known to the network."""
@@ -252,22 +254,51 @@ class ClaimCommands:
             starter.post(words.ActivationRefused(ClassAd({"Code": _ANOTHER_STARTER})))
             starters.let_go(starter.claim_id)
             return
-        judged = self._judge_activation(starter.claim_id, job)
-        if isinstance(judged, messages.ActivateClaimReply):
-            ad = ClassAd({"Code": judged.code})
-            ad.update(judged.failure or {})
-            starter.post(words.ActivationRefused(ad))
+        record = self._judge_claim(starter.claim_id, job)
+        if isinstance(record, messages.ActivateClaimReply):
+            self._refuse_starter(starter, record)
             return
-        record, ad = judged
+        self._public_base()
+        if starters.knows(starter) and self._is_as_before(record):
+            news = self._service.passing_ad(record)
+            starters.begin_again(starter, self._begin(record), news)
+            return
+        ad = self._judge_job(record, job)
+        if isinstance(ad, messages.ActivateClaimReply):
+            self._refuse_starter(starter, ad)
+            return
         activation = self._begin_activation(record, ad, starter.peer_user, b"")
         # The starter has the job's ad: it asked with it.
         activation.job = ClassAd()
         starters.begin_as_asked(starter, activation)
 
+    def _refuse_starter(
+        self, starter: StarterProcess, refusal: messages.ActivateClaimReply
+    ) -> None:
+        ad = ClassAd({"Code": refusal.code})
+        ad.update(refusal.failure or {})
+        starter.post(words.ActivationRefused(ad))
+
+    def _is_as_before(self, record: SlotRecord) -> bool:
+        """Whether the slot takes any job of its claim, and its ad is but for the times the same."""
+        service = self._service
+        config = service.runtime.config
+        verdict = ads.constant_verdict(config, record)
+        takes_all = verdict is not None and verdict.start is True and service.machine.drain is None
+        return takes_all and ads.is_lasting(record, config)
+
     def _judge_activation(
         self, claim_id: str, job: ClassAd
     ) -> tuple[SlotRecord, ClassAd] | messages.ActivateClaimReply:
         """Return the slot and its ad if the job may be started there, else why not."""
+        record = self._judge_claim(claim_id, job)
+        if isinstance(record, messages.ActivateClaimReply):
+            return record
+        ad = self._judge_job(record, job)
+        return ad if isinstance(ad, messages.ActivateClaimReply) else (record, ad)
+
+    def _judge_claim(self, claim_id: str, job: ClassAd) -> SlotRecord | messages.ActivateClaimReply:
+        """Return the slot, with this job from now on, if its claim may run one; else why not."""
         service = self._service
         service.machine.counters.activation_requests += 1
         record = service.machine.find_claim(claim_id)
@@ -281,10 +312,14 @@ class ClaimCommands:
                 job, VacateReasonCode.ActivationStillCleaning, _TRY_AGAIN
             )
         record.job = job
-        ad = service.slot_ad(record, policy=True)
+        return record
+
+    def _judge_job(self, record: SlotRecord, job: ClassAd) -> ClassAd | messages.ActivateClaimReply:
+        """Return the slot's ad if it takes the job, else why not."""
+        ad = self._service.slot_ad(record, policy=True)
         if ad.evaluate("Start", job) is False:
             return self._refuse_activation(job, VacateReasonCode.ActivationNoMatch, 0)
-        return record, ad
+        return ad
 
     async def _await_leaving(self, claim_id: str) -> None:
         """Wait for a job of the claim that was told to leave.
@@ -306,13 +341,10 @@ class ClaimCommands:
             failure["VacateReason"] = _reason(code).doc
         return messages.ActivateClaimReply(word, failure)
 
-    def _begin_activation(
-        self, record: SlotRecord, ad: ClassAd, user: str, channel: bytes
-    ) -> StarterActivation:
-        """Let the slot's job begin; return what its starter has to know."""
+    def _begin(self, record: SlotRecord) -> int:
+        """Let the slot's job begin; return the number of the activation."""
         service, claim = self._service, record.claim
         assert claim is not None
-        assert record.job is not None
         service.activations += 1
         number, now = service.activations, service.runtime.clock.steady()
         service.machine.set_claim(record, claim_machine.activate(claim, number, now))
@@ -321,6 +353,17 @@ class ClaimCommands:
         service.apply(record, ev.ClaimActivated(number))
         service.machine.counters.job_starts += 1
         service.trace(record, Step.ACTIVATED)
+        self._note_worklife(claim, now)
+        return number
+
+    def _begin_activation(
+        self, record: SlotRecord, ad: ClassAd, user: str, channel: bytes
+    ) -> StarterActivation:
+        """Let the slot's job begin; return what its starter has to know."""
+        number = self._begin(record)
+        service, claim = self._service, record.claim
+        assert claim is not None
+        assert record.job is not None
         return StarterActivation(
             number,
             record.name,
@@ -396,6 +439,32 @@ class ClaimCommands:
             )
         else:
             starter.vacate(code, "Claim deactivated forcibly", graceful=False, seconds=0)
+
+    def _note_worklife(self, claim: Claim, now: float) -> None:
+        """Let the starter know when its claim, which runs its first job, may run no other."""
+        if claim.worklife_seconds < 0 or claim.activations:
+            return
+        left = max(0.0, claim.claimed_at + claim.worklife_seconds - now)
+        loop, claim_id = asyncio.get_running_loop(), claim.claim_id
+        self._worklives[claim_id] = loop.call_later(left, self._on_worklife_over, claim_id)
+
+    def _on_worklife_over(self, claim_id: str) -> None:
+        self._worklives.pop(claim_id, None)
+        record = self._service.machine.find_claim(claim_id)
+        if record is not None:
+            self.tell_starter(record, goes_on=False)
+
+    def tell_starter(self, record: SlotRecord, *, goes_on: bool) -> None:
+        """Tell a running job's starter whether its claim may run another one."""
+        starter = self._service.starters.find(record.slot.activation)
+        if starter is not None:
+            starter.post(words.ClaimAnswer(ClassAd({"Start": goes_on and self.may_start(record)})))
+
+    def forget(self, claim: Claim) -> None:
+        """A claim is over."""
+        timer = self._worklives.pop(claim.claim_id, None)
+        if timer is not None:
+            timer.cancel()
 
     def may_start(self, record: SlotRecord | None) -> bool:
         """Whether the slot's claim may run another job."""

@@ -155,7 +155,7 @@ class Starters:
             self._let_go(old)
             return None
         os.close(connection)
-        return self._set_to_work(old, activation)
+        return self._set_to_work(old, activation.number, activation.peer_user)
 
     def _suits(self, starter: StarterProcess, job: ClassAd) -> bool:
         """Whether a starter that waits may run this job."""
@@ -163,21 +163,18 @@ class Starters:
         current = starter.generation == self.generation
         return same and current and starter.child is not None and starter.child.running
 
-    def _set_to_work(
-        self, old: StarterProcess, activation: words.StarterActivation
-    ) -> StarterProcess:
+    def _set_to_work(self, old: StarterProcess, number: int, peer_user: str) -> StarterProcess:
         starter = replace(
             old,
-            number=activation.number,
-            slot_name=activation.slot_name,
-            peer_user=activation.peer_user,
+            number=number,
+            peer_user=peer_user,
             machine_stamp=self.machine_stamp,
             usage=None,
             final=None,
             done=asyncio.Event(),
             told_to_leave=False,
         )
-        self._finished.pop(activation.claim_id, None)
+        self._finished.pop(starter.claim_id, None)
         self._running[starter.number] = self._current[starter.pid] = starter
         return starter
 
@@ -196,7 +193,19 @@ class Starters:
         writer = Writer()
         activation.write(writer)
         starter.post(words.NextActivation(ClassAd({"Asked": True}), writer.getvalue()))
-        return self._set_to_work(starter, activation)
+        return self._set_to_work(starter, activation.number, activation.peer_user)
+
+    def knows(self, starter: StarterProcess) -> bool:
+        """Whether a starter has the ad that slots share as it is now."""
+        return starter.machine_stamp == self.machine_stamp
+
+    def begin_again(self, starter: StarterProcess, number: int, news: ClassAd) -> None:
+        """Grant a starter what it asked for, where it knows all but the `news`."""
+        self._idle.pop(starter.claim_id)[1].cancel()
+        news["Asked"] = True
+        news["Number"] = number
+        starter.post(words.NextActivation(news, b""))
+        self._set_to_work(starter, number, starter.peer_user)
 
     async def _fork(
         self, activation: words.StarterActivation, data: bytes, connection: int

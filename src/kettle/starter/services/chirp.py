@@ -11,19 +11,22 @@ import contextlib
 import secrets
 import socket
 import string
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.loopback import uid_of_peer
 from kettle.starter import chirp, syscalls
-from kettle.starter.services.sandbox import SmallFile
+from kettle.starter.sandbox import Sandbox
+from kettle.starter.services.sandbox import SandboxKeeper, SmallFile
+from kettle.starter.settings import StarterSettings
+from kettle.wire.dialog import Dialog
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Reply
 
-if TYPE_CHECKING:
-    from kettle.starter.service import Starter
+T = TypeVar("T")
 
 # 31 of 16 letters are 124 bits.
 _COOKIE_LETTERS = 31
@@ -40,12 +43,77 @@ def _make_cookie() -> str:
     return "".join(_LETTERS[byte & 15] for byte in secrets.token_bytes(_COOKIE_LETTERS))
 
 
-class ChirpServer:
-    """Listens for the job, and for nobody else."""
+class Starter(Protocol):
+    """What is needed of the job's starter."""
 
-    def __init__(self, starter: Starter) -> None:
-        self._starter = starter
+    job: ClassAd
+    settings: StarterSettings
+    sandbox: Sandbox
+    delayed: dict[str, str]
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+    def log(self, text: str) -> None:
+        """Write a line to the starter's log."""
+        ...
+
+    async def call(self, make: Callable[[], Dialog[T]]) -> T:
+        """Make a call to the shadow."""
+        ...
+
+
+class ChirpDoor:
+    """Where a starter's jobs connect, one after the other: a port of the loopback interface."""
+
+    def __init__(self) -> None:
         self._socket: socket.socket | None = None
+        self._let_in: Callable[[socket.socket], None] | None = None
+
+    def open(self, let_in: Callable[[socket.socket], None]) -> tuple[str, int]:
+        """Hand connections to `let_in` from now on; return host and port."""
+        self._let_in = let_in
+        if self._socket is None:
+            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            sock.bind(("127.0.0.1", 0))
+            sock.listen(16)
+            sock.setblocking(False)
+            self._socket = sock
+            asyncio.get_running_loop().add_reader(sock.fileno(), self._on_connection)
+        host, port = self._socket.getsockname()
+        return host, port
+
+    def shut(self) -> None:
+        """Let nobody in until the next job."""
+        self._let_in = None
+
+    def close(self) -> None:
+        """Stop listening."""
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket.fileno())
+            self._socket.close()
+            self._socket = None
+
+    def _on_connection(self) -> None:
+        assert self._socket is not None
+        try:
+            connection, _ = self._socket.accept()
+        except OSError:
+            return
+        if self._let_in is None:
+            connection.close()
+        else:
+            self._let_in(connection)
+
+
+class ChirpServer:
+    """Answers one job, and nobody else."""
+
+    def __init__(self, starter: Starter, door: ChirpDoor) -> None:
+        self._starter = starter
+        self._door = door
         self._cookie = _make_cookie()
         self._open = 0
         self._strangers = 0
@@ -61,29 +129,15 @@ class ChirpServer:
         """Listen; return the file that tells the job where, if it is to know."""
         if not self._starter.settings.enable_chirp:
             return []
-        sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        sock.bind(("127.0.0.1", 0))
-        sock.listen(16)
-        sock.setblocking(False)
-        self._socket = sock
-        asyncio.get_running_loop().add_reader(sock.fileno(), self._on_connection)
-        host, port = sock.getsockname()
+        host, port = self._door.open(self._let_in)
         text = f"{host} {port} {self._cookie}\n"
         return [SmallFile(self._starter.sandbox.chirp_config, text, 0o700)]
 
     def close(self) -> None:
-        """Stop listening."""
-        if self._socket is not None:
-            asyncio.get_running_loop().remove_reader(self._socket.fileno())
-            self._socket.close()
-            self._socket = None
+        """Let nobody in any more."""
+        self._door.shut()
 
-    def _on_connection(self) -> None:
-        assert self._socket is not None
-        try:
-            connection, _ = self._socket.accept()
-        except OSError:
-            return
+    def _let_in(self, connection: socket.socket) -> None:
         full = self._open >= _MOST_CONNECTIONS or self._strangers >= _MOST_STRANGERS
         # Any account of the machine can connect; the job's own shall not have to wait for that.
         if full or uid_of_peer(connection) not in {None, 0, self._starter.keeper.account.uid}:

@@ -17,6 +17,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.starter.launch import LaunchPlan
 from kettle.starter.peek import Piece, look_reply, plan_look
 from kettle.starter.services.ssh import ShellServer
+from kettle.starter.services.world import Handler
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages import queue_queries as queries
@@ -35,19 +36,21 @@ _RENEWED = ("TransferKey", "TransferSocket", "ShadowIpAddr", "ShadowVersion", "U
 
 
 class StarterCommands:
-    """Registers and answers the commands."""
+    """Answers the commands about one job."""
 
     def __init__(self, starter: Starter) -> None:
         self._starter = starter
         self._shells = ShellServer(starter)
 
-    def register(self) -> None:
-        """Make the commands known to the network."""
-        self._starter.world.register(Command.CA_CMD, self.on_claim_command)
-        self._starter.world.register(Command.CA_AUTH_CMD, self.on_claim_command)
-        self._starter.world.register(Command.CREATE_JOB_OWNER_SEC_SESSION, self.on_create_session)
-        self._starter.world.register(Command.STARTER_PEEK, self.on_peek)
-        self._starter.world.register(Command.START_SSHD, self.on_start_sshd)
+    def handlers(self) -> dict[Command, Handler]:
+        """Return what may be asked, and what answers it."""
+        return {
+            Command.CA_CMD: self.on_claim_command,
+            Command.CA_AUTH_CMD: self.on_claim_command,
+            Command.CREATE_JOB_OWNER_SEC_SESSION: self.on_create_session,
+            Command.STARTER_PEEK: self.on_peek,
+            Command.START_SSHD: self.on_start_sshd,
+        }
 
     async def on_claim_command(self, stream: Stream) -> None:
         """Answer a CA_ command."""
@@ -69,7 +72,7 @@ class StarterCommands:
             if text is not None:
                 starter.job.insert_text(attribute, text)
         starter.short_way = request.boolean(SHORT_WAY) is True
-        reply = starter.info_ad()
+        reply = starter.reports.info_with_slot()
         reply["MyType"] = "Reply"
         reply["TargetType"] = "Command"
         reply["Result"] = "Success"

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd
@@ -24,8 +24,23 @@ from kettle.wire.codec import Reader
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 
-if TYPE_CHECKING:
-    from kettle.starter.service import Starter
+
+class Starter(Protocol):
+    """The job that orders are about."""
+
+    activation: StarterActivation
+
+    def leave(self, vacate: Vacate, *, graceful: bool, seconds: float) -> None:
+        """End the job."""
+        ...
+
+    def suspend(self) -> None:
+        """Freeze the job."""
+        ...
+
+    def resume(self) -> None:
+        """Thaw the job."""
+        ...
 
 
 class StartdControl:
@@ -42,12 +57,15 @@ class StartdControl:
         self.startd_gone = False
         self._next: words.NextActivation | None = None
         self._refused: words.ActivationRefused | None = None
-        self._start: bool | None = None
+        # What was granted last; the next grant may say only what is new.
+        self._granted: StarterActivation | None = None
+        self.claim_goes_on = True
         self._heard = asyncio.Event()
 
     def begin(self, starter: Starter) -> None:
         """From here on orders are for this activation."""
         self._starter, self._done = starter, False
+        self._granted = starter.activation
         if self.startd_gone:
             self._leave_at_once(starter)
 
@@ -71,8 +89,7 @@ class StartdControl:
                 self._refused = order
                 self.wake()
             elif isinstance(order, words.ClaimAnswer):
-                self._start = order.content.boolean("Start") is True
-                self.wake()
+                self.claim_goes_on = order.content.boolean("Start") is True
             elif self._starter is not None:
                 self._carry_out(order, self._starter)
 
@@ -84,13 +101,6 @@ class StartdControl:
         """Wait until there is news, from the startd or from whoever woke us."""
         await self._heard.wait()
         self._heard.clear()
-
-    async def claim_answer(self) -> bool:
-        """Return whether the claim may run another job, which the startd says at the end of one."""
-        while self._start is None and not self.startd_gone:
-            await self.hear()
-        answer, self._start = self._start, None
-        return answer is True
 
     def next_activation(self) -> tuple[StarterActivation, int] | None:
         """Return another activation and its connection, if the startd has sent any.
@@ -123,9 +133,32 @@ class StartdControl:
             # The same claim was activated with another connection meanwhile: that one counts.
             self._next = order
             return None
-        activation = StarterActivation.read(Reader(order.activation))
+        if order.activation:
+            activation = StarterActivation.read(Reader(order.activation))
+        else:
+            activation = self._granted_again(order.content)
         activation.job = Reader(job).ad()
         return activation
+
+    def _granted_again(self, news: ClassAd) -> StarterActivation:
+        """Return the last activation with another number; its slot is only what is passing."""
+        last, number = self._granted, news.integer("Number") or 0
+        assert last is not None
+        for name in ("Asked", "Number"):
+            news.discard(name)
+        return StarterActivation(
+            number,
+            last.slot_name,
+            last.claim_id,
+            last.generation,
+            last.host,
+            last.startd_name,
+            last.peer_user,
+            b"",
+            news,
+            ClassAd(),
+            None,
+        )
 
     def _ask(self, job: bytes) -> None:
         # An earlier refusal may have crossed an activation that came without being asked for.
@@ -163,18 +196,16 @@ class StartdControl:
         ad["StarterIpAddr"] = address
         self._post(words.JobUsage(ad))
 
-    def tell_done(self, final: ClassAd | None, *, stays: bool = False, asks: bool = False) -> None:
+    def tell_done(self, final: ClassAd | None, *, stays: bool = False) -> None:
         """Report, once, that no process and no file of the job is left.
 
-        `stays` offers to run another job of the claim; `asks` wants a `claim_answer`.
+        `stays` offers to run another job of the claim.
         """
         if not self._done:
             self._done = True
             ad = ClassAd(parent=final)
             if stays:
                 ad["Stays"] = True
-            if asks:
-                ad["Asks"] = True
             self._post(words.StarterDone(ad))
 
     def _post(self, message: words.ControlMessage) -> None:

@@ -11,12 +11,13 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
+from kettle.starter.place import is_secret
 from kettle.starter.sandbox import Sandbox
-from kettle.wire.codec import is_private_attribute
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,7 @@ class SmallFile:
 
 def ad_file(path: str, lines: Iterable[str]) -> SmallFile:
     """Return an ad as a file for the job to read, without what is nobody's business."""
-    # Nearly every line is told by its first letter to be no secret.
-    kept = [
-        line
-        for line in lines
-        if line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])
-    ]
-    return SmallFile(path, "\n".join([*kept, ""]))
+    return SmallFile(path, "\n".join([*(line for line in lines if not is_secret(line)), ""]))
 
 
 @dataclass
@@ -57,6 +52,17 @@ class KeptSandbox:
                 remove_tree(self.root)
 
 
+class Survey(NamedTuple):
+    """What is in a sandbox once its job has ended.
+
+    The size of the job's files in KiB, their number, and whether nothing is there but what we made.
+    """
+
+    kib: int
+    files: int
+    is_as_made: bool
+
+
 class SandboxKeeper:
     """Owns the directories of one sandbox on disk; `kept` is what the job before left of its own.
 
@@ -75,6 +81,7 @@ class SandboxKeeper:
         self.account = account
         self.files = OwnedFiles(privileges, account)
         self._kept = kept
+        self._seen: Survey | None = None
         # Whether nothing of the job is left.
         self._removed = False
 
@@ -117,36 +124,51 @@ class SandboxKeeper:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(path)
 
-    def leave_to_next(self) -> bool:
-        """Keep the sandbox for the next job if nothing is in it but what we put there.
-
-        False if it has to be removed. No process of the job may be left.
-        """
-        kept = self._kept
+    def survey(self) -> Survey:
+        """Look at what the job left. No process of it may live."""
         try:
             with self.privileges.as_account(self.account):
-                self._removed = kept is not None and self._is_as_made()
+                self._seen = self._survey_as_made()
         except OSError:
-            return False
-        if kept is not None and self._removed:
-            kept.root, kept.account = self.sandbox.root, self.account
-        return self._removed
+            self._seen = None
+        if self._seen is None:
+            kib, files = self.measure()
+            self._seen = Survey(kib, files, is_as_made=False)
+        return self._seen
 
-    def _is_as_made(self) -> bool:
-        """Whether every folder is there, is the job's account's and as open as it was made."""
+    def _survey_as_made(self) -> Survey | None:
+        """Return what is there if every folder is the account's, as open and full as it was made.
+
+        None where anything is otherwise.
+        """
         box = self.sandbox
         layout: tuple[tuple[str, int, set[str]], ...] = (
             (box.root, 0o700, {"scratch", "user", "htcondor"}),
-            (box.scratch, 0o700, {".job.ad", ".machine.ad"}),
             (box.user, 0o700, {".chirp.config"}),
             (box.htcondor, 0o700, set()),
+            (box.scratch, 0o700, {".job.ad", ".machine.ad"}),
         )
-        for folder, mode, names in layout:
+        names: list[str] = []
+        for folder, mode, ours in layout:
             facts = os.lstat(folder)
             if facts.st_mode != stat.S_IFDIR | mode or facts.st_uid != self.account.uid:
-                return False
-            if not names.issuperset(os.listdir(folder)):
-                return False
+                return None
+            names = os.listdir(folder)
+            if not ours.issuperset(names):
+                return None
+        sizes = [os.lstat(f"{box.scratch}/{name}").st_blocks for name in names]
+        return Survey(sum((blocks + 1) // 2 for blocks in sizes), len(sizes), is_as_made=True)
+
+    def leave_to_next(self) -> bool:
+        """Keep the sandbox for the next job if nothing is in it but what we put there.
+
+        False if it has to be removed. No process of the job may have lived since the survey.
+        """
+        kept, seen = self._kept, self._seen or self.survey()
+        if kept is None or not seen.is_as_made:
+            return False
+        kept.root, kept.account = self.sandbox.root, self.account
+        self._removed = True
         return True
 
     def write(self, path: str, text: str, mode: int) -> None:

@@ -23,10 +23,9 @@ from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.owned_files import account_of_owner
-from kettle.starter.account import Claimed
+from kettle.starter.place import Place
 from kettle.starter.service import Starter
 from kettle.starter.services.control import StartdControl
-from kettle.starter.services.sandbox import KeptSandbox
 from kettle.starter.services.view import JobView
 from kettle.starter.services.watch import SlotGroup
 from kettle.starter.services.world import StarterWorld
@@ -64,51 +63,63 @@ class Tenure:
         self._stays = stays
         # What all slots of the machine share; it comes again when it has changed.
         self._machine: ClassAd | None = None
-        self._kept = KeptSandbox()
+        # What is the same for all jobs, until the startd says otherwise.
+        self._place: Place | None = None
         # Whose session the network has.
         self._claim_id = ""
-        self._accounts: dict[tuple[Claimed, str, str], Account] = {}
 
     async def serve(self, activation: StarterActivation, shadow: Stream) -> None:
         """Run this job and those that follow."""
+        world = self.make_world()
         try:
-            await self._serve(activation, shadow)
+            await self._serve(world, activation, shadow)
         finally:
-            self._kept.remove(self._around.privileges)
+            world.close()
 
-    async def _serve(self, activation: StarterActivation, shadow: Stream) -> None:
+    async def _serve(
+        self, world: StarterWorld, activation: StarterActivation, shadow: Stream
+    ) -> None:
         # What belongs to the process and not to a job.
         lasting = tasks.running()
         for count in range(1, MOST_ACTIVATIONS + 1):
             may_stay = self._stays and count < MOST_ACTIVATIONS
-            starter = await self._run_one(activation, shadow, may_stay=may_stay)
+            starter = await self._run_one(world, activation, shadow, may_stay=may_stay)
             await tasks.cancel_all(except_for=lasting)
-            if not starter.stays or self._around.processes.children():
+            if not starter.end.stays or self._around.processes.children():
                 return
-            following = await self._following(starter.line)
+            following = await self._following(starter.end.line)
             if following is None:
                 return
             activation, shadow = following
             os.umask(UMASK)
 
     async def _run_one(
-        self, activation: StarterActivation, shadow: Stream, *, may_stay: bool
+        self, world: StarterWorld, activation: StarterActivation, shadow: Stream, *, may_stay: bool
     ) -> Starter:
-        self._machine = activation.machine or self._machine
-        activation.slot.parent = self._machine
-        world = self.make_world(shadow)
         if activation.claim_id != self._claim_id:
             self._claim_id = activation.claim_id
             world.accept_session(ClaimId(activation.claim_id))
         if not self._stays:
             world.submitter = self._submitter(activation.job)
-        starter = Starter(activation, world, self._around.control)
-        starter.may_stay = may_stay
+        world.begin(shadow)
+        place = self._place_of(world, activation)
+        control = self._around.control
+        starter = Starter(activation, place, world, control, shadow, may_stay=may_stay)
         try:
             await starter.run()
         finally:
             world.leave()
         return starter
+
+    def _place_of(self, world: StarterWorld, activation: StarterActivation) -> Place:
+        """Return the place of the jobs, and complete the activation's slot."""
+        self._machine = activation.machine or self._machine
+        if self._place is None or "Name" in activation.slot:
+            activation.slot.parent = self._machine
+            self._place = world.place_of(activation.slot, activation.slot_name)
+        else:
+            activation.slot = self._place.slot_for(activation.slot, activation.job)
+        return self._place
 
     def _submitter(self, job: ClassAd) -> Account | None:
         """Return whose the files of a local job are; None if he has no account here.
@@ -121,8 +132,8 @@ class Tenure:
             return account_of_owner(self._around.privileges, job.string("Owner") or "")
         return None
 
-    def make_world(self, shadow: Stream) -> StarterWorld:
-        """Return the surroundings of one job."""
+    def make_world(self) -> StarterWorld:
+        """Return what all jobs have around them."""
         around = self._around
         return StarterWorld(
             around.settings,
@@ -131,11 +142,8 @@ class Tenure:
             around.privileges,
             around.network,
             around.log,
-            shadow,
             slot_group=around.slot_group,
             view=around.view,
-            accounts=self._accounts,
-            kept_sandbox=self._kept,
         )
 
     async def _following(self, line: Stream | None) -> tuple[StarterActivation, Stream] | None:

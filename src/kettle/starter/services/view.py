@@ -34,7 +34,8 @@ class JobView:
         self._namespace: MountNamespace | None = None
         self._refused = not privileges.can_switch
         self._made_for: tuple[tuple[str, ...], int, bool] | None = None
-        self._private: list[str] = []
+        # The folders that are the job's own, opened inside.
+        self._private: list[int] = []
 
     @property
     def possible(self) -> bool:
@@ -67,19 +68,17 @@ class JobView:
                 os.mkdir(source, 0o700)
                 os.chown(source, account.uid, account.gid)
                 kernel.mount(source, target, flags=kernel.MS_BIND)
-                self._private.append(target)
+                self._private.append(_open_folder(target))
             if shared_memory and os.path.isdir(_SHARED_MEMORY):
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV
                 kernel.mount("tmpfs", _SHARED_MEMORY, "tmpfs", flags, "mode=1777")
-                self._private.append(_SHARED_MEMORY)
+                self._private.append(_open_folder(_SHARED_MEMORY))
 
     def _empty(self) -> None:
         """Remove what the job before left; all its processes are dead."""
-        assert self._namespace is not None
-        with self._namespace.entered():
-            for folder in self._private:
-                for name in os.listdir(folder):
-                    _remove(f"{folder}/{name}")
+        for folder in self._private:
+            for name in os.listdir(folder):
+                _remove(f"/proc/self/fd/{folder}/{name}")
 
     @contextlib.contextmanager
     def entered(self) -> Iterator[None]:
@@ -117,11 +116,17 @@ class JobView:
             self._close()
 
     def _close(self) -> None:
+        for folder in self._private:
+            os.close(folder)
         self._made_for, self._private = None, []
         if self._namespace is not None:
             self._namespace.close()
             self._namespace = None
             remove_tree(self.folder)
+
+
+def _open_folder(path: str) -> int:
+    return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
 
 def _remove(path: str) -> None:

@@ -1,15 +1,15 @@
 """What a starter has around it: clock, processes, privileges, network, log.
 
-The startd's runtime is not ours: a starter is forked bare and makes for itself only what one job
-needs, and the network only once something asks for it.
+The startd's runtime is not ours: a starter is forked bare and makes for itself only what its jobs
+need, and the network only once something asks for it. All of it lasts as long as the process; what
+belongs to one job is set anew by `begin`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
 from kettle.runtime.clock import Clock
@@ -20,12 +20,8 @@ from kettle.runtime.sockets import host_names
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.starter.account import Claimed, is_dedicated
-from kettle.starter.argument_syntax import parse_arguments
-from kettle.starter.exit_pipeline import Role
-from kettle.starter.launch import LaunchPlan, StandardFile
-from kettle.starter.limits import disk_limit_kib, plan_limits
-from kettle.starter.private_view import private_folders
-from kettle.starter.sandbox import Sandbox
+from kettle.starter.place import Place, Process
+from kettle.starter.services.chirp import ChirpDoor
 from kettle.starter.services.job import JobProcesses
 from kettle.starter.services.sandbox import KeptSandbox
 from kettle.starter.services.view import JobView
@@ -35,9 +31,6 @@ from kettle.wire.commands import Command
 from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
 from kettle.wire.sinful import Sinful
-
-if TYPE_CHECKING:
-    from kettle.starter.service import Starter
 
 Handler = Callable[[Stream], Awaitable[None]]
 
@@ -52,19 +45,33 @@ class StarterWorld:
     privileges: Privileges
     network: SystemNetwork
     log: Log
-    shadow_stream: Stream
     # Names the sandbox and marks the job's processes; a simulation has many starters in a process.
     pid: int = field(default_factory=os.getpid)
     slot_group: SlotGroup | None = None
     view: JobView | None = None
-    # The sessions of people who look at the job.
-    owners: list[ClaimId] = field(default_factory=list)
     # As whom jobs of this claim run, by what was asked to decide it.
     accounts: dict[tuple[Claimed, str, str], Account] = field(default_factory=dict)
-    # What the job before left of its sandbox; None where each job makes its own.
-    kept_sandbox: KeptSandbox | None = None
+    # What the job before left of its sandbox.
+    kept_sandbox: KeptSandbox = field(default_factory=KeptSandbox)
+    chirp_door: ChirpDoor = field(default_factory=ChirpDoor)
     # Whose files a job reads and writes where it was submitted, when its schedd is our parent.
     submitter: Account | None = None
+    # The shadow of the present job.
+    shadow_host: str = ""
+    # The sessions of people who look at it.
+    owners: list[ClaimId] = field(default_factory=list)
+    _handlers: dict[Command, Handler] = field(default_factory=dict)
+
+    def begin(self, shadow: Stream) -> None:
+        """A job begins."""
+        self.shadow_host = shadow.remote_host
+
+    def place_of(self, slot: ClassAd, slot_name: str) -> Place:
+        """Return what is the same for all jobs in a slot."""
+        own = Process(
+            self.pid, self.address, self.ancestors(), self.job_environment(), machine_pids()
+        )
+        return Place(self.settings, slot, slot_name, own)
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""
@@ -78,24 +85,26 @@ class StarterWorld:
         )
 
     def confine(
-        self, jobs: JobProcesses, sandbox: Sandbox, slot: ClassAd, job: ClassAd, *, transfers: bool
+        self, jobs: JobProcesses, place: Place, slot: ClassAd, job: ClassAd, *, transfers: bool
     ) -> ResourceWatch:
         """Shut the job's processes, before there are any, off from others, as far as we can.
 
         They get a control group and a view of the machine's folders. Return what watches that they
         stay within the slot's limits.
         """
-        rules = self.settings.limits
-        wanted = plan_limits(rules, slot, job, machine_pids())
+        wanted = place.limits(slot, job)
         jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
         if self.view is not None and self.view.possible:
-            needed = (sandbox.root, "" if transfers else job.string("Iwd") or "")
-            folders = private_folders(self.settings.private_folders, slot, job, needed)
+            folders = place.private_folders(slot, job, "" if transfers else job.string("Iwd") or "")
             shared = self.settings.private_shared_memory
             self.view.prepare(folders, jobs.account, shared_memory=shared)
             jobs.view = self.view
         return ResourceWatch(
-            rules, jobs.group, wanted.memory, disk_limit_kib(rules, slot), self.settings.execute
+            self.settings.limits,
+            jobs.group,
+            wanted.memory,
+            place.disk_limit_kib,
+            self.settings.execute,
         )
 
     @property
@@ -103,9 +112,15 @@ class StarterWorld:
         """Where this starter listens."""
         return str(self.network.address)
 
-    def register(self, command: Command, handler: Handler) -> None:
-        """Answer a command."""
-        self.network.register(command, handler)
+    def answer_with(self, handlers: dict[Command, Handler]) -> None:
+        """Let these answer whoever asks, until there is another job; it has the same commands."""
+        first, self._handlers = not self._handlers, handlers
+        if first:
+            for command in handlers:
+                self.network.register(command, self._answer)
+
+    async def _answer(self, stream: Stream) -> None:
+        await self._handlers[Command(stream.command)](stream)
 
     def accept_session(self, claim: ClaimId) -> None:
         """Let whoever knows this id in, as the submit side."""
@@ -123,7 +138,13 @@ class StarterWorld:
         """The job is over: whoever was let in because of it is shown out."""
         for session in self.owners:
             self.network.remove_session(session)
+        self.owners.clear()
         self.network.hang_up()
+
+    def close(self) -> None:
+        """No job comes any more: let go of what was kept for the next one."""
+        self.chirp_door.close()
+        self.kept_sandbox.remove(self.privileges)
 
     async def connect(
         self, address: Sinful, command: Command, *, session: ClaimId | None
@@ -133,7 +154,7 @@ class StarterWorld:
 
     def is_submit_host_ours(self) -> bool:
         """Whether the shadow's host is this machine, or has a name in our UID domain."""
-        address, domain = self.shadow_stream.remote_host, self.settings.uid_domain
+        address, domain = self.shadow_host, self.settings.uid_domain
         return (
             not address
             or host_names.is_own_address(address)
@@ -145,7 +166,7 @@ class StarterWorld:
         return account.home if account.home and os.path.isdir(account.home) else ""
 
     def ancestors(self) -> dict[str, str]:
-        """Return the markers by which processes of the job are found again, whoever adopts them.
+        """Return the markers by which processes of jobs are found again, whoever adopts them.
 
         One per level: startd, starter; the value names the process below it, its birth and a
         number that nobody can guess.
@@ -167,28 +188,7 @@ class StarterWorld:
         names = set(wanted.replace(",", " ").split())
         return {name: value for name, value in os.environ.items() if name in names}
 
-    def plan_script(self, starter: Starter, plan: LaunchPlan, role: Role) -> LaunchPlan:
-        """Return what to start for a pre or post script: the job's plan with another program."""
-        job = starter.job
-        prefix = {Role.PRE: "Pre", Role.POST: "Post", Role.TOOL: "ToolDaemon"}[role]
-        command = job.string(f"{prefix}Cmd") or ""
-        program = os.path.join(starter.sandbox.scratch, os.path.basename(command))
-        if not starter.transfers or not os.path.exists(program):
-            program = os.path.join(plan.cwd, command)
-        else:
-            starter.keeper.make_executable(program)
-        arguments = parse_arguments(job.string(f"{prefix}Arguments"), job.string(f"{prefix}Args"))
-        nothing = StandardFile("/dev/null")
-        return replace(
-            plan,
-            argv=(program, *arguments),
-            program=program,
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
-        )
-
-    async def exit_hook(self, starter: Starter) -> bool:  # noqa: ARG002 - hooks come later
+    async def exit_hook(self) -> bool:
         """Run HOOK_JOB_EXIT where there is one."""
         return True
 

@@ -349,9 +349,9 @@ class _SimulatedTenure(Tenure):
         self._process = process
         self._witness = witness
 
-    def make_world(self, shadow: Stream) -> StarterWorld:
-        """Return the surroundings of one job."""
-        world = _SimulatedStarterWorld(**vars(super().make_world(shadow)))
+    def make_world(self) -> StarterWorld:
+        """Return what all jobs have around them."""
+        world = _SimulatedStarterWorld(**vars(super().make_world()))
         world.pid, world.process, world.witness = self._process.pid, self._process, self._witness
         return world
 

@@ -243,6 +243,29 @@ class Call(Message):
         return Reply.read(self.reply, reader)
 
 
+class RepeatedCall:
+    """A call that is made again and again in the same words: they are encoded once."""
+
+    def __init__(self, call: Call) -> None:
+        self.call = call
+        self.reply = call.reply
+        # By whether the connection is encrypted.
+        self._encoded: dict[bool, bytes] = {}
+
+    def write(self, writer: Writer) -> None:
+        """Append the call."""
+        data = self._encoded.get(writer.encrypted)
+        if data is None:
+            own = Writer(writer.encrypted)
+            self.call.write(own)
+            data = self._encoded[writer.encrypted] = own.getvalue()
+        writer.raw(data)
+
+    def read_answer(self, reader: Reader) -> Reply:
+        """Read the reply to this call."""
+        return self.call.read_answer(reader)
+
+
 def read_call(table: dict[int, type[Call]], reader: Reader) -> Call:
     """Read a call's number and arguments; an unknown number is a RemoteProtocolError."""
     number = reader.integer()

@@ -56,11 +56,34 @@ class HandConnection(ControlMessage, word=6):
     """{State (hex), Command}: a connection follows as a descriptor (reconnect, peek, ssh)."""
 
 
+OF_THE_JOB = (
+    "JobId",
+    "GlobalJobId",
+    "JobUniverse",
+    "ImageSize",
+    "DiskUsage",
+    "ExecutableSize",
+)
+"""What a claimed slot's ad repeats of the job it is to run."""
+
+_PASSING = frozenset(name.lower() for name in OF_THE_JOB) | frozenset(
+    ("enteredcurrentactivity", "mycurrenttime", "totalclaimruntime")
+)
+
+
+def is_passing(name: str) -> bool:
+    """Whether an attribute of a slot's ad is another one for each job of a claim."""
+    lowered = name.lower()
+    return lowered in _PASSING or lowered.startswith("totaltime")
+
+
 class NextActivation(ControlMessage, word=7):
-    """{[Asked]}: run another job of the same claim; `activation` is a StarterActivation.
+    """{[Asked, Number, …]}: run another job of the same claim; `activation` is a StarterActivation.
 
     Its connection lies in the socket for descriptors. If the starter asked for this activation, the
-    connection is the one it has, and the job the one it asked for: neither travels.
+    connection is the one it has, and the job the one it asked for: neither travels. If nothing else
+    is new since its last activation, none travels at all: the ad has its Number, and what is
+    passing in the slot's ad and not of the job.
     """
 
     activation: bytes = counted_bytes(_MAXIMUM_CHANNEL)
@@ -74,7 +97,10 @@ class ActivationRefused(ControlMessage, word=8):
 
 
 class ClaimAnswer(ControlMessage, word=9):
-    """{Start}: the activation is over, and whether the claim may run another job."""
+    """{Start}: from now on the claim may run another job after this one, or may not.
+
+    Until it is said, it may.
+    """
 
 
 class StarterStarted(ControlMessage, word=11):
@@ -90,10 +116,9 @@ class JobState(ControlMessage, word=13):
 
 
 class StarterDone(ControlMessage, word=14):
-    """{ExitReason, [ExitCode, ExitSignal, final usage], [Stays, Asks]}: the activation is over.
+    """{ExitReason, [ExitCode, ExitSignal, final usage], [Stays]}: the activation is over.
 
-    With Stays the starter waits for another activation of the claim, else it ends; with Asks it
-    waits for a ClaimAnswer first.
+    With Stays the starter waits for another activation of the claim, else it ends.
     """
 
 

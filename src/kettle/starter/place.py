@@ -1,0 +1,201 @@
+"""What is the same for every job that runs in a slot, worked out once for all jobs of a claim.
+
+Pure. From one job of a claim to the next a slot's ad changes only in its times and in what it
+repeats of the job (`is_passing`); the startd then sends no more than that
+(`wire.messages.starter_control.NextActivation`). Everything else that is read from the ad, its text
+in .machine.ad, what the shadow is told of it, limits, environment, is kept here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError
+from kettle.starter.launch import SlotShare, Surroundings, share_of
+from kettle.starter.limits import Limits, disk_limit_kib, plan_limits
+from kettle.starter.private_view import private_folders
+from kettle.starter.sandbox import Sandbox
+from kettle.starter.settings import StarterSettings
+from kettle.wire.codec import is_private_attribute
+from kettle.wire.messages.rpc import RepeatedCall
+from kettle.wire.messages.starter_control import OF_THE_JOB, is_passing
+
+# What register_starter_info repeats from the slot's ad.
+_FROM_SLOT = (
+    "Cpus",
+    "Memory",
+    "Disk",
+    "GPUs",
+    "Name",
+    "Machine",
+    "MachineResources",
+    "PrivateNetworkName",
+)
+
+
+@dataclass(frozen=True)
+class Process:
+    """The starter's own process, as its jobs and its shadows see it."""
+
+    pid: int
+    address: str
+    ancestors: dict[str, str] = field(default_factory=dict)
+    # What jobs inherit of our environment, where they are to.
+    environment: dict[str, str] = field(default_factory=dict)
+    machine_pids: int = 0
+
+
+class Place:
+    """One slot with the starter that works in it. `slot` is the whole ad, for the first job."""
+
+    def __init__(
+        self, settings: StarterSettings, slot: ClassAd, slot_name: str, process: Process
+    ) -> None:
+        self._settings = settings
+        self._first = slot
+        self._short_name = slot_name.partition("@")[0]
+        self.process = process
+        self._folders: dict[str, tuple[str, ...]] = {}
+        self._surroundings: Surroundings | None = None
+        # How a job's beginning is told on the short way, by whether files may travel.
+        self.repeated: dict[bool, RepeatedCall] = {}
+        self.sandbox = Sandbox.of_starter(settings.execute, process.pid)
+
+    # ---- the slot's ad ------------------------------------------------------------------------
+
+    def slot_for(self, passing: ClassAd, job: ClassAd) -> ClassAd:
+        """Return the slot's ad for a later job, from what the startd says of it."""
+        passing.parent = self._first
+        for name in OF_THE_JOB:
+            text = job.text(name)
+            if text is not None:
+                passing.insert_text(name, text)
+        return passing
+
+    def text_of(self, slot: ClassAd) -> str:
+        """Return the slot's ad for a job as text: what .machine.ad holds."""
+        if slot is self._first:
+            return "\n".join([*(line for line in slot.lines() if not is_secret(line)), ""])
+        own = [f"{name} = {slot.text(name)}" for name in slot.own_names()]
+        return "\n".join([*own, self._lasting_text])
+
+    @cached_property
+    def _lasting_text(self) -> str:
+        lines = (line for line in self._first.lines() if not is_secret(line))
+        kept = [line for line in lines if not is_passing(line.partition(" ")[0])]
+        return "\n".join([*kept, ""])
+
+    # ---- what shadows are told ----------------------------------------------------------------
+
+    def info(self) -> ClassAd:
+        """Return who runs the job, and where."""
+        ad = ClassAd()
+        for name in _FROM_SLOT:
+            text = self._first.text(name)
+            if text is not None:
+                ad.insert_text(name, text)
+        settings, address = self._settings, self.process.address
+        ad["UidDomain"] = settings.uid_domain
+        ad["FileSystemDomain"] = settings.file_system_domain
+        ad["StarterIpAddr"] = address
+        ad["MyAddress"] = address
+        ad["CondorScratchDir"] = self.sandbox.scratch
+        ad["HasReconnect"] = True
+        ad["CondorVersion"] = settings.version
+        ad["CondorPlatform"] = settings.platform
+        return ad
+
+    def provisioned(self) -> ClassAd:
+        """Return what the slot has for the job."""
+        ad = ClassAd()
+        names = (self._first.string("MachineResources") or "Cpus Memory Disk").split()
+        for name in names:
+            text = self._first.text(name)
+            if text is not None:
+                ad.insert_text(f"{name}Provisioned", text)
+        ad["ProvisionedResources"] = " ".join(names)
+        return ad
+
+    # ---- what jobs get ------------------------------------------------------------------------
+
+    @cached_property
+    def _share(self) -> SlotShare:
+        return share_of(self._first)
+
+    def surroundings(self, home: str, job: ClassAd) -> Surroundings:
+        """Return what a launch plan needs beside the ads."""
+        settings, process = self._settings, self.process
+        renice, last = self.renice(job), self._surroundings
+        if last is not None and (last.home, last.renice) == (home, renice):
+            return last
+        self._surroundings = Surroundings(
+            slot_name=self._short_name,
+            starter_pid=process.pid,
+            ancestors=process.ancestors,
+            home=home,
+            bin_directory=settings.bin_directory,
+            wrapper=settings.wrapper,
+            renice=renice,
+            delayed_prefix=settings.chirp_prefix,
+            starter_environment=process.environment,
+            share=self._share,
+        )
+        return self._surroundings
+
+    @cached_property
+    def disk_limit_kib(self) -> int | None:
+        """How much a job may keep in its sandbox, None for no limit."""
+        return disk_limit_kib(self._settings.limits, self._first)
+
+    @cached_property
+    def _limits_of_all(self) -> Limits:
+        return plan_limits(self._settings.limits, self._first, ClassAd(), self.process.machine_pids)
+
+    def limits(self, slot: ClassAd, job: ClassAd) -> Limits:
+        """Return the limits of a job's control group."""
+        rules = self._settings.limits
+        if rules.memory_policy.lower() != "custom":
+            return self._limits_of_all
+        return plan_limits(rules, slot, job, self.process.machine_pids)
+
+    def private_folders(self, slot: ClassAd, job: ClassAd, needed: str) -> tuple[str, ...]:
+        """Return the machine's folders that are a job's own; not one that it has to see."""
+        expression = self._settings.private_folders
+        found = self._folders.get(needed)
+        if found is None:
+            found = private_folders(expression, slot, job, (self.sandbox.root, needed))
+            if _is_constant(expression):
+                self._folders[needed] = found
+        return found
+
+    def renice(self, job: ClassAd) -> int:
+        """Return by how much a job is nicer than we are."""
+        if self._constant_renice is not None:
+            return self._constant_renice
+        probe = ClassAd(parent=job)
+        probe.insert_text("KettleRenice", self._settings.renice_expression)
+        return _as_nice(probe.integer("KettleRenice"))
+
+    @cached_property
+    def _constant_renice(self) -> int | None:
+        text = self._settings.renice_expression.strip()
+        return _as_nice(int(text)) if text.isdecimal() else None
+
+
+def _as_nice(number: int | None) -> int:
+    return max(0, min(19, number or 0))
+
+
+def _is_constant(expression: str) -> bool:
+    """Whether an expression has the same value for every job."""
+    try:
+        return parse_expression(expression or '""').is_literal
+    except ClassAdSyntaxError:
+        return True
+
+
+def is_secret(line: str) -> bool:
+    """Whether a line of an ad is nobody's business; most tell by their first letter that not."""
+    return line[0] in "cCtT_" and is_private_attribute(line.partition(" ")[0])

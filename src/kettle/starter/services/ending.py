@@ -1,0 +1,245 @@
+"""The end of a job: its output, what the shadow and the startd are told, and the sandbox.
+
+The steps and their order are `exit_pipeline.py`'s, what is said of the end `outcome.py`'s. A job
+that leaves nothing to be sent ends with one call (`wire.messages.short_way`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Protocol
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
+from kettle.records.job_trace import Step
+from kettle.runtime import tasks
+from kettle.runtime.sockets.stream import Stream
+from kettle.starter import outcome, syscalls
+from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep
+from kettle.starter.launch import LaunchPlan
+from kettle.starter.limits import Excess
+from kettle.starter.services.control import StartdControl
+from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.reports import NO_UPDATE, JobReports
+from kettle.starter.services.sandbox import SandboxKeeper
+from kettle.starter.services.shadow import ShadowLink
+from kettle.starter.services.transfer import SandboxTransfer, TransferFailed
+from kettle.starter.services.world import StarterWorld
+from kettle.transfer.plan import sends_only_changes
+from kettle.wire.messages import short_way
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.starter_control import StarterActivation
+
+# How long a finished starter waits to be told that its claim was deactivated.
+_DEACTIVATION_SECONDS = 20.0
+
+
+class Starter(Protocol):
+    """What is needed of the job's starter."""
+
+    activation: StarterActivation
+    job: ClassAd
+    world: StarterWorld
+    control: StartdControl
+    shadow: ShadowLink
+    reports: JobReports
+    transfer: SandboxTransfer
+    transfers: bool
+    short_way: bool
+    delayed: dict[str, str]
+    plan: LaunchPlan | None
+    vacate: outcome.Vacate | None
+    may_stay: bool
+    deactivated: asyncio.Event
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+    @property
+    def jobs(self) -> JobProcesses:
+        """The job's processes."""
+        ...
+
+    def log(self, text: str) -> None:
+        """Write a line to the starter's log."""
+        ...
+
+    def trace(self, step: Step, detail: str = "") -> None:
+        """Leave a line of the job's step in the log, where that is wanted."""
+        ...
+
+    def stop_looking(self) -> None:
+        """End the periodic reports and looks."""
+        ...
+
+
+class JobEnd:
+    """The end of one job, once. `stays` says afterwards whether another may follow in here."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self.pipeline = ExitPipeline(Controller.SHADOW)
+        self.stays = False
+        # The connection on which the next job of the claim may be asked for.
+        self.line: Stream | None = None
+        self.final: ClassAd | None = None
+        self._status: int | None = None
+        # Whether the job's last call has to say what others would have said before, and whether
+        # its shadow hears the end from us.
+        self._short = False
+        self._tells_end = False
+
+    async def finish(self, status: int | None) -> None:
+        """Go through the exit pipeline until it is done (seed 004)."""
+        self._status = status
+        await self.pipeline.run(self._perform)
+
+    async def give_up(self, status: int | None, excess: Excess) -> None:
+        """Tell what the job used, then why it cannot go on; nothing of its output is fetched."""
+        starter = self._starter
+        final = starter.reports.final(status)
+        await starter.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
+        await self.report_failure(excess.message, excess.code, excess.subcode)
+
+    async def report_failure(self, message: str, code: int, subcode: int) -> None:
+        """Tell the shadow that the job cannot go on here; it holds or requeues the job."""
+        starter = self._starter
+        starter.log(message)
+        event = outcome.remote_error(
+            starter.activation.slot_name, message, code, subcode, critical=True
+        )
+        with contextlib.suppress(ConnectionLost):
+            await starter.shadow.call_once(lambda: syscalls.invoke(calls.UserLog(event)))
+            await self._wait_for_deactivation()
+
+    async def _perform(self, step: ExitStep) -> bool:
+        starter = self._starter
+        if step is ExitStep.CANCEL_UPDATES:
+            starter.stop_looking()
+        elif step is ExitStep.EXIT_HOOK:
+            return await starter.world.exit_hook()
+        elif step is ExitStep.TRANSFER_OUTPUT:
+            await self._bring_output()
+        elif step is ExitStep.UPDATE_STARTD:
+            # On the short way the startd hears it with the end, in a moment.
+            if self.final is not None and not self._short:
+                starter.control.tell_usage(self.final, starter.world.address)
+        elif step is ExitStep.JOB_EXIT:
+            await self._say_exit()
+        elif step is ExitStep.AWAIT_DEACTIVATION:
+            await self._leave()
+        return True
+
+    # ---- output -------------------------------------------------------------------------------
+
+    async def _bring_output(self) -> None:
+        starter, started = self._starter, self._status is not None
+        if started and starter.vacate is None and not starter.short_way:
+            event = ClassAd({"EventType": "ActivationExecutionExit"})
+            await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        if self.final is None:
+            self.final = starter.reports.final(self._status)
+        if started and starter.short_way and starter.vacate is None:
+            self._short = not (starter.transfers and self._has_output())
+        if self._short:
+            # The last call says so.
+            return
+        if started:
+            await self._say_final()
+        sending = outcome.choose_sending(starter.job, self._status, starter.vacate)
+        if starter.transfers and sending is not None:
+            await self._send_output(sending)
+
+    def _has_output(self) -> bool:
+        """Whether anything has to be sent; a look at a sandbox that is as we made it is enough."""
+        starter = self._starter
+        if starter.keeper.survey().is_as_made and sends_only_changes(starter.job):
+            return False
+        return starter.transfer.has_output()
+
+    async def _say_final(self) -> None:
+        final = ClassAd(parent=self.final)
+        final["_condor_JOBINFO_MAXINTERVAL"] = NO_UPDATE
+        await self._starter.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(final)))
+
+    async def _send_output(self, sending: outcome.Sending) -> None:
+        """Send the files, again to a shadow that came back."""
+        starter, returns = self._starter, self._starter.shadow.returns
+        try:
+            await starter.transfer.send_output(final=sending.final, attribute=sending.attribute)
+        except TransferFailed as error:
+            if error.try_again:
+                # Whether it broke because the shadow went away shows when it is next called.
+                await self._say_final()
+                if starter.shadow.returns != returns:
+                    starter.log(f"once more, to the shadow that came back: {error}")
+                    await self._bring_output()
+                    return
+            if starter.vacate is None:
+                await self.report_failure(error.message, error.code, error.subcode)
+
+    # ---- the last words -----------------------------------------------------------------------
+
+    async def _say_exit(self) -> None:
+        starter = self._starter
+        final = ClassAd(parent=self.final)
+        if self._short:
+            final[short_way.LAST_REPORT] = True
+            if starter.transfers:
+                final[short_way.NO_OUTPUT] = True
+            self._tells_end = self._may_run_another()
+            final[short_way.TELLS_END] = self._tells_end
+        if self.final is not None:
+            # The startd counts them too.
+            self.final["BytesSent"] = starter.transfer.bytes_sent
+            self.final["BytesRecvd"] = starter.transfer.bytes_received
+        if starter.transfer.spooled:
+            final["SpooledOutputFiles"] = ",".join(starter.transfer.spooled)
+        delayed = ClassAd()
+        for name, text in starter.delayed.items():
+            delayed.insert_text(name, text)
+        final["ChirpDelayedAttrs"] = delayed
+        reason = int(outcome.exit_reason(self._status, starter.vacate))
+        status = self._status or 0
+        await starter.shadow.call(lambda: syscalls.must(calls.JobExit(status, reason, final)))
+        starter.trace(Step.REPORTED)
+
+    async def _leave(self) -> None:
+        """Take the job's last traces away, say that it is over, and see who closes the claim."""
+        starter = self._starter
+        self.stays = self._may_run_another()
+        if not (self.stays and starter.keeper.leave_to_next()):
+            starter.keeper.remove()
+        starter.control.tell_done(self.final, stays=self.stays)
+        if self._tells_end:
+            self.line = starter.shadow.end(start=starter.control.claim_goes_on)
+            return
+        await self._wait_for_deactivation()
+
+    def _may_run_another(self) -> bool:
+        """Whether another job may follow here: only after one that went by the book."""
+        starter = self._starter
+        return (
+            starter.may_stay
+            and self._status is not None
+            and starter.vacate is None
+            and starter.shadow.connected
+            and (starter.plan is None or not starter.plan.nice)
+            and not starter.jobs.living()
+        )
+
+    async def _wait_for_deactivation(self) -> None:
+        """Wait until the shadow closes its side or the startd ends the job, but not for ever."""
+        starter = self._starter
+        closed = tasks.spawn(starter.shadow.closed(), "shadow closes")
+        told = tasks.spawn(starter.deactivated.wait(), "deactivation")
+        await asyncio.wait(
+            (closed, told),
+            timeout=_DEACTIVATION_SECONDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        closed.cancel()
+        told.cancel()

@@ -1,0 +1,201 @@
+"""The programs of one job, one after the other: pre script, job, post script, a tool beside.
+
+Which follows which is `exit_pipeline.ProcessList`'s; how one is started `services/job.py`'s. A job
+that exits with a checkpoint begins again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from typing import Any, Protocol
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
+from kettle.records.job_trace import Step
+from kettle.runtime import tasks
+from kettle.runtime.process.processes import Child
+from kettle.starter import outcome, syscalls
+from kettle.starter.argument_syntax import parse_arguments
+from kettle.starter.exit_pipeline import ProcessList, Role
+from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
+from kettle.starter.sandbox import Sandbox
+from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.sandbox import SandboxKeeper
+from kettle.starter.services.shadow import ShadowLink
+from kettle.starter.services.streams import StreamedFiles
+from kettle.starter.services.transfer import SandboxTransfer, TransferFailed
+from kettle.wire.messages import syscalls as calls
+
+
+class Starter(Protocol):
+    """What is needed of the job's starter."""
+
+    job: ClassAd
+    sandbox: Sandbox
+    shadow: ShadowLink
+    streams: StreamedFiles
+    transfer: SandboxTransfer
+    transfers: bool
+    vacate: outcome.Vacate | None
+
+    @property
+    def jobs(self) -> JobProcesses:
+        """The job's processes."""
+        ...
+
+    @property
+    def launch_plan(self) -> LaunchPlan:
+        """What is started for the job."""
+        ...
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+    def log(self, text: str) -> None:
+        """Write a line to the starter's log."""
+        ...
+
+    def trace(self, step: Step, detail: str = "") -> None:
+        """Leave a line of the job's step in the log, where that is wanted."""
+        ...
+
+    def on_job_started(self, pid: int) -> None:
+        """The job itself runs."""
+        ...
+
+    def report_failure(self, message: str, code: int, subcode: int) -> Coroutine[Any, Any, None]:
+        """Tell the shadow that the job cannot go on here."""
+        ...
+
+
+class Programs:
+    """Starts a job's programs until none is left to follow; `ended` is set then."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self.processes = ProcessList()
+        self.ended = asyncio.Event()
+        self.checkpoints = 0
+
+    async def begin(self) -> None:
+        """Start the first one; CannotLaunch if that cannot be."""
+        await self._spawn(Role.PRE if self._starter.job.string("PreCmd") else Role.JOB)
+
+    async def _spawn(self, role: Role) -> None:
+        starter = self._starter
+        if role is Role.JOB:
+            plan = starter.launch_plan
+            streams = await starter.streams.open(plan) if plan.streams else {}
+        else:
+            plan, streams = plan_script(starter, role), {}
+        try:
+            child = starter.jobs.launch(plan, streams)
+        finally:
+            starter.streams.close_child_ends()
+        self.processes = self.processes.add(role, child.pid)
+        starter.log(f"Create_Process succeeded, pid={child.pid} ({' '.join(plan.argv)})")
+        if role is Role.JOB:
+            starter.trace(Step.EXECUTING, f"pid {child.pid}")
+            starter.on_job_started(child.pid)
+            if starter.job.string("ToolDaemonCmd"):
+                self._spawn_tool()
+        child.on_exit(self._on_exit)
+
+    def _spawn_tool(self) -> None:
+        """Start the tool that is to run beside the job (S009); with the job it ends."""
+        starter = self._starter
+        plan = plan_script(starter, Role.TOOL)
+        try:
+            child = starter.jobs.launch(plan, beside=True)
+        except CannotLaunch as error:
+            starter.log(f"the tool daemon does not start: {error.message}")
+            return
+        self.processes = self.processes.add(Role.TOOL, child.pid)
+        starter.log(f"The tool daemon has pid {child.pid} ({' '.join(plan.argv)})")
+        child.on_exit(self._on_exit)
+
+    def _on_exit(self, child: Child) -> None:
+        starter = self._starter
+        assert child.status is not None
+        starter.log(f"Process exited, pid={child.pid}, status={child.status}")
+        starter.trace(Step.EXITED, f"pid {child.pid}, status {child.status}")
+        self.processes = self.processes.reap(child.pid, child.status)
+        if starter.vacate is None and self._is_checkpoint(child):
+            tasks.spawn(self._go_on(self._take_checkpoint), "checkpoint")
+        elif self._following() is not None:
+            tasks.spawn(self._go_on(), "the next program")
+        elif not self.processes.active:
+            self.ended.set()
+
+    def _following(self) -> Role | None:
+        starter = self._starter
+        if starter.vacate is not None:
+            return None
+        return self.processes.next_role(has_post=starter.job.string("PostCmd") is not None)
+
+    def _is_checkpoint(self, child: Child) -> bool:
+        starter = self._starter
+        return (
+            child is starter.jobs.child
+            and child.status is not None
+            and outcome.is_checkpoint(starter.job, child.status)
+        )
+
+    async def _go_on(self, first: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+        """Start the program that follows, after something else that has to be done `first`."""
+        starter = self._starter
+        if first is not None:
+            await first()
+        following = self._following()
+        if following is not None:
+            try:
+                await self._spawn(following)
+                return
+            except (CannotLaunch, ConnectionLost) as error:
+                await starter.report_failure(error.message, getattr(error, "code", 0), 0)
+        if not self.processes.active:
+            self.ended.set()
+
+    async def _take_checkpoint(self) -> None:
+        """The job left a checkpoint: bring it to the shadow and let the job go on."""
+        starter = self._starter
+        await starter.jobs.end_all()
+        self.checkpoints += 1
+        number = (starter.job.integer("CheckpointNumber") or 0) + self.checkpoints
+        event = ClassAd({"EventType": "SuccessfulCheckpoint", "CheckpointNumber": number})
+        try:
+            if starter.transfers:
+                await starter.transfer.send_checkpoint(number)
+        except TransferFailed as error:
+            starter.log(f"the checkpoint could not be sent: {error}")
+            event["EventType"] = "FailedCheckpoint"
+        await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        self.processes = self.processes.forget(Role.JOB)
+        starter.jobs.continues = True
+
+
+def plan_script(starter: Starter, role: Role) -> LaunchPlan:
+    """Return what to start for a pre or post script: the job's plan with another program."""
+    job, plan = starter.job, starter.launch_plan
+    prefix = {Role.PRE: "Pre", Role.POST: "Post", Role.TOOL: "ToolDaemon"}[role]
+    command = job.string(f"{prefix}Cmd") or ""
+    program = os.path.join(starter.sandbox.scratch, os.path.basename(command))
+    if not starter.transfers or not os.path.exists(program):
+        program = os.path.join(plan.cwd, command)
+    else:
+        starter.keeper.make_executable(program)
+    arguments = parse_arguments(job.string(f"{prefix}Arguments"), job.string(f"{prefix}Args"))
+    nothing = StandardFile("/dev/null")
+    return replace(
+        plan,
+        argv=(program, *arguments),
+        program=program,
+        stdin=nothing,
+        stdout=nothing,
+        stderr=nothing,
+    )

@@ -1,0 +1,162 @@
+"""What a starter says of itself, of its job's use of the machine, and of the job's end.
+
+Numbers come from `services/job.py` and `services/sandbox.py`, their arithmetic and names are
+`usage.py`'s and `outcome.py`'s. When something is said is decided in `service.py` and
+`services/ending.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Protocol
+
+from kettle.classad import ClassAd
+from kettle.errors import ConnectionLost
+from kettle.starter import outcome, syscalls
+from kettle.starter.place import Place
+from kettle.starter.services.control import StartdControl
+from kettle.starter.services.job import JobProcesses
+from kettle.starter.services.sandbox import SandboxKeeper
+from kettle.starter.services.shadow import ShadowLink
+from kettle.starter.services.world import StarterWorld
+from kettle.starter.usage import Usage, cpus_usage, update_ad
+from kettle.wire.messages import short_way
+from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.rpc import RepeatedCall
+
+NO_UPDATE = -1
+"""As `_condor_JOBINFO_MAXINTERVAL`: no further update is promised."""
+
+
+class Starter(Protocol):
+    """What is needed of the job's starter."""
+
+    place: Place
+    slot: ClassAd
+    world: StarterWorld
+    control: StartdControl
+    shadow: ShadowLink
+    delayed: dict[str, str]
+    vacate: outcome.Vacate | None
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+    @property
+    def jobs(self) -> JobProcesses:
+        """The job's processes."""
+        ...
+
+    def lose_for_good(self) -> None:
+        """End the job: its shadow was away for the whole lease."""
+        ...
+
+
+class JobReports:
+    """The reports about one job. `state` is JobState; empty before its program began."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self.usage = Usage()
+        self.state = ""
+
+    # ---- before the program begins ------------------------------------------------------------
+
+    def info_with_slot(self) -> ClassAd:
+        """Return who runs the job and where, with the whole ad of the slot."""
+        starter = self._starter
+        ad = starter.place.info()
+        lines = starter.place.text_of(starter.slot).splitlines()
+        # As text: nobody here needs the nested ad taken apart.
+        ad.insert_text("SlotAd", "[ " + "; ".join(lines) + " ]")
+        return ad
+
+    def provisioned(self) -> ClassAd:
+        """Return what the slot has for the job."""
+        ad = self._starter.place.provisioned()
+        ad["_condor_JOBINFO_MAXINTERVAL"] = NO_UPDATE
+        return ad
+
+    def beginning(self, *, transfers: bool) -> RepeatedCall:
+        """Return the one call of the short way before the program; it is every job's of a claim."""
+        repeated = self._starter.place.repeated
+        call = repeated.get(transfers)
+        if call is None:
+            info = self._starter.place.info()
+            info.update(self.provisioned())
+            info[short_way.BEGINS] = True
+            if transfers:
+                info[short_way.NO_INPUT] = True
+            call = repeated[transfers] = RepeatedCall(calls.RegisterStarterInfo(info))
+        return call
+
+    # ---- while it runs ------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The program has begun."""
+        if not self.usage.started_at:
+            self.usage = Usage(started_at=self._starter.world.clock.now())
+        self.usage = self.usage.observe(self._starter.jobs.first_sample())
+        self.state = "Running"
+
+    def update(self) -> ClassAd:
+        """Return the present update ad."""
+        starter = self._starter
+        child = starter.jobs.child
+        now = starter.world.clock.now()
+        ad = update_ad(self.usage, child.pid if child else 0, self.state, now)
+        for name, text in starter.delayed.items():
+            ad.insert_text(name, text)
+        return ad
+
+    async def send_periodically(self) -> None:
+        """Measure and report until this is cancelled."""
+        starter = self._starter
+        settings = starter.world.settings
+        delay = float(settings.initial_update_interval)
+        while True:
+            await starter.shadow.wait_for_news(delay)
+            if starter.shadow.lease_is_over:
+                starter.lose_for_good()
+                return
+            lease = starter.shadow.lease_seconds
+            delay = min(settings.update_interval, lease / 3 if lease else 1e9)
+            self.usage = self.usage.observe(starter.jobs.sample())
+            await self.send_update()
+
+    async def send_update(self) -> None:
+        """Tell shadow and startd what the job uses now."""
+        starter = self._starter
+        ad = self.update()
+        starter.control.tell_usage(ad, starter.world.address)
+        full = ClassAd(parent=ad)
+        full["_condor_JOBINFO_MAXINTERVAL"] = 10 * starter.world.settings.update_interval
+        with contextlib.suppress(ConnectionLost):
+            await starter.shadow.call_once(lambda: syscalls.must(calls.RegisterJobInfo(full)))
+
+    # ---- the end ------------------------------------------------------------------------------
+
+    def final(self, status: int | None) -> ClassAd:
+        """Return the final update: usage and how the job ended, from its wait status."""
+        starter = self._starter
+        now = starter.world.clock.now()
+        usage = self.usage
+        if starter.jobs.child is not None:
+            usage = usage.observe(starter.jobs.final_sample())
+        seen = starter.keeper.survey()
+        self.usage = usage = usage._replace(disk_kib=seen.kib)
+        self.state = "Exited"
+        ad = self.update()
+        ad["NumPids"] = 0
+        ad["CpusUsage"] = cpus_usage(usage, now)
+        if usage.started_at:
+            ad["JobDuration"] = round(max(0.0, now - usage.started_at), 6)
+        ad["ScratchDirFileCount"] = seen.files
+        ad["ExecuteDirWasEncrypted"] = False
+        ad["StarterIpAddr"] = starter.world.address
+        if status is not None:
+            ad.update(outcome.exit_attributes(status))
+        ad.update(outcome.vacate_attributes(starter.vacate))
+        return ad

@@ -1,0 +1,61 @@
+"""What is kept from one job of a claim to the next, and what is not."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd, parse_old_ad
+from kettle.starter.place import Place, Process
+from kettle.starter.settings import StarterSettings
+
+MACHINE = ClassAd({"OpSys": "LINUX", "TotalCpus": 8.0})
+PROCESS = Process(17, "<127.0.0.1:9618>", {"_CONDOR_ANCESTOR_1": "17:1:2"})
+
+
+def first_slot() -> ClassAd:
+    slot = ClassAd({"Name": "slot1_1@ep", "Cpus": 2, "Memory": 100, "MyCurrentTime": 10})
+    slot.update({"JobUniverse": 5, "GlobalJobId": "a#1.0#1", "TotalTimeClaimedIdle": 3})
+    slot.parent = MACHINE
+    return slot
+
+
+def place(**settings: str) -> Place:
+    return Place(
+        StarterSettings(execute="/execute", **settings), first_slot(), "slot1_1@ep", PROCESS
+    )  # type: ignore[arg-type]
+
+
+def test_the_machine_ad_of_a_later_job_has_its_own_times_and_job_and_all_else() -> None:
+    where = place()
+    slot = where.slot_for(
+        ClassAd({"MyCurrentTime": 20, "TotalTimeClaimedIdle": 4}),
+        ClassAd({"GlobalJobId": "a#1.1#1", "JobUniverse": 5, "Cmd": "/bin/true"}),
+    )
+    read = parse_old_ad(where.text_of(slot))
+    expected = first_slot().flattened()
+    expected.update({"MyCurrentTime": 20, "GlobalJobId": "a#1.1#1", "TotalTimeClaimedIdle": 4})
+    assert read == expected
+    assert slot.flattened() == expected
+
+
+def test_the_first_job_s_machine_ad_is_the_ad_without_secrets() -> None:
+    slot = first_slot()
+    slot["ClaimId"] = "secret"
+    where = Place(StarterSettings(), slot, "slot1_1@ep", PROCESS)
+    assert "secret" not in where.text_of(slot)
+    slot.discard("ClaimId")
+    assert parse_old_ad(where.text_of(slot)) == slot.flattened()
+
+
+def test_folders_that_depend_on_the_job_are_asked_for_every_job() -> None:
+    jobs = [ClassAd({"Wants": text}) for text in ("/a", "/b")]
+    dependent = place(private_folders="TARGET.Wants")
+    slot = first_slot()
+    assert [dependent.private_folders(slot, job, "") for job in jobs] == [("/a",), ("/b",)]
+    constant = place(private_folders='"/tmp,/var/tmp"')
+    assert constant.private_folders(slot, jobs[0], "") == ("/tmp", "/var/tmp")
+    assert constant.private_folders(slot, jobs[0], "/tmp/work") == ("/var/tmp",)
+
+
+def test_niceness_that_depends_on_the_job_is_asked_for_every_job() -> None:
+    assert place(renice_expression="7").renice(ClassAd()) == 7
+    dependent = place(renice_expression="JobPrio + 1")
+    assert [dependent.renice(ClassAd({"JobPrio": prio})) for prio in (3, 30)] == [4, 19]
