@@ -233,7 +233,7 @@ def wait_until(
 class Witness:
     """A cluster of jobs that note their executions in `folder` and run until they are let go."""
 
-    def __init__(self, pool: PersonalPool, folder: Path, count: int) -> None:
+    def __init__(self, pool: PersonalPool, folder: Path, count: int, lines: str = "") -> None:
         self.notes = folder / "notes"
         self.notes.mkdir(parents=True)
         if os.getuid() == 0:
@@ -246,7 +246,7 @@ class Witness:
             folder,
             f"executable = {script}\narguments = {self.notes}/$(Process) {self.notes}/go\n"
             "request_cpus = 1\nrequest_memory = 10MB\nrequest_disk = 1MB\n"
-            f"queue {count}\n",
+            f"{lines}queue {count}\n",
         )
 
     def let_go(self) -> None:
@@ -264,6 +264,15 @@ class Witness:
     def begun(self, proc: int) -> int:
         """Return how many executions of a job have begun."""
         return self._words(proc).count("begin")
+
+    def alive(self) -> int:
+        """Return how many executions are alive."""
+        pids = {
+            int(line.split()[1])
+            for proc in range(self.jobs.count)
+            for line in (self.notes / str(proc)).read_text(encoding="utf-8").splitlines()
+        }
+        return sum(str(self.notes) in title_of(pid) for pid in pids)
 
     def doubles(self) -> list[int]:
         """Return the jobs of which two executions were ever alive at once."""

@@ -49,22 +49,81 @@ def assert_each_ended_once(witness: Witness) -> None:
     assert witness.doubles() == []
 
 
+def assert_each_started_once(witness: Witness) -> None:
+    assert [witness.begun(proc) for proc in range(COUNT)] == [1] * COUNT
+    assert witness.jobs.count_events(1) == dict.fromkeys(range(COUNT), 1)
+    starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
+    assert starts == {1}
+
+
 @pytest.mark.parametrize(
-    "name", ["condor_schedd", "condor_shadow", "condor_negotiator", "condor_collector"]
+    "names",
+    [
+        pytest.param(("condor_schedd",), id="schedd"),
+        pytest.param(("condor_shadow",), id="shadow host"),
+        pytest.param(("condor_schedd", "condor_shadow"), id="schedd and shadow host"),
+        pytest.param(("condor_negotiator",), id="negotiator"),
+        pytest.param(("condor_collector",), id="collector"),
+    ],
 )
-def test_a_daemon_that_only_watches_may_die_without_a_second_start(
-    name: str, tmp_path: Path, work: Path
+def test_daemons_that_only_watch_may_die_without_a_second_start(
+    names: tuple[str, ...], tmp_path: Path, work: Path
 ) -> None:
+    """The reconnection is within the jobs' lease."""
     with personal_pool(tmp_path, CONFIG) as pool:
         witness = Witness(pool, work, COUNT)
         witness.wait_until_begun(COUNT)
-        dead = kill(pool, name)
-        daemon_pid(pool, name, other_than=dead)
+        dead = [daemon_pids(pool, name)[0] for name in names]
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in dead:
+                os.kill(pid, number)
+        for name, pid in zip(names, dead, strict=True):
+            daemon_pid(pool, name, other_than=pid)
         witness.let_go()
         assert_each_ended_once(witness)
-        assert [witness.begun(proc) for proc in range(COUNT)] == [1] * COUNT
+        assert_each_started_once(witness)
+
+
+def test_a_schedd_that_comes_back_after_the_lease_has_each_job_run_again_once(
+    tmp_path: Path, work: Path
+) -> None:
+    """The starters have ended the programs by then, or the schedd finds them and nothing is run."""
+    lease, away = 20, 30
+    with personal_pool(tmp_path, f"{CONFIG}STARTER_UPDATE_INTERVAL = 5\n") as pool:
+        witness = Witness(pool, work, COUNT, f"job_lease_duration = {lease}\n")
+        witness.wait_until_begun(COUNT)
+        # The master cannot start another schedd before it goes on itself.
+        master = daemon_pid(pool, "condor_master")
+        os.kill(master, signal.SIGSTOP)
+        kill(pool, "condor_schedd")
+        wait_until(lambda: witness.alive() == 0, lease + away, lambda: str(witness.alive()))
+        os.kill(master, signal.SIGCONT)
+        witness.wait_until_begun(2 * COUNT)
+        witness.let_go()
+        assert_each_ended_once(witness)
+        assert [witness.begun(proc) for proc in range(COUNT)] == [2] * COUNT
+        assert witness.jobs.count_events(1) == dict.fromkeys(range(COUNT), 2)
         starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
-        assert starts == {1}
+        assert starts == {2}
+
+
+def test_a_job_that_is_held_and_released_while_it_leaves_starts_when_it_is_gone(
+    tmp_path: Path, work: Path
+) -> None:
+    """A program takes its time to go, its user does not, and the schedd dies meanwhile."""
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, 4, "kill_sig = SIGCONT\njob_max_vacate_time = 4\n")
+        witness.wait_until_begun(4)
+        cluster = str(witness.jobs.cluster)
+        assert run_tool(pool, "condor_hold", cluster)[0] == 0
+        assert run_tool(pool, "condor_release", cluster)[0] == 0
+        dead = kill(pool, "condor_schedd")
+        daemon_pid(pool, "condor_schedd", other_than=dead)
+        witness.wait_until_begun(8)
+        witness.let_go()
+        witness.jobs.wait_for(5, 60)
+        assert witness.doubles() == []
+        assert [witness.begun(proc) for proc in range(4)] == [2] * 4
 
 
 def test_the_startd_s_death_is_one_clean_requeue_of_each_job(tmp_path: Path, work: Path) -> None:

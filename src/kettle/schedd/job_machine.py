@@ -227,6 +227,8 @@ TRANSITIONS = (
     Row((_S.RUNNING, _S.SUSPENDED),           OutputStarted, _always,          _S.TRANSFERRING_OUTPUT, _nothing),
     Row(_ON_A_MACHINE,                        Requeued,      _always,          _S.IDLE,                _record_requeue),
     Row(_ON_A_MACHINE,                        Completed,     _always,          _S.COMPLETED,           _record_completion),
+    # Held and released before the end of its run was heard of.
+    Row((_S.IDLE,),                           Completed,     _always,          _S.COMPLETED,           _record_completion),
     # The hold came too late: its shadow had told the user's log of the end already.
     Row((_S.HELD,),                           Completed,     _to_be_removed,   _S.REMOVED,             _record_completion_in_spite_of_a_hold),
     Row((_S.HELD,),                           Completed,     _always,          _S.COMPLETED,           _record_completion_in_spite_of_a_hold),

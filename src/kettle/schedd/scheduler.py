@@ -298,8 +298,8 @@ class Scheduler:
         claim.autocluster = job.autocluster
         claim.jobs_started += 1
         self.claims.assign(claim, job.id)
+        # Set aside until the end of the run: held and released meanwhile, it gets no second one.
         self.queue.commit(transaction)
-        self.idle.unreserve(job.id)
         claim_states.step(claim, claim_states.JobGiven, float(now))
         self.statistics.on_started(job, now, running=self.running)
         self.hands.start_shadow(job, claim, reconnect=False)
@@ -344,6 +344,7 @@ class Scheduler:
         job = self.queue.jobs.get(job_id)
         if job is not None:
             self._end_run(job, reason, attributes)
+        self.idle.unreserve(job_id)
         if claim is None:
             return
         self.claims.assign(claim, None)
@@ -411,6 +412,10 @@ class Scheduler:
                 job.ad.integer("HoldReasonCode") or 0,
                 job.ad.integer("HoldReasonSubCode") or 0,
             )
+        elif job.status == JobStatus.IDLE:
+            # Held and released while it ran: its next run waits for the end of this one.
+            code = int(VacateReasonCode.ScheddVacate)
+            self.hands.signal_shadow(job, "VacateFast", "Job vacated by schedd", code, 0)
 
     # -- leaving ----------------------------------------------------------------------------
 
@@ -555,8 +560,9 @@ class Scheduler:
         leaving = self.queue.transaction()
         for job in list(self.queue.jobs.values()):
             if job.status in ON_A_MACHINE:
-                self._recover_run(job)
-            elif "ClaimId" in job.ad:
+                if not self._take_over(job):
+                    self._requeue(job)
+            elif "ClaimId" in job.ad and not self._take_over(job):
                 # Held or removed while it ran, and the end of its run was not heard of.
                 self._abandon_run(job)
             if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED} and (
@@ -576,28 +582,37 @@ class Scheduler:
             self.queue.update(job.id, {"JobAbortEventLogged": "true"})
         self._let_go(job)
 
-    def _recover_run(self, job: Job) -> None:
+    def _take_over(self, job: Job) -> bool:
+        """Have a new shadow look for a run that an earlier schedd began; False if it has no lease.
+
+        Whether the lease is over is the shadow's to say: the execution point may still run the job,
+        and our clock may have been set. Compat: the reference asks only within the lease.
+        """
         ad, now = job.ad, self.now()
         claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")
-        # Whether the lease is over is the shadow's to say: the execution point may still run the
-        # job, and our clock may have been set. Compat: the reference asks only within the lease.
         lease = ad.integer("JobLeaseDuration")
-        if job.universe in MATCHED_UNIVERSES and claim_id and address and lease is not None:
-            if now >= (ad.integer("LastJobLeaseRenewal") or 0) + lease:
-                self.statistics.on_lease_expired(now)
-            slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
-            claim = Claim(
-                claim_id, address, slot, job.submitter, self.idle.autocluster_of(job), job.id,
-                float(now), job.user, Phase.RUNNING,
-            )  # fmt: skip
-            self.claims.add(claim)
-            self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
-            self.statistics.on_looked_for(job)
-            self.hands.start_shadow(job, claim, reconnect=True)
-            return
+        if job.universe not in MATCHED_UNIVERSES or not claim_id or not address or lease is None:
+            return False
+        if now >= (ad.integer("LastJobLeaseRenewal") or 0) + lease:
+            self.statistics.on_lease_expired(now)
+        slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
+        claim = Claim(
+            claim_id, address, slot, job.submitter, self.idle.autocluster_of(job), job.id,
+            float(now), job.user, Phase.RUNNING,
+        )  # fmt: skip
+        self.claims.add(claim)
+        self.idle.reserve(job)
+        self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
+        self.statistics.on_looked_for(job)
+        self.hands.start_shadow(job, claim, reconnect=True)
+        self._tell_takeover(job)
+        return True
+
+    def _requeue(self, job: Job) -> None:
+        """Let a job wait again whose run ended with the schedd that began it."""
         self.hands.end_leftover(job)
-        changes = job_runs.end_attributes(ad, now)
-        changes |= job_machine.step(ad, job_machine.Requeued(), now)
+        changes = job_runs.end_attributes(job.ad, self.now())
+        changes |= job_machine.step(job.ad, job_machine.Requeued(), self.now())
         self.queue.update(job.id, changes)
 
     def _abandon_run(self, job: Job) -> None:

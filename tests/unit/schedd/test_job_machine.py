@@ -48,7 +48,7 @@ EDGES: list[tuple[JobStatus, Event, JobStatus]] = [
     *((status, Held("r"), S.HELD) for status in ON_A_MACHINE),
     *((status, Removed("r"), S.REMOVED) for status in ON_A_MACHINE),
     *((status, Requeued(), S.IDLE) for status in ON_A_MACHINE),
-    *((status, Completed(), S.COMPLETED) for status in (*ON_A_MACHINE, S.HELD)),
+    *((status, Completed(), S.COMPLETED) for status in (S.IDLE, *ON_A_MACHINE, S.HELD)),
 ]
 EVENTS = (
     Held("r"),

@@ -251,6 +251,31 @@ def test_a_removal_that_came_after_the_last_event_adds_none() -> None:
     assert ("009", "1.0") not in done
 
 
+def test_a_job_that_is_released_while_it_leaves_its_machine_waits_for_the_end_of_its_run() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0", HoldReason="x")
+    act(world, 2, "1.0")
+    assert status_of(job) is JobStatus.IDLE
+    assert not world.idle.is_waiting(job.id)
+    world.exit(job, int(ShadowExit.SHOULD_HOLD), reusable=False)
+    assert status_of(job) is JobStatus.IDLE
+    assert world.idle.is_waiting(job.id)
+
+
+def test_a_job_that_was_released_too_late_to_be_stopped_has_ended() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    act(world, 1, "1.0", HoldReason="x")
+    act(world, 2, "1.0")
+    world.hands.take()
+    world.exit(job, int(ShadowExit.EXITED), ExitCode=3)
+    assert ("history", "1.0", "4") in world.hands.take()
+    assert not world.queue.jobs
+
+
 def test_hold_release_and_hold_again() -> None:
     world = World()
     (job,) = world.submit()
@@ -376,9 +401,33 @@ def test_a_restart_after_the_lease_asks_the_execution_point_too() -> None:
     assert not again.idle.is_waiting(JobId(1, 0))
 
 
-def test_a_restart_finishes_what_was_on_its_way_out() -> None:
+@pytest.mark.parametrize(
+    ("actions", "signal", "code"),
+    [((3,), "Remove", "1023"), ((1,), "Hold", "1"), ((1, 2), "VacateFast", "1022")],
+)
+def test_a_restart_looks_for_a_run_that_was_on_its_way_out(
+    actions: tuple[int, ...], signal: str, code: str
+) -> None:
+    """It may be alive: nothing else is done with the job before its end is known."""
     world = World()
     (job,) = world.submit(JobLeaseDuration="2400")
+    world.run(job)
+    for action in actions:
+        act(world, action, "1.0")
+    again = restart(world)
+    (_, name, where, number), *others = reversed(again.hands.take())
+    assert others == [("reconnect", "<c>#1#1#key", "1.0")]
+    assert (name, where, number) == (signal, "1.0", code)
+    found = again.queue.jobs[JobId(1, 0)]
+    assert not again.idle.is_waiting(found.id)
+    again.exit(found, int(ShadowExit.KILLED), reusable=False)
+    assert again.idle.is_waiting(found.id) == (signal == "VacateFast")
+    assert (found.id in again.queue.jobs) == (signal != "Remove")
+
+
+def test_a_restart_finishes_what_was_on_its_way_out_and_has_no_lease() -> None:
+    world = World()
+    (job,) = world.submit()
     world.run(job)
     act(world, 3, "1.0")
     again = restart(world)

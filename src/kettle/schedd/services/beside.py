@@ -71,8 +71,10 @@ class BesideJobs:
         }
         schedd = ClassAd(beside.counts(service.queue))
         for job in beside.startable(service.queue, schedd, allowed):
-            self._begin(job)
-            schedd.update(beside.counts(service.queue))
+            # One that was held and released waits for the end of its process.
+            if job.id not in self.runs:
+                self._begin(job)
+                schedd.update(beside.counts(service.queue))
 
     def _begin(self, job: Job) -> None:
         service = self._service
