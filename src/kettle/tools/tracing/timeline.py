@@ -91,8 +91,8 @@ def make_moments(
     for step, attribute in _AD_MOMENTS.items():
         moment = ad.integer(attribute)
         of_the_life = step in _OF_THE_LIFE
-        known = step.word in words if of_the_life else (step.word, last_run) in told
-        if moment and not known:
+        is_told = step.word in words if of_the_life else (step.word, last_run) in told
+        if moment and not is_told:
             found.append(_rough(moment, step, 0 if step is Step.SUBMITTED else last_run, "ad"))
             words.add(step.word)
     # Transfers are between the steps that logs tell.
