@@ -210,7 +210,9 @@ def finish(schedd: Schedd, **more: object) -> None:
     """Let the queue's only job have ended."""
     (job,) = schedd.service.queue.jobs.values()
     schedd.service.queue.update(job.id, {"JobStatus": "2"})
-    schedd.service.scheduler.on_shadow_exited(job.id, 100, ClassAd(more), reusable=False)
+    schedd.service.scheduler.on_shadow_exited(
+        job.id, 100, dict(ClassAd(more).own_texts()), reusable=False
+    )
 
 
 def test_history_is_streamed_as_recorded(tmp_path: Path) -> None:

@@ -102,9 +102,7 @@ class Access:
         tasks.spawn(self.host.serve(), "host")
 
     async def signal(self, signal: str, reason: str = "", code: int = 0) -> None:
-        word = ClassAd({"ClusterId": 501, "ProcId": 0, "Signal": signal, "Reason": reason})
-        word["ReasonCode"] = code
-        await self.stream.send(SignalShadow(word))
+        await self.stream.send(SignalShadow(501, 0, signal, reason, code))
 
     async def ended(self) -> int:
         """Wait for the end and return the exit reason."""
@@ -113,10 +111,9 @@ class Access:
             if isinstance(message, HostReady):
                 continue
             assert isinstance(message, (UpdateJob, ShadowExited))
-            for name in message.attributes.own_names():
-                self.updates[name] = message.attributes.text(name) or ""
+            self.updates |= message.attributes
             if isinstance(message, ShadowExited):
-                return message.content.integer("ExitReason") or 0
+                return message.reason
 
     async def wait_for_event(self, number: int) -> None:
         async with asyncio.timeout(60):
@@ -147,8 +144,7 @@ async def access_point(pool: RealPool, work: Path, job: ClassAd) -> AsyncIterato
     now = int(clock.now())
     job.update({"ClaimId": claimed, "RemoteHost": slot.string("Name"), "JobStatus": 2})
     job.update({"JobCurrentStartDate": now, "ShadowBday": now, "LastJobLeaseRenewal": now})
-    content = ClassAd({"ClusterId": 501, "ProcId": 0, "StartdAddress": startd})
-    await access.stream.send(StartShadow(content, job, slot))
+    await access.stream.send(StartShadow(501, 0, startd, job, slot))
     try:
         yield access
     finally:

@@ -130,21 +130,20 @@ class AccessPoint:
         """Be a shadow host whose jobs run for a while and end with 0."""
         self.hosts += 1
         stream = Stream.over(child.fds[0])
-        stream.post(HostReady(ClassAd()))
+        stream.post(HostReady())
         tasks: dict[tuple[int, int], asyncio.Task[None]] = {}
         try:
             while True:
                 message = read_host_message(await stream.receive_forever())
-                ad = message.content
-                job = (ad.integer("ClusterId") or 0, ad.integer("ProcId") or 0)
                 if isinstance(message, StartShadow):
-                    word = "reconnect" if ad.boolean("Reconnect") else "start"
+                    word = "reconnect" if message.reconnect else "start"
+                    job = (message.cluster, message.proc)
                     self.story.append(f"{word} {job[0]}.{job[1]}")
-                    tasks[job] = asyncio.get_running_loop().create_task(self._run(stream, ad))
+                    tasks[job] = asyncio.get_running_loop().create_task(self._run(stream, job))
                 elif isinstance(message, SignalShadow):
-                    signal = ad.string("Signal") or ""
-                    self.story.append(f"{signal} {job[0]}.{job[1]}")
-                    self._obey(stream, tasks, job, signal)
+                    job = (message.cluster, message.proc)
+                    self.story.append(f"{message.signal} {job[0]}.{job[1]}")
+                    self._obey(stream, tasks, job, message.signal)
                 elif isinstance(message, StopHost):
                     return 0
         except ConnectionLost:
@@ -154,15 +153,13 @@ class AccessPoint:
                 task.cancel()
             stream.close()
 
-    async def _run(self, stream: Stream, ids: ClassAd) -> None:
-        content = self._ids(ids)
-        stream.post(UpdateJob(content, ClassAd({"NumJobStarts": 1})))
+    async def _run(self, stream: Stream, job: tuple[int, int]) -> None:
+        stream.post(UpdateJob(*job, {"NumJobStarts": "1"}))
         if self.run_seconds is None:
             return
         await asyncio.sleep(self.run_seconds)
-        content["ExitReason"] = 100
-        content["ClaimReusable"] = True
-        stream.post(ShadowExited(content, ClassAd({"ExitCode": 0, "ExitBySignal": False})))
+        ended = {"ExitCode": "0", "ExitBySignal": "false"}
+        stream.post(ShadowExited(*job, 100, reusable=True, attributes=ended))
 
     def _obey(
         self,
@@ -171,19 +168,12 @@ class AccessPoint:
         job: tuple[int, int],
         signal: str,
     ) -> None:
-        content = ClassAd({"ClusterId": job[0], "ProcId": job[1]})
         if signal in {"Suspend", "Continue"}:
             status = 7 if signal == "Suspend" else 2
-            stream.post(UpdateJob(content, ClassAd({"JobStatus": status})))
+            stream.post(UpdateJob(*job, {"JobStatus": str(status)}))
             return
         tasks[job].cancel()
-        content["ExitReason"] = 102 if signal == "Remove" else 107
-        content["ClaimReusable"] = False
-        stream.post(ShadowExited(content, ClassAd()))
-
-    @staticmethod
-    def _ids(ad: ClassAd) -> ClassAd:
-        return ClassAd({name: ad.integer(name) for name in ("ClusterId", "ProcId")})
+        stream.post(ShadowExited(*job, 102 if signal == "Remove" else 107))
 
     # -- the negotiator ---------------------------------------------------------------------
 

@@ -197,16 +197,12 @@ class ScheddEnd:
             message = read_host_message(await self.stream.receive_forever())
             if isinstance(message, UpdateJob):
                 self.update_times.append(self.world.clock.now())
-                self._keep(message.attributes)
+                self.updates |= message.attributes
             elif isinstance(message, ShadowExited):
-                self._keep(message.attributes)
+                self.updates |= message.attributes
                 self.exits.put_nowait(message)
             else:
                 assert isinstance(message, HostReady)
-
-    def _keep(self, attributes: ClassAd) -> None:
-        for name in attributes.own_names():
-            self.updates[name] = attributes.text(name) or ""
 
     @property
     def log(self) -> Path:
@@ -251,16 +247,12 @@ class ScheddEnd:
                 job.insert_text(name, value[1:])
             else:
                 job[name] = value
-        content = ClassAd({"ClusterId": 7, "ProcId": proc, "StartdAddress": str(place.address)})
-        content["Reconnect"] = reconnect
         slot = ClassAd({"Name": "slot1_1@ep", "Memory": 128})
-        await self.stream.send(StartShadow(content, job, slot))
+        await self.stream.send(StartShadow(7, proc, str(place.address), job, slot, reconnect))
 
     async def signal(self, signal: str, reason: str = "", code: int = 0) -> None:
         """Pass a request on, as condor_hold and its kind make it."""
-        content = ClassAd({"ClusterId": 7, "ProcId": 3, "Signal": signal, "Reason": reason})
-        content["ReasonCode"] = code
-        await self.stream.send(SignalShadow(content))
+        await self.stream.send(SignalShadow(7, 3, signal, reason, code))
 
     async def ended(self) -> ShadowExited:
         """Wait for the end of the run."""

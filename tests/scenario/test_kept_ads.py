@@ -35,7 +35,7 @@ class Ends:
 
     def start(self, cluster: int, job: ClassAd) -> tuple[StartShadow, keeping.CommonAd | None]:
         """Return a job's start as it comes out at the host."""
-        message = StartShadow(ClassAd({"ClusterId": cluster, "ProcId": 0}), job, SLOT)
+        message = StartShadow(cluster, 0, "<1.2.3.4:5>", job, SLOT)
         words = self.sent.words_for(message)
         self.words = [type(word).__name__ for word in words]
         for word in words:
@@ -113,5 +113,5 @@ def test_an_ad_written_upon_its_common_lines_is_read_as_the_whole_one() -> None:
 
 
 def test_other_words_pass_as_they_are() -> None:
-    word = SignalShadow(ClassAd({"ClusterId": 1, "Signal": "Remove"}))
+    word = SignalShadow(1, 0, "Remove")
     assert sending.KeptAds().words_for(word) == [word]

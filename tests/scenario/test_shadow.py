@@ -45,8 +45,8 @@ def play(folder: Path, scenario: Scenario, text: str = "", **place: Any) -> Any:
     return run_in_world(folder, main)
 
 
-def exit_of(message: ShadowExited) -> tuple[int | None, bool | None]:
-    return message.content.integer("ExitReason"), message.content.boolean("ClaimReusable")
+def exit_of(message: ShadowExited) -> tuple[int, bool]:
+    return message.reason, message.reusable
 
 
 def test_an_ordinary_job_is_started_logged_and_reported(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_starter_that_does_not_end_the_job_is_given_up(tmp_path: Path) -> None
         await here.run(there)
         await asyncio.sleep(5)
         await here.signal("Remove", "no more")
-        assert (await here.ended()).content.integer("ExitReason") == 102
+        assert (await here.ended()).reason == 102
         assert there.story[1:] == ["DEACTIVATE_CLAIM_FORCIBLY"] * 2
 
     play(tmp_path, scenario, script=hang)
@@ -180,7 +180,7 @@ def test_a_request_before_the_activation_ends_the_run_at_its_beginning(tmp_path:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there)
         await here.signal("Hold", "at once", 1)
-        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert (await here.ended()).reason == 112
 
     play(tmp_path, scenario, script=obey)
 
@@ -334,7 +334,7 @@ def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(tmp_path: Pa
         await here.run(there, reconnect=True, NumJobStarts=1)
         ended = await here.ended()
         assert exit_of(ended) == (100, False)
-        assert ended.attributes.integer("ExitCode") == 3
+        assert ended.attributes["ExitCode"] == "3"
         assert here.log.read_bytes() == told
 
     play(tmp_path, scenario, script=end_with_three)
@@ -350,7 +350,7 @@ def test_a_start_that_only_a_dead_host_heard_of_is_told_and_counted_once(
         await here.run(there, reconnect=True, JobCurrentStartDate=now, **more)
         ended = await here.ended()
         assert exit_of(ended) == (100, True)
-        starts = here.updates.get("NumJobStarts", ended.attributes.text("NumJobStarts"))
+        starts = here.updates.get("NumJobStarts", ended.attributes.get("NumJobStarts"))
         assert starts == (None if committed else "1")
         assert here.numbers() == ["022", "023", *([] if committed else ["001"]), "005"]
 
@@ -399,7 +399,7 @@ def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_pat
         await there.network.close()
         asked_at = world.clock.now()
         await here.signal("Remove", "no more")
-        assert (await here.ended()).content.integer("ExitReason") == 102
+        assert (await here.ended()).reason == 102
         return world.clock.now() - asked_at
 
     waited: float = play(tmp_path, scenario, script=break_off, locate="UnknownError")
@@ -428,7 +428,7 @@ def test_a_periodic_expression_holds_a_running_job(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         began = world.clock.now()
         await here.run(there, PeriodicHold="=time() - JobCurrentStartExecutingDate > 100")
-        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert (await here.ended()).reason == 112
         assert here.numbers() == ["001", "012"]
         assert here.updates["HoldReasonCode"] == "3"
         return world.clock.now() - began
@@ -483,7 +483,7 @@ def test_a_critical_error_of_the_starter_holds_the_job_with_its_code(tmp_path: P
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there)
-        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert (await here.ended()).reason == 112
         assert here.numbers() == ["021", "004", "012"]
         assert here.updates["HoldReasonSubCode"] == "13"
         assert here.updates["HoldReason"] == '"Error from slot1_1@ep: Failed to execute"'
@@ -606,7 +606,7 @@ def test_a_shadow_that_meets_a_bug_says_so_and_the_job_waits_again(
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there)
-        assert (await here.ended()).content.integer("ExitReason") == 4
+        assert (await here.ended()).reason == 4
         assert here.numbers() == ["001", "007"]
         body = here.log.read_text().split("...\n")[-2]
         assert body.split(" ", 4)[4] == (
@@ -728,7 +728,7 @@ def test_a_missing_input_file_holds_the_job_by_name(tmp_path: Path) -> None:
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, TransferInput="nope.txt", TransferExecutable=False)
-        assert (await here.ended()).content.integer("ExitReason") == 112
+        assert (await here.ended()).reason == 112
         assert here.numbers() == ["040", "040", "021", "004", "012"]
         assert here.updates["HoldReasonCode"] == "13"
         assert here.updates["HoldReasonSubCode"] == "2"

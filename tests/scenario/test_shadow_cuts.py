@@ -80,7 +80,7 @@ def test_a_cut_at_any_call_costs_nothing_but_time(tmp_path: Path, at: int, sent:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there)
         ended: ShadowExited = await here.ended()
-        assert ended.content.integer("ExitReason") == 100
+        assert ended.reason == 100
         assert here.updates["NumJobStarts"] == "1"
         assert here.updates["ExitCode"] == "3"
         numbers = here.numbers()
@@ -118,7 +118,7 @@ def test_an_exit_that_was_reported_counts_though_its_answer_cannot_be_sent(
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         hosts.append(here.host)
         await here.run(there)
-        assert (await here.ended()).content.integer("ExitReason") == 100
+        assert (await here.ended()).reason == 100
         assert here.numbers() == ["001", "005"]
 
     play(tmp_path, scenario, script=script)
@@ -175,7 +175,7 @@ def test_a_cut_anywhere_in_the_input_is_made_good_by_another_try(tmp_path: Path,
         await here.run(
             there, TransferInput="in1,in2", TransferExecutable=False, ShouldTransferFiles="YES"
         )
-        assert (await here.ended()).content.integer("ExitReason") == 100
+        assert (await here.ended()).reason == 100
         assert (arrived / "in1").read_text() == "one"
         assert (arrived / "in2").read_text() == "two"
         assert here.numbers()[-1] == "005"
@@ -213,7 +213,7 @@ def test_a_cut_anywhere_in_the_output_is_made_good_by_another_try(tmp_path: Path
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, Iwd=str(home), UserLog=str(here.log), ShouldTransferFiles="YES")
-        assert (await here.ended()).content.integer("ExitReason") == 100
+        assert (await here.ended()).reason == 100
         assert (home / "made").read_text() == "result"
         assert here.numbers()[-1] == "005"
 

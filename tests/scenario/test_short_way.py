@@ -73,7 +73,7 @@ def test_two_calls_write_the_events_of_ten(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, **NO_FILES)
         exited = await here.ended()
-        assert exited.content.integer("ExitReason") == 100
+        assert exited.reason == 100
         text = here.log.read_text()
         assert here.numbers() == ["040", "040", "001", "006", "040", "040", "005"]
         kinds = [line[38:] for line in text.splitlines() if line.startswith("040")]
@@ -134,7 +134,7 @@ def test_a_host_that_is_stopped_tells_of_starts_that_it_kept_back(tmp_path: Path
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, **NO_FILES)
         await begun.wait()
-        await here.stream.send(StopHost(ClassAd({"How": "fast"})))
+        await here.stream.send(StopHost("fast"))
         await asyncio.sleep(SHORT_RUN_SECONDS / 2)
         assert here.updates["NumJobStarts"] == "1"
 
@@ -206,8 +206,8 @@ def test_the_next_job_of_a_claim_begins_on_the_line_of_the_last_one(tmp_path: Pa
         for proc in (3, 4, 5):
             await here.run(there, proc=proc, **NO_FILES)
             exited = await here.ended()
-            assert exited.content.integer("ExitReason") == 100
-            assert exited.content.boolean("ClaimReusable") is True
+            assert exited.reason == 100
+            assert exited.reusable is True
         assert there.story == ["activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
         assert here.log.read_text().count("\n005 ") + here.log.read_text().startswith("005") == 3
 
@@ -231,7 +231,7 @@ def test_a_line_that_is_gone_leaves_the_ordinary_activation(when: str, tmp_path:
         for proc in (3, 4):
             await here.run(there, proc=proc, **NO_FILES)
             exited = await here.ended()
-            assert exited.content.integer("ExitReason") == 100
+            assert exited.reason == 100
         assert there.story == ["activate 1", "activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
 
     play(tmp_path, scenario, script=script)
@@ -249,7 +249,7 @@ def test_a_startd_that_refuses_the_next_job_is_no_start(tmp_path: Path) -> None:
         await here.ended()
         await here.run(there, proc=4, **NO_FILES)
         exited = await here.ended()
-        assert exited.content.integer("ExitReason") == 108
+        assert exited.reason == 108
         assert here.updates["VacateReason"] == '"The slot is broken."'
 
     play(tmp_path, scenario, script=script)
@@ -265,7 +265,7 @@ def test_a_starter_that_dies_before_it_said_that_all_is_clean_leaves_that_to_its
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, **NO_FILES)
-        assert (await here.ended()).content.integer("ExitReason") == 100
+        assert (await here.ended()).reason == 100
         assert there.story == ["activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
 
     play(tmp_path, scenario, script=script)

@@ -6,6 +6,8 @@ afterwards `job_machine`'s. Names and order as in the queue log of a real schedd
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from kettle.classad import ClassAd
 from kettle.schedd.job_machine import Attributes, quote
 
@@ -101,7 +103,7 @@ def shadow_attributes(ad: ClassAd, now: int) -> Attributes:
     }
 
 
-def reported_attributes(report: ClassAd) -> Attributes:
+def reported_attributes(report: Mapping[str, str]) -> Attributes:
     """Return a shadow's last report as changes, without what goes when the job leaves its machine.
 
     An attribute that is literally undefined goes.
@@ -112,11 +114,17 @@ def reported_attributes(report: ClassAd) -> Attributes:
     return changes
 
 
-def texts(report: ClassAd) -> Attributes:
+def texts(report: Mapping[str, str]) -> Attributes:
     """Return a shadow's report as changes; an attribute that is literally undefined goes."""
-    return {
-        name: None if text.lower() == "undefined" else text for name, text in report.own_texts()
-    }
+    return {name: None if text.lower() == "undefined" else text for name, text in report.items()}
+
+
+def reported_ad(report: Mapping[str, str]) -> ClassAd:
+    """Return a shadow's report as an ad."""
+    ad = ClassAd()
+    for name, text in report.items():
+        ad.insert_text(name, text)
+    return ad
 
 
 def end_attributes(ad: ClassAd, now: int) -> Attributes:

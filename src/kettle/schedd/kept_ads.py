@@ -39,14 +39,24 @@ class KeptAds:
         if not isinstance(message, StartShadow):
             return [message]
         words: list[HostMessage] = []
-        content, job, slot = message.content, message.job, message.slot
+        job, common = message.job, 0
         wanted = asks_slot(job)
         if job.parent is not None:
-            kept = self._keep(content.integer("ClusterId") or 0, job.parent, words)
-            wanted = wanted or kept.asks_slot
-            content, job = content.copy(), job.copy()
-            content["CommonAd"], job.parent = kept.number, None
-        words.append(StartShadow(content, job, slot if wanted else ClassAd()))
+            kept = self._keep(message.cluster, job.parent, words)
+            wanted, common = wanted or kept.asks_slot, kept.number
+            job = job.copy()
+            job.parent = None
+        words.append(
+            StartShadow(
+                message.cluster,
+                message.proc,
+                message.startd_address,
+                job,
+                message.slot if wanted else ClassAd(),
+                message.reconnect,
+                common,
+            )
+        )
         return words
 
     def _keep(self, cluster: int, ad: ClassAd, words: list[HostMessage]) -> _Kept:
@@ -60,10 +70,10 @@ class KeptAds:
             self._drop(next(iter(self._kept)), words)
         self._last += 1
         kept = self._kept[cluster] = _Kept(self._last, dict(ad.table), asks_slot(ad))
-        words.append(KeepAd(ClassAd({"Number": kept.number}), ad))
+        words.append(KeepAd(kept.number, ad))
         return kept
 
     def _drop(self, cluster: int, words: list[HostMessage]) -> None:
         kept = self._kept.pop(cluster, None)
         if kept is not None:
-            words.append(DropAd(ClassAd({"Number": kept.number})))
+            words.append(DropAd(kept.number))

@@ -10,7 +10,7 @@ Sources: wire reference, Negotiation and Claims; R059, R067, R080-R082.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from kettle.attributes.codes import (
@@ -306,7 +306,7 @@ class Scheduler:
 
     # -- shadows ----------------------------------------------------------------------------
 
-    def on_job_update(self, job_id: JobId, attributes: ClassAd) -> None:
+    def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
         """Commit what a shadow reports of a running job."""
         job = self.queue.jobs.get(job_id)
         if job is None:
@@ -314,10 +314,9 @@ class Scheduler:
         changes = job_runs.texts(attributes)
         if "NumJobReconnects" in attributes:
             self.statistics.on_found_again(job, self.now())
-        status = attributes.integer("JobStatus")
+        status = changes.pop("JobStatus", None)
         if status is not None:
-            changes.pop("JobStatus", None)
-            changes |= self._status_update(job, status)
+            changes |= self._status_update(job, int(status))
         if changes:
             self.queue.update(job_id, changes)
 
@@ -337,7 +336,7 @@ class Scheduler:
         return job_machine.step(job.ad, event, self.now())
 
     def on_shadow_exited(
-        self, job_id: JobId, reason: int, attributes: ClassAd, *, reusable: bool
+        self, job_id: JobId, reason: int, attributes: Mapping[str, str], *, reusable: bool
     ) -> None:
         """Take the end of a run: the job's next status, and the claim's next job."""
         claim = self.claims.by_job.get(job_id)
@@ -354,7 +353,7 @@ class Scheduler:
         if not reusable and len(self.idle):
             self.hands.want_matches()
 
-    def _end_run(self, job: Job, reason: int, attributes: ClassAd) -> None:
+    def _end_run(self, job: Job, reason: int, attributes: Mapping[str, str]) -> None:
         """Commit the end of a run."""
         now = self.now()
         changes = job_runs.reported_attributes(attributes)
@@ -379,8 +378,10 @@ class Scheduler:
         self.hands.record_run(job)
         self._let_go(job)
 
-    def _count_moved(self, job: Job, attributes: ClassAd, now: int) -> None:
+    def _count_moved(self, job: Job, report: Mapping[str, str], now: int) -> None:
         """Count what the run that ends now has moved; the job's ad has what those before it did."""
+        said = {name: report[name] for name in ("BytesRecvd", "BytesSent") if name in report}
+        attributes = job_runs.reported_ad(said)
         to_job, from_job = attributes.real("BytesRecvd"), attributes.real("BytesSent")
         if to_job or from_job:
             self.statistics.on_moved(
@@ -659,12 +660,13 @@ def _keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
     return slot
 
 
-def _event_of_exit(job: Job, reason: int, attributes: ClassAd) -> job_machine.Event | None:
+def _event_of_exit(job: Job, reason: int, report: Mapping[str, str]) -> job_machine.Event | None:
     """Return what a shadow's exit means for a job; None if the user has decided already."""
     if reason in _ENDED and job_machine.may(job.status, job_machine.Completed):
         return job_machine.Completed()
     if job.status not in ON_A_MACHINE:
         return None
+    attributes = job_runs.reported_ad(report)
     if reason in {ShadowExit.SHOULD_HOLD, ShadowExit.COMMON_TRANSFER_HOLD}:
         return job_machine.Held(
             attributes.string("HoldReason") or "Unspecified",

@@ -37,6 +37,7 @@ from kettle.wire.messages.shadow_host import (
     DropAd,
     HostMessage,
     HostReady,
+    JobMessage,
     KeepAd,
     SetAttributes,
     SignalShadow,
@@ -192,7 +193,7 @@ class ShadowHost:
         network.register(Command.FILETRANS_UPLOAD, self._on_upload, levels=(Level.ALLOW,))
         network.register(Command.FILETRANS_DOWNLOAD, self._on_download, levels=(Level.ALLOW,))
         self.control.timeout = None
-        self.tell_schedd(HostReady(ClassAd({"Address": str(self.address)})))
+        self.tell_schedd(HostReady())
 
     async def serve(self) -> None:
         """Do what the schedd says until it says stop, or is gone."""
@@ -222,11 +223,10 @@ class ShadowHost:
                 self.runtime.log.problem(f"{type(message).__name__}: {error}")
 
     def _obey(self, message: HostMessage) -> None:
-        ad = message.content
         if isinstance(message, StartShadow):
             self._start_shadow(message)
         elif isinstance(message, SignalShadow):
-            self._signal(ad)
+            self._signal(message)
         elif isinstance(message, SetAttributes):
             self._set_attributes(message)
         elif isinstance(message, KeepAd):
@@ -234,14 +234,14 @@ class ShadowHost:
         elif isinstance(message, DropAd):
             self._kept.drop(message)
         elif isinstance(message, StopHost):
-            self.peaceful = ad.string("How") == "peaceful"
+            self.peaceful = message.how == "peaceful"
             self._stopping.set()
 
-    def _find(self, ad: ClassAd) -> RunningShadow | None:
-        return self.shadows.get((ad.integer("ClusterId") or 0, ad.integer("ProcId") or 0))
+    def _find(self, message: JobMessage) -> RunningShadow | None:
+        return self.shadows.get((message.cluster, message.proc))
 
     def _start_shadow(self, start: StartShadow) -> None:
-        known = self._find(start.content)
+        known = self._find(start)
         if known is not None:
             self.log(f"Job {known.name} has a shadow already; the second one is not started")
             return
@@ -266,11 +266,11 @@ class ShadowHost:
             if not self.shadows:
                 self._empty.set()
 
-    def _signal(self, ad: ClassAd) -> None:
-        shadow = self._find(ad)
+    def _signal(self, message: SignalShadow) -> None:
+        shadow = self._find(message)
         if shadow is None:
             return
-        word = ad.string("Signal") or ""
+        word = message.signal
         if word in ("Suspend", "Continue"):
             tasks.spawn(shadow.suspend(go_on=word == "Continue"), f"{word} {shadow.name}")
             return
@@ -283,21 +283,20 @@ class ShadowHost:
         gently = word != "Remove" or shadow.job.boolean("WantGracefulRemoval") is True
         request = Request(
             wish,
-            ad.string("Reason") or "",
-            ad.integer("ReasonCode") or 0,
-            ad.integer("ReasonSubCode") or 0,
+            message.reason,
+            message.code,
+            message.subcode,
             fast=word == "VacateFast" or not gently,
             brings_output=brings_output,
         )
         tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
 
     def _set_attributes(self, message: SetAttributes) -> None:
-        shadow = self._find(message.content)
+        shadow = self._find(message)
         if shadow is None:
             return
-        changes = message.attributes
-        for name in changes.own_names():
-            shadow.job.insert_text(name, changes.text(name) or "undefined")
+        for name, text in message.attributes.items():
+            shadow.job.insert_text(name, text)
         shadow.forget_logs()
         tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad import ClassAd
@@ -244,6 +244,12 @@ class Writer:
         self._parts += (common.data, rest.data, b"\0\0")
         return self
 
+    def texts(self, attributes: Mapping[str, str]) -> Writer:
+        """Append attributes and their expressions, as the lines of an ad."""
+        return self._all_lines(
+            [f"{name} = {text}" for name, text in attributes.items()], types=False
+        )
+
     def ads_lines(self, lines: list[bytes], *, types: bool = True) -> Writer:
         """Append an ad given as encoded `Name = expression` lines without private attributes."""
         self.integer(len(lines))
@@ -431,6 +437,18 @@ class Reader:
             self._string_bytes()
             self._string_bytes()
         return ad
+
+    def texts(self, maximum: int = MAXIMUM_ATTRIBUTES) -> dict[str, str]:
+        """Read at most `maximum` attributes and their expressions (`Writer.texts`)."""
+        count = self.count(maximum)
+        lines = self._encrypted_lines(count) if self.encrypted else self._clear_lines(count)
+        found: dict[str, str] = {}
+        for line in lines:
+            name, _, text = line.partition(" = ")
+            if not name or not text:
+                raise RemoteProtocolError(f"there is the line {line[:80]!r}, not Name = value")
+            found[name] = text
+        return found
 
     def _clear_lines(self, count: int) -> list[str]:
         """Read the lines of an ad from a clear stream, secret ones without their mark.

@@ -154,4 +154,6 @@ class World(Schedd):
 
     def exit(self, job: Job, reason: int = 100, *, reusable: bool = True, **more: object) -> None:
         """Have a job's shadow report its end."""
-        self.scheduler.on_shadow_exited(job.id, reason, ClassAd(more), reusable=reusable)
+        self.scheduler.on_shadow_exited(
+            job.id, reason, dict(ClassAd(more).own_texts()), reusable=reusable
+        )

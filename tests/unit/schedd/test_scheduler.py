@@ -315,11 +315,11 @@ def test_vacate_suspend_and_continue_are_for_running_jobs() -> None:
         act(world, action, "1.0")
         assert world.hands.take()[-1][1] == signal
     assert act(world, 9, "1.0").integer("job_1_0") == 3
-    world.scheduler.on_job_update(job.id, ClassAd({"JobStatus": 7}))
+    world.scheduler.on_job_update(job.id, {"JobStatus": "7"})
     assert status_of(job) is JobStatus.SUSPENDED
     assert act(world, 9, "1.0").integer("job_1_0") == 1
     world.now += 5
-    world.scheduler.on_job_update(job.id, ClassAd({"JobStatus": 2}))
+    world.scheduler.on_job_update(job.id, {"JobStatus": "2"})
     assert job.ad.integer("CumulativeSuspensionTime") == 5
 
 
@@ -343,7 +343,7 @@ def test_a_status_report_of_a_held_job_changes_nothing() -> None:
     (job,) = world.submit()
     world.run(job)
     act(world, 1, "1.0")
-    world.scheduler.on_job_update(job.id, ClassAd({"JobStatus": 7, "ImageSize": 5}))
+    world.scheduler.on_job_update(job.id, {"JobStatus": "7", "ImageSize": "5"})
     assert status_of(job) is JobStatus.HELD
     assert job.ad.integer("ImageSize") == 5
 

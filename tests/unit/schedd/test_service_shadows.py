@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from kettle.testing.processes import FakeChild, FakeProcesses
 from kettle.testing.world import World, run_in_world
 from kettle.wire.messages.shadow_host import (
     HostReady,
+    JobMessage,
     SetAttributes,
     ShadowExited,
     SignalShadow,
@@ -52,11 +53,11 @@ class Stage:
         """It is told the reports itself."""
         return self
 
-    def on_job_update(self, job_id: JobId, attributes: ClassAd) -> None:
+    def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
         """Not used."""
 
     def on_shadow_exited(
-        self, job_id: JobId, reason: int, attributes: ClassAd, *, reusable: bool
+        self, job_id: JobId, reason: int, attributes: Mapping[str, str], *, reusable: bool
     ) -> None:
         """Note the end of a run."""
         if self.raises:
@@ -73,21 +74,20 @@ class Stage:
         """Be a host: note each word."""
         stream = Stream.over(child.fds[0])
         self.streams.append(stream)
-        stream.post(HostReady(ClassAd()))
+        stream.post(HostReady())
         try:
             while True:
                 if not self.reads:
                     await asyncio.sleep(1_000_000)
                 message = read_host_message(await stream.receive_forever())
-                number = message.content.integer("ClusterId")
+                number = message.cluster if isinstance(message, JobMessage) else 0
                 if isinstance(message, StartShadow):
-                    again = message.content.boolean("Reconnect")
+                    again = message.reconnect
                     self.story.append(f"{'take over' if again else 'start'} {number}.0")
                 elif isinstance(message, SignalShadow):
-                    self.story.append(f"{message.content.string('Signal')} {number}.0")
+                    self.story.append(f"{message.signal} {number}.0")
                 elif isinstance(message, SetAttributes):
-                    names = message.attributes.own_names()
-                    texts = [f"{name}={message.attributes.text(name)}" for name in names]
+                    texts = [f"{name}={text}" for name, text in message.attributes.items()]
                     self.story.append(f"{' '.join(texts)} {number}.0")
                 elif isinstance(message, StopHost):
                     self.story.append("stop")
@@ -109,8 +109,7 @@ class Stage:
 
     def end(self, number: int, host: int = -1) -> None:
         """Let a host report a job's end."""
-        content = ClassAd({"ClusterId": number, "ProcId": 0, "ExitReason": 100})
-        self.streams[host].post(ShadowExited(content, ClassAd()))
+        self.streams[host].post(ShadowExited(number, 0, 100))
 
 
 Scenario = Callable[[Stage], Awaitable[None]]

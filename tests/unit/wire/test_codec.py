@@ -104,3 +104,18 @@ def test_a_stranger_cannot_make_us_keep_a_message_without_end() -> None:
     channel.receive(packet * 5)
     with pytest.raises(RemoteProtocolError, match="longer than"):
         channel.next_message()
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_attributes_and_their_texts_come_as_they_went(encrypted: bool) -> None:
+    texts = {"Args": '"a = b"', "Rank": "1 + 2", "ClaimId": '"secret"', "Ärger": '"ü"'}
+    body = Writer(encrypted).texts(texts).texts({}).getvalue()
+    reader = Reader(body, encrypted)
+    assert (reader.texts(), reader.texts()) == (texts, {})
+    reader.finish()
+
+
+@pytest.mark.parametrize("line", ["Name", " = 1", "Name = "])
+def test_a_text_without_a_name_or_a_value_is_refused(line: str) -> None:
+    with pytest.raises(RemoteProtocolError, match="Name = value"):
+        Reader(Writer().integer(1).string(line).getvalue()).texts()

@@ -160,9 +160,8 @@ class BesideJobs:
         now = service.now()
         run.attributes |= beside.exit_attributes(status)
         reason, more = beside.decide_end(run, service.scheduler.system_policy, float(now))
-        report = ClassAd({**run.attributes, **more})
-        report.insert_text(beside.PID, "undefined")
-        report.insert_text(beside.BIRTH, "undefined")
+        report = dict(ClassAd({**run.attributes, **more}).own_texts())
+        report |= {beside.PID: "undefined", beside.BIRTH: "undefined"}
         self._write_end(run, status, reason, more)
         if job.id in service.queue.jobs:
             service.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
@@ -201,7 +200,7 @@ class BesideJobs:
         service = self._service
         service.runtime.log.problem(f"Job {run.job.id} was not started: {why}")
         code = int(HoldReasonCode.FailedToCreateProcess)
-        report = ClassAd({"HoldReason": why, "HoldReasonCode": code})
+        report = dict(ClassAd({"HoldReason": why, "HoldReasonCode": code}).own_texts())
         if run.job.id in service.queue.jobs:
             service.scheduler.on_shadow_exited(
                 run.job.id, int(ShadowExit.SHOULD_HOLD), report, reusable=False
@@ -238,7 +237,7 @@ class BesideJobs:
         elif child is not None:
             kill_tree(child.pid, signal.SIGSTOP if stops else signal.SIGCONT, rounds=1)
         status = JobStatus.SUSPENDED if stops else JobStatus.RUNNING
-        self._service.scheduler.on_job_update(job.id, ClassAd({"JobStatus": int(status)}))
+        self._service.scheduler.on_job_update(job.id, {"JobStatus": str(int(status))})
 
     async def stop(self, how: str) -> None:
         """End every job; they go back into the queue."""

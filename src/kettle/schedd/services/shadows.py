@@ -13,11 +13,10 @@ import contextlib
 import os
 import traceback
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from kettle.classad import ClassAd
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.records import queue_log
@@ -28,6 +27,7 @@ from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.wire.messages.shadow_host import (
     HostMessage,
     HostReady,
+    JobMessage,
     SetAttributes,
     ShadowExited,
     SignalShadow,
@@ -66,12 +66,12 @@ MAX_WAITING = 100_000
 class Reports(Protocol):
     """What the scheduler does with the hosts' reports."""
 
-    def on_job_update(self, job_id: JobId, attributes: ClassAd) -> None:
+    def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
         """Commit what a shadow reports of a running job."""
         ...
 
     def on_shadow_exited(
-        self, job_id: JobId, reason: int, attributes: ClassAd, *, reusable: bool
+        self, job_id: JobId, reason: int, attributes: Mapping[str, str], *, reusable: bool
     ) -> None:
         """Take the end of a run."""
         ...
@@ -150,45 +150,27 @@ class ShadowHosts:
         host.jobs.add(job.id)
         host.stop_timer()
         self._by_job[job.id] = host
-        content = ClassAd(
-            {
-                "ClusterId": job.id.cluster,
-                "ProcId": job.id.proc,
-                "StartdAddress": claim.startd_address,
-                "Reconnect": reconnect,
-            }
-        )
-        self._send(host, StartShadow(content, job.ad, claim.slot))
+        start = StartShadow(*job.id, claim.startd_address, job.ad, claim.slot, reconnect)
+        self._send(host, start)
 
     def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
         """Pass a request on to a running job's shadow."""
         host = self._by_job.get(job.id)
         if host is None:
             return
-        content = ClassAd(
-            {
-                "ClusterId": job.id.cluster,
-                "ProcId": job.id.proc,
-                "Signal": signal,
-                "Reason": reason,
-                "ReasonCode": code,
-                "ReasonSubCode": subcode,
-            }
-        )
-        self._send(host, SignalShadow(content))
+        self._send(host, SignalShadow(*job.id, signal, reason, int(code), subcode))
 
     def tell_edits(self, changes: Iterable[Change]) -> None:
         """Tell the shadows of running jobs what a user changed in these: policy follows at once."""
-        edits: dict[JobId, ClassAd] = {}
+        edits: dict[JobId, dict[str, str]] = {}
         for operation, key, name, text in changes:
             where = parse_key(key)
             if where is None or operation not in _EDITS:
                 continue
             for job in self._with_shadow(*where):
-                edits.setdefault(job, ClassAd()).insert_text(name, text or "undefined")
+                edits.setdefault(job, {})[name] = text or "undefined"
         for job, attributes in edits.items():
-            content = ClassAd({"ClusterId": job.cluster, "ProcId": job.proc})
-            self._send(self._by_job[job], SetAttributes(content, attributes))
+            self._send(self._by_job[job], SetAttributes(*job, attributes))
 
     def _with_shadow(self, cluster: int, proc: int) -> list[JobId]:
         """Return the job if it has a shadow; for a cluster's ad, all of its jobs that have."""
@@ -207,7 +189,7 @@ class ShadowHosts:
         hosts = list(self._all)
         for host in hosts:
             host.stop_timer()
-            self._send(host, StopHost(ClassAd({"How": how})))
+            self._send(host, StopHost(how))
         waits = [host.child.wait() for host in hosts if host.child is not None]
         try:
             async with asyncio.timeout(_STOP_SECONDS if how != "peaceful" else None):
@@ -251,7 +233,7 @@ class ShadowHosts:
         if self._current.get(host.user) is host:
             del self._current[host.user]
         if not host.jobs:
-            self._send(host, StopHost(ClassAd({"How": "graceful"})))
+            self._send(host, StopHost("graceful"))
 
     def _note_idle(self, host: _Host) -> None:
         if host.leaving:
@@ -374,22 +356,19 @@ class ShadowHosts:
                 if host.waiting:
                     self._pump(host)
             elif isinstance(message, UpdateJob):
-                self._schedd.scheduler.on_job_update(_job_of(message.content), message.attributes)
+                self._schedd.scheduler.on_job_update(_job_of(message), message.attributes)
             elif isinstance(message, ShadowExited):
                 self._on_exit(host, message)
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
 
     def _on_exit(self, host: _Host, message: ShadowExited) -> None:
-        job, content = _job_of(message.content), message.content
+        job = _job_of(message)
         host.jobs.discard(job)
         if self._by_job.get(job) is host:
             del self._by_job[job]
         self._schedd.scheduler.on_shadow_exited(
-            job,
-            content.integer("ExitReason") or 0,
-            message.attributes,
-            reusable=bool(content.boolean("ClaimReusable")),
+            job, message.reason, message.attributes, reusable=message.reusable
         )
         # The scheduler may have started the claim's next job meanwhile.
         if not host.jobs:
@@ -404,9 +383,9 @@ class ShadowHosts:
             pause = _FIRST_PAUSE_SECONDS * 2.0 ** min(host.deaths, 16)
             await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
         # A start that it never got is still a start; of the others the starters may be alive.
-        words = [word for word in host.waiting if not isinstance(word, StopHost)]
-        unsent = {_job_of(word.content) for word in words if isinstance(word, StartShadow)}
-        host.waiting = deque(word for word in words if _job_of(word.content) in unsent)
+        words = [word for word in host.waiting if isinstance(word, JobMessage)]
+        unsent = {_job_of(word) for word in words if isinstance(word, StartShadow)}
+        host.waiting = deque(word for word in words if _job_of(word) in unsent)
         lost = [job for job in host.jobs if job not in unsent]
         for job in lost:
             # Those that left the queue meanwhile have no shadow again.
@@ -418,8 +397,5 @@ class ShadowHosts:
         self._schedd.runtime.log.problem(f"The shadow host of {host.user}: {text}")
 
 
-def _job_of(content: ClassAd) -> JobId:
-    cluster, proc = content.integer("ClusterId"), content.integer("ProcId")
-    if cluster is None or proc is None:
-        raise RemoteProtocolError("a shadow host named no job")
-    return JobId(cluster, proc)
+def _job_of(message: JobMessage) -> JobId:
+    return JobId(message.cluster, message.proc)

@@ -100,16 +100,13 @@ def _report_exit(run: Run, ending: Ending) -> None:
     sent = (run.job.real("BytesSent") or 0.0) + run.received_bytes
     received = (run.job.real("BytesRecvd") or 0.0) + run.sent_bytes
     attributes = run.take_pending()
-    attributes.update(ending.attributes)
-    attributes.update({"BytesSent": sent, "BytesRecvd": received})
-    attributes.insert_text("StarterIpAddr", "undefined")
-    word = run.ids()
-    word["ExitReason"] = int(ending.exit)
-    word["ClaimReusable"] = run.reusable
+    attributes |= texts({**ending.attributes, "BytesSent": sent, "BytesRecvd": received})
+    attributes["StarterIpAddr"] = "undefined"
     said = f": {ending.reason}" if ending.reason else ""
     run.log(f"Reporting job exit reason {int(ending.exit)}{said}")
-    run.trace(Step.ENDED, f"reason {int(ending.exit)}")
-    run.host.tell_schedd(ShadowExited(word, attributes))
+    reason = int(ending.exit)
+    run.trace(Step.ENDED, f"reason {reason}")
+    run.host.tell_schedd(ShadowExited(run.cluster, run.proc, reason, run.reusable, attributes))
 
 
 async def fail_run(run: Run, error: Exception) -> None:

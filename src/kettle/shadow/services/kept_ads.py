@@ -37,22 +37,21 @@ class KeptAds:
 
     def keep(self, message: KeepAd) -> None:
         """Keep an ad for jobs to come."""
-        self._ads[message.content.integer("Number") or 0] = CommonAd(message.kept)
+        self._ads[message.number] = CommonAd(message.kept)
 
     def drop(self, message: DropAd) -> None:
         """Forget an ad; the jobs that have it keep it."""
-        self._ads.pop(message.content.integer("Number") or 0, None)
+        self._ads.pop(message.number, None)
 
     def complete(self, start: StartShadow) -> CommonAd | None:
         """Give a job's ad the part that was not sent with it; return that part, if it has one.
 
         RemoteProtocolError for a number that stands for nothing.
         """
-        number = start.content.integer("CommonAd")
-        if number is None:
+        if not start.common:
             return None
-        common = self._ads.get(number)
+        common = self._ads.get(start.common)
         if common is None:
-            raise RemoteProtocolError(f"there is no kept ad {number}")
+            raise RemoteProtocolError(f"there is no kept ad {start.common}")
         start.job.parent = common.ad
         return common

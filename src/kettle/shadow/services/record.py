@@ -57,8 +57,8 @@ class JobRecord:
         self.host = host
         # What the job's ad is chained to, if its cluster's jobs share it.
         self.common = common
-        self.cluster = start.content.integer("ClusterId") or 0
-        self.proc = start.content.integer("ProcId") or 0
+        self.cluster = start.cluster
+        self.proc = start.proc
         self.job = start.job
         self.slot = start.slot
         # What the starter said of itself; until then what the schedd knows.
@@ -108,25 +108,18 @@ class JobRecord:
         if self._pending and self.host.control.congested:
             self.flush_within(UPDATE_DELAY_SECONDS)
         elif self._pending:
-            self.host.tell_schedd(UpdateJob(self.ids(), self.take_pending()))
+            self.host.tell_schedd(UpdateJob(self.cluster, self.proc, self.take_pending()))
 
     def _disarm(self) -> None:
         if self._flush_timer is not None:
             self._flush_timer.cancel()
             self._flush_timer = None
 
-    def take_pending(self) -> ClassAd:
+    def take_pending(self) -> dict[str, str]:
         """Return the waiting updates, which are then no longer waiting."""
         self._disarm()
-        changes = ClassAd()
-        for name, text in self._pending.items():
-            changes.insert_text(name, text)
-        self._pending = {}
+        changes, self._pending = self._pending, {}
         return changes
-
-    def ids(self) -> ClassAd:
-        """Return the ad that says which job a word is about."""
-        return ClassAd({"ClusterId": self.cluster, "ProcId": self.proc})
 
     def hear(self) -> None:
         """Note that the starter was heard: the job's lease begins anew."""

@@ -64,14 +64,12 @@ class Run(JobRecord):
 
     def __init__(self, host: Host, start: StartShadow, common: CommonAd | None) -> None:
         super().__init__(host, start, common)
-        self.claim = ClaimId(self.job.string("ClaimId") or start.content.string("ClaimId") or "")
+        self.claim = ClaimId(self.job.string("ClaimId") or "")
         self.startd_address = (
-            start.content.string("StartdAddress")
-            or self.job.string("StartdIpAddr")
-            or self.claim.address
+            start.startd_address or self.job.string("StartdIpAddr") or self.claim.address
         )
         self.link = ClaimLink(host.runtime.network, self.claim, self.startd_address)
-        reconnect = start.content.boolean("Reconnect") is True
+        reconnect = start.reconnect
         self.state, _ = begin(reconnect=reconnect, executed=is_start_counted(self.job))
         if self.state.reconnecting:
             self.last_contact -= self._silent_seconds()

@@ -97,6 +97,16 @@ def ad(
     )
 
 
+def texts(*, maximum: int = MAXIMUM_ATTRIBUTES, default_factory: Any = None) -> Any:
+    """Attributes and their expressions, as text."""
+    return Field[dict[str, str]](
+        "int n, n × str (Name = expression)",
+        Writer.texts,
+        lambda r: r.texts(maximum),
+        default_factory=default_factory,
+    )
+
+
 def fixed_bytes(size: int, *, default: Any = _MISSING) -> Any:
     """Exactly `size` bytes."""
     return Field[bytes](f"{size} bytes", Writer.raw, lambda r: r.raw(size), default)
@@ -207,6 +217,7 @@ MESSAGES: list[type[Message]] = []
         secret,
         real,
         ad,
+        texts,
         fixed_bytes,
         counted_bytes,
         rest_bytes,

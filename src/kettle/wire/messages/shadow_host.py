@@ -1,10 +1,8 @@
 """Words between a schedd and its shadow hosts, on an inherited socket pair.
 
-Kettle's own: no other implementation ever hears them. Each message is a word, an ad whose
-attributes are named in the class, and where a job's ad or attributes travel, further ads beside it
-(not nested in it: so their expressions are neither parsed nor printed on the way).
-Acknowledgement is by state only: updates of one job are committed in the order they come. The
-schedd's side is `schedd`, the host's `shadow`.
+Kettle's own: no other implementation ever hears them. Expressions travel as text, so they are
+neither parsed nor printed on the way. Acknowledgement is by state only: updates of one job are
+committed in the order they come. The schedd's side is `schedd`, the host's `shadow`.
 """
 
 from __future__ import annotations
@@ -12,67 +10,84 @@ from __future__ import annotations
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
 from kettle.wire.codec import Reader
-from kettle.wire.messages.fields import Message, ad
+from kettle.wire.messages.fields import Message, ad, boolean, integer, string, texts
 
 
 class HostMessage(Message):
-    """A word and an ad."""
-
-    content: ClassAd = ad(private=True)
+    """A word and what it is about."""
 
 
-class StartShadow(HostMessage, word=1):
-    """{ClusterId, ProcId, StartdAddress, Reconnect}, the job's ad with ClaimId, the slot's ad.
+class JobMessage(HostMessage):
+    """A word about one job."""
 
-    With CommonAd, the number of a KeepAd, the job's ad is what it has beside that kept one. The
+    cluster: int = integer()
+    proc: int = integer()
+
+
+class StartShadow(JobMessage, word=1):
+    """Begin a shadow, or take over a job that runs: its ad with ClaimId, and the slot's ad.
+
+    With `common`, the number of a KeepAd, the job's ad is what it has beside that kept one. The
     slot's ad is empty where the job asks for nothing of it.
     """
 
+    startd_address: str = string()
     job: ClassAd = ad(private=True)
     slot: ClassAd = ad(private=True)
+    reconnect: bool = boolean(default=False)
+    common: int = integer(default=0)
 
 
-class SignalShadow(HostMessage, word=2):
-    """{ClusterId, ProcId, Signal, Reason, ReasonCode, ReasonSubCode}.
+class SignalShadow(JobMessage, word=2):
+    """`signal` is Remove, TransferAndRemove, Hold, Vacate, VacateFast, Suspend or Continue."""
 
-    Signal is Remove, TransferAndRemove, Hold, Vacate, VacateFast, Suspend or Continue.
-    """
+    signal: str = string()
+    reason: str = string(default="")
+    code: int = integer(default=0)
+    subcode: int = integer(default=0)
 
 
-class SetAttributes(HostMessage, word=3):
-    """{ClusterId, ProcId}, and the changed attributes of the job."""
+class SetAttributes(JobMessage, word=3):
+    """The changed attributes of a job."""
 
-    attributes: ClassAd = ad(private=True)
+    attributes: dict[str, str] = texts()
 
 
 class StopHost(HostMessage, word=4):
-    """{How}: graceful, fast or peaceful."""
+    """`how` is graceful, fast or peaceful."""
+
+    how: str = string()
 
 
 class KeepAd(HostMessage, word=5):
-    """{Number}, and an ad that messages to come name by that number."""
+    """An ad that messages to come name by its number, which is not 0."""
 
+    number: int = integer()
     kept: ClassAd = ad(private=True)
 
 
 class DropAd(HostMessage, word=6):
-    """{Number}: no further message names that ad."""
+    """No further message names that ad."""
+
+    number: int = integer()
 
 
-class UpdateJob(HostMessage, word=11):
-    """{ClusterId, ProcId}, and attributes to commit; one that is `undefined` is removed."""
+class UpdateJob(JobMessage, word=11):
+    """Attributes to commit; one that is `undefined` is removed."""
 
-    attributes: ClassAd = ad(private=True)
+    attributes: dict[str, str] = texts()
 
 
-class ShadowExited(HostMessage, word=12):
-    """{ClusterId, ProcId, ExitReason, ClaimReusable}, and attributes to commit."""
+class ShadowExited(JobMessage, word=12):
+    """How a run ended (`ShadowExit`), whether its claim may run another job, the last update."""
 
-    attributes: ClassAd = ad(private=True)
+    reason: int = integer()
+    reusable: bool = boolean(default=False)
+    attributes: dict[str, str] = texts(default_factory=dict)
 
 
 class HostReady(HostMessage, word=13):
-    """{}: the host is ready for shadows."""
+    """The host is ready for shadows."""
 
 
 WORDS: dict[int, type[HostMessage]] = {
