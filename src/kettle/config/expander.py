@@ -73,18 +73,28 @@ class Expander:
         return self._expand(text, ()).replace(DOLLAR, "$")
 
     def expand_only(self, text: str, wanted: Callable[[str], bool]) -> str:
-        """Replace only the macros whose name is wanted, by their raw text (self reference)."""
-        position = 0
+        """Replace only the macros whose name is wanted, by their raw text (self reference).
+
+        ConfigError for a text that gets too long: one that mentions itself twice doubles each time.
+        """
+        pieces: list[str] = []
+        copied = position = size = 0
         while (found := find_reference(text, position)) is not None:
             position = found.end
             if found.function in ("", "F") and found.name and wanted(found.name):
-                raw = self.lookup(found.name)
-                value = raw or found.default or ""
-                text = text[: found.start] + value + text[found.end :]
-                position = found.start + len(value)
+                value = self.lookup(found.name) or found.default or ""
+                size += found.start - copied + len(value)
+                if size > LONGEST_TEXT:
+                    raise ConfigError(f"the expansion of {found.name} has no end")
+                pieces += (text[copied : found.start], value)
+                copied = found.end
+                if value.endswith("$") and text.startswith("$(", copied):
+                    # What is the matchmaker's stays.
+                    position += 2
             elif found.default is not None:
                 position = found.start + 2
-        return text
+        pieces.append(text[copied:])
+        return "".join(pieces)
 
     def value(self, name: str, active: tuple[str, ...]) -> str | None:
         """Return the expanded text of a name for a function; None if nobody defines it."""
