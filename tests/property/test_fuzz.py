@@ -6,12 +6,16 @@ import pytest
 
 from kettle.attributes.version import parse_version
 from kettle.errors import RemoteProtocolError
+from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.__main__ import main
-from kettle.testing.fuzz.decoders import DECODERS, Decoder
+from kettle.testing.fuzz.decoder import Decoder
+from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.inputs import LONGEST, make_input
 from kettle.testing.fuzz.run import run
+from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
+from kettle.wire.security.methods.password import password_keys
 from kettle.wire.security.policy_ad import PolicyAd
 from kettle.wire.sinful import Sinful
 
@@ -96,3 +100,31 @@ def test_numbers_of_peers_that_are_too_long_are_no_numbers() -> None:
     info = f'[CryptoMethods="AES";ValidCommands="{"1" * 5000}";SessionExpires={"1" * 5000};]'
     claim = ClaimId(mint_claim_id("<1.2.3.4:5>", 1, 2, bytes(32), info).text)
     assert claim.session("x").valid_commands == frozenset()
+
+
+STRANGE = b"caf\xe9 \xff".decode("utf-8", "surrogateescape")
+
+
+def test_a_secret_of_strange_bytes_is_a_key_like_any_other() -> None:
+    honest = mint_claim_id("<1.2.3.4:5>", 1, 2, bytes(32), '[CryptoMethods="AES";]').text
+    assert ClaimId(honest + STRANGE).session("x").key != ClaimId(honest).session("x").key
+
+
+def test_names_of_strange_bytes_travel_as_they_are() -> None:
+    writer = Writer()
+    PolicyAd({"User": STRANGE}).write(writer)
+    assert PolicyAd.read(Reader(writer.getvalue()))["User"] == STRANGE
+    keys = password_keys(b"secret")
+    assert keys.client_proof(STRANGE, b"x") != keys.client_proof("cafe", b"x")
+    assert keys.server_proof(STRANGE, STRANGE, b"x", b"y")
+
+
+def test_a_manifest_names_files_of_strange_bytes() -> None:
+    entries = [Entry("0" * 64, STRANGE)]
+    assert parse_manifest(render_manifest(1, entries)) == entries
+
+
+def test_a_size_beyond_all_machines_is_no_size() -> None:
+    assert parse_size("9" * 400, "M") is None
+    assert parse_size("1e3", "M") is None
+    assert parse_size("2 G", "M") == 2048

@@ -50,10 +50,14 @@ def place_of(destination: str, global_id: str, number: int) -> str:
     return f"{destination.rstrip('/')}/{global_id.replace('#', '_')}/{number:04d}"
 
 
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
 def render_manifest(number: int, entries: Iterable[Entry]) -> str:
     """Return the text of a manifest."""
     body = "".join(f"{entry.digest} *{entry.name}\n" for entry in entries)
-    own = hashlib.sha256(body.encode()).hexdigest()
+    own = _digest(body)
     return f"{body}{own} *{manifest_name(number)}\n"
 
 
@@ -65,7 +69,7 @@ def parse_manifest(text: str) -> list[Entry]:
         raise RefusedError("the manifest of a checkpoint is no manifest")
     entries = [Entry(match[1], match[2]) for match in matches if match is not None]
     body = "".join(lines[:-1])
-    if entries.pop().digest != hashlib.sha256(body.encode()).hexdigest():
+    if entries.pop().digest != _digest(body):
         raise RefusedError("the manifest of a checkpoint is damaged")
     for entry in entries:
         check_name(entry.name, code=13)

@@ -1,32 +1,82 @@
-"""`python -m kettle.testing.fuzz`: try any number of inputs on every decoder."""
+"""`python -m kettle.testing.campaign fuzz`: try any number of inputs on every decoder."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
+from kettle.runtime.storage.files import Files
+from kettle.testing.commit import commit_of_this
 from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.run import Finding, run
+
+# How many inputs are tried between two looks at the clock.
+_AT_ONCE = 5_000
+
+
+class Book:
+    """How many inputs each decoder was given, by commit; a campaign goes on where it stopped."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._counts: dict[str, dict[str, int]] = {}
+        if path is not None and path.exists():
+            self._counts = json.loads(path.read_text())
+        self._chapter = self._counts.setdefault(commit_of_this(), {}) if path else {}
+
+    def done(self, name: str) -> int:
+        """Return how many inputs a decoder was given so far."""
+        return sum(chapter.get(name, 0) for chapter in self._counts.values())
+
+    def note(self, name: str, count: int) -> None:
+        """Add to the count of a decoder."""
+        self._chapter[name] = self._chapter.get(name, 0) + count
+        if self._path is not None:
+            text = json.dumps(self._counts, indent=1) + "\n"
+            Files().write_atomically(str(self._path), text)
 
 
 def main(argv: list[str]) -> int:
     """Run what the command line says; 1 if anything was found."""
-    parser = argparse.ArgumentParser(prog="python -m kettle.testing.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m kettle.testing.campaign fuzz", description=__doc__
+    )
     parser.add_argument("--inputs", type=int, default=10_000, metavar="N", help="each (10,000)")
+    parser.add_argument(
+        "--seconds", type=float, metavar="S", help="processor time for each, whatever the number"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="SEED")
     parser.add_argument("--decoder", action="append", choices=sorted(DECODERS), metavar="NAME")
     parser.add_argument("--only", type=int, metavar="NUMBER", help="this input and no other")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="a book of what was tried")
     chosen = parser.parse_args(argv)
-    numbers = range(chosen.inputs)
-    if chosen.only is not None:
-        numbers = range(chosen.only, chosen.only + 1)
+    book = Book(chosen.json)
     found: list[Finding] = []
+    count = 0
     for name in chosen.decoder or DECODERS:
-        found += _try(name, chosen.seed, numbers, len(found))
-    count = len(numbers) * len(chosen.decoder or DECODERS)
+        for numbers in _portions(chosen, book.done(name)):
+            found += _try(name, chosen.seed, numbers, len(found))
+            book.note(name, len(numbers))
+            count += len(numbers)
     _say(f"{count:,} inputs, {len(found)} findings\n")
     return 1 if found else 0
+
+
+def _portions(chosen: argparse.Namespace, first: int) -> Iterator[range]:
+    """Yield the numbers of inputs, so many at once as belong together."""
+    if chosen.only is not None:
+        yield range(chosen.only, chosen.only + 1)
+    elif chosen.seconds is None:
+        yield range(first, first + chosen.inputs)
+    else:
+        end = time.process_time() + chosen.seconds
+        while time.process_time() < end:
+            yield range(first, first + _AT_ONCE)
+            first += _AT_ONCE
 
 
 def _try(name: str, seed: int, numbers: range, before: int) -> list[Finding]:
@@ -34,7 +84,7 @@ def _try(name: str, seed: int, numbers: range, before: int) -> list[Finding]:
 
     def tell(done: int) -> None:
         rate = done / max(time.monotonic() - began, 1e-6)
-        _say(f"\r{name:16} {done:>12,} of {len(numbers):,}  {rate:>9,.0f}/s  {before} findings ")
+        _say(f"\r{name:22} {numbers.start + done:>12,}  {rate:>9,.0f}/s  {before} findings ")
 
     found = run(DECODERS[name], seed, numbers, on_progress=tell)
     tell(len(numbers))

@@ -6,10 +6,11 @@ of the one tree and nothing else.
 
 from __future__ import annotations
 
+import importlib
 import itertools
+import pkgutil
 import random
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from kettle.classad import ClassAd, parse_ad, parse_ads, parse_expression, parse_old_ad, unparse
@@ -22,11 +23,15 @@ from kettle.records.queue_log import replay as replay_queue
 from kettle.submit.arguments import parse_environment, parse_old_arguments
 from kettle.submit.build import read_submission
 from kettle.submit.sources import MemorySubmitSources, SubmitFacts
+from kettle.testing.fuzz.decoder import Decoder
+from kettle.testing.fuzz.dialogs import dialog_rows
+from kettle.testing.fuzz.requests import request_rows
+from kettle.wire import messages
 from kettle.wire.channel import UNACCEPTED_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Message
-from kettle.wire.messages import qmgmt, syscalls
+from kettle.wire.messages import qmgmt, shadow_host, starter_control, syscalls
 from kettle.wire.messages.fields import MESSAGES
 from kettle.wire.safesock import HEADER, MAGIC, Reassembly, decode_payload
 from kettle.wire.security.authorization import parse_entries
@@ -42,15 +47,6 @@ _KEY = bytes(range(32))
 _AD = ClassAd({"MyType": "Machine", "Name": "slot1@here", "Cpus": 4, "Memory": 2.5})
 # How many jobs of one description are looked at.
 _MOST_JOBS = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Decoder:
-    """A function that reads bytes, and what it is made to read."""
-
-    name: str
-    read: Callable[[bytes], object]
-    samples: tuple[bytes, ...]
 
 
 class _Table:
@@ -70,7 +66,7 @@ class _Table:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _channel() -> Channel:
@@ -101,6 +97,8 @@ def _sealed_frames() -> bytes:
     return b"".join(channel.encode(channel.writer().string(text)) for text in ("one", "two"))
 
 
+for _module in pkgutil.iter_modules(messages.__path__):
+    importlib.import_module(f"{messages.__name__}.{_module.name}")
 _KINDS = [kind for kind in MESSAGES if kind.fields]
 # A value of each simple form of a field.
 _VALUES: dict[str, Any] = {
@@ -345,6 +343,22 @@ def _wire_rows() -> Iterator[Decoder]:
         ),
     )
     yield Decoder(
+        "shadow-host",
+        lambda data: shadow_host.read_host_message(Reader(data)),
+        (
+            _composed(shadow_host.StartShadow(_AD, _AD, _AD)),
+            _composed(shadow_host.UpdateJob(_AD, _AD)),
+        ),
+    )
+    yield Decoder(
+        "starter-control",
+        lambda data: starter_control.read_control_message(Reader(data)),
+        (
+            _composed(starter_control.VacateJob(_AD)),
+            _composed(starter_control.NextActivation(_AD, b"")),
+        ),
+    )
+    yield Decoder(
         "system-calls",
         lambda data: syscalls.read_syscall(Reader(data)),
         (_composed(syscalls.RegisterJobInfo(_AD)),),
@@ -415,5 +429,10 @@ def _text_rows() -> Iterator[Decoder]:
     yield Decoder("words", _read_words, (b"a 'b c' \\\"d\\\"", b"A=1;B=2", b"\"A=1 B='x y'\""))
 
 
-DECODERS = {row.name: row for row in itertools.chain(_wire_rows(), _stranger_rows(), _text_rows())}
+DECODERS = {
+    row.name: row
+    for row in itertools.chain(
+        _wire_rows(), _stranger_rows(), dialog_rows(), _text_rows(), request_rows()
+    )
+}
 """All rows, by name."""

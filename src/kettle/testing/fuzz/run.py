@@ -16,7 +16,7 @@ from types import FrameType
 
 from kettle.errors import KettleError
 from kettle.runtime import pattern_limit
-from kettle.testing.fuzz.decoders import Decoder
+from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.inputs import make_input
 
 # Limit: processor seconds of one input, of at most 16 KiB.

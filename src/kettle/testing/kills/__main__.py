@@ -13,7 +13,9 @@ _SHOWN = 20
 
 def main(argv: list[str]) -> int:
     """Run what the command line says; 1 if anything did not hold."""
-    parser = argparse.ArgumentParser(prog="python -m kettle.testing.kills", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m kettle.testing.campaign kills", description=__doc__
+    )
     parser.add_argument("--jobs", type=int, default=200, metavar="N", help="how many (200)")
     parser.add_argument(
         "--seconds", type=float, default=60.0, metavar="N", help="how long things die (60)"

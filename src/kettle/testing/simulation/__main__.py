@@ -8,7 +8,8 @@ import sys
 import time
 from pathlib import Path
 
-from kettle.testing.simulation.book import Book, commit_of_this
+from kettle.testing.commit import commit_of_this
+from kettle.testing.simulation.book import Book
 from kettle.testing.simulation.run import campaign, load_everything
 
 _SHOWN = 2000
@@ -19,7 +20,7 @@ _SAVED_SECONDS = 5.0
 def main(argv: list[str]) -> int:
     """Run the seeds of the command line; 1 if any of them failed."""
     parser = argparse.ArgumentParser(
-        prog="python -m kettle.testing.simulation", description=__doc__
+        prog="python -m kettle.testing.campaign simulation", description=__doc__
     )
     parser.add_argument("--seeds", type=int, default=100, metavar="N", help="how many (100)")
     parser.add_argument("--first", type=int, default=1, metavar="SEED", help="the first one (1)")

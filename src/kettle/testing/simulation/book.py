@@ -7,7 +7,6 @@ goes on where it stopped: a seed that is in the book is not run again.
 from __future__ import annotations
 
 import json
-import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
@@ -85,20 +84,3 @@ def _with(ranges: list[list[int]], seed: int) -> list[list[int]]:
         else:
             made.append([first, last])
     return made
-
-
-def commit_of_this() -> str:
-    """Return the commit of the source that runs; "unknown" outside a checkout."""
-    here = str(Path(__file__).parent)
-    git = ("git", "-C", here)
-    try:
-        commit = _said(*git, "rev-parse", "--short=12", "HEAD")
-        changed = _said(*git, "status", "--porcelain", "--untracked-files=no", here)
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-    return f"{commit}+" if changed else commit
-
-
-def _said(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.strip()

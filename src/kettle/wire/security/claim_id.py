@@ -136,7 +136,7 @@ class ClaimId:
             expires_at = float(ends)
         return Session(
             id=self.session_id,
-            key=session_key(self.secret.encode()),
+            key=session_key(self.secret.encode("utf-8", "surrogateescape")),
             user=user,
             expires_at=expires_at,
             valid_commands=frozenset(int(one) for one in commands.split(",") if _is_number(one)),

@@ -104,7 +104,8 @@ class PolicyAd(Mapping[str, Literal]):
 
     def write(self, writer: Writer) -> None:
         """Append the ad."""
-        writer.ads_lines([f"{name} = {render_literal(self[name])}".encode() for name in self])
+        lines = (f"{name} = {render_literal(self[name])}" for name in self)
+        writer.ads_lines([line.encode("utf-8", "surrogateescape") for line in lines])
 
     @classmethod
     def read(cls, reader: Reader) -> PolicyAd:

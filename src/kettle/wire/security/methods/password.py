@@ -50,11 +50,16 @@ class SharedKeys:
 
     def server_proof(self, a: str, b: str, ra: bytes, rb: bytes) -> bytes:
         """Return hkt."""
-        return hmac_sha1(self.proof_key, f"{a} {b}".encode() + b"\0" + ra + rb)
+        return hmac_sha1(self.proof_key, _bytes(f"{a} {b}") + b"\0" + ra + rb)
 
     def client_proof(self, a: str, rb: bytes) -> bytes:
         """Return hk."""
-        return hmac_sha1(self.proof_key, a.encode() + b"\0" + rb)
+        return hmac_sha1(self.proof_key, _bytes(a) + b"\0" + rb)
+
+
+def _bytes(name: str) -> bytes:
+    """Return a name as it came: a peer may call itself anything."""
+    return name.encode("utf-8", "surrogateescape")
 
 
 def password_keys(password: bytes) -> SharedKeys:
