@@ -12,6 +12,7 @@ from kettle.testing.fuzz.decoder import Decoder
 from kettle.testing.fuzz.decoders import DECODERS
 from kettle.testing.fuzz.inputs import LONGEST, make_input
 from kettle.testing.fuzz.run import run
+from kettle.tools.printing.print_format import parse_print_format
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
@@ -36,6 +37,21 @@ def test_every_decoder_reads_one_of_its_own_samples(name: str) -> None:
         except Exception as error:  # noqa: BLE001 - one of them has to be read
             problems.append(error)
     assert len(problems) < len(decoder.samples), problems
+
+
+def test_print_format_files_are_read_or_refused() -> None:
+    """Here and not in the table, which lies below the tools."""
+    sample = (
+        b"SELECT NOSUMMARY FROM AUTOCLUSTER\n  ClusterId AS ID PRINTF %5d\n"
+        b'  Owner AS "the owner" WIDTH AUTO OR ??\n  JobStatus PRINTAS JOB_STATUS\n'
+        b"WHERE JobStatus == 2\nGROUP BY Owner DESCENDING\nSUMMARY STANDARD\n"
+    )
+
+    def read(data: bytes) -> None:
+        parse_print_format(data.decode("utf-8", "surrogateescape"), {}, {})
+
+    found = run(Decoder("print-formats", read, (sample,)), 7, range(2_000))
+    assert not found, "\n".join(map(str, found))
 
 
 def test_an_input_follows_from_its_seed_and_number() -> None:

@@ -39,7 +39,6 @@ UNUSED = {
     "starter settings.max_lease",
     "starter syscalls.request_guidance",
     "tools condor_token_request_list.COLUMNS",
-    "wire authorization.from_settings",
     "wire authorization.levels_of",
     "wire channel.digests",
     "wire channel.mid_message",

@@ -76,6 +76,14 @@ def test_a_self_reference_is_expanded_at_once_and_sees_defaults() -> None:
 
 
 @shows("R028")
+def test_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
+    config = read("A = $(B)\nB = x$(A)\nC = $INT(C)\n")
+    with pytest.raises(ConfigError, match="B -> A -> B"):
+        config.get("A")
+    with pytest.raises(ConfigError, match="refers to itself"):
+        config.get("C")
+
+
 def test_a_name_that_doubles_itself_on_every_line_is_an_error_and_not_the_end_of_memory() -> None:
     with pytest.raises(ConfigError, match="the expansion of B has no end"):
         Config.from_text("B = some text\n" + "B = $(B) $(B)\n" * 40)
@@ -86,14 +94,6 @@ def test_a_name_that_doubles_itself_on_every_line_is_an_error_and_not_the_end_of
 def test_a_mention_of_itself_after_a_dollar_is_the_matchmakers() -> None:
     config = Config.from_text("B = x$\nB = $(B)$(B) $(B)\n")
     assert config.raw("B") == "x$$(B) x$"
-
-
-def test_a_circle_of_macros_is_an_error_that_shows_the_circle() -> None:
-    config = read("A = $(B)\nB = x$(A)\nC = $INT(C)\n")
-    with pytest.raises(ConfigError, match="B -> A -> B"):
-        config.get("A")
-    with pytest.raises(ConfigError, match="refers to itself"):
-        config.get("C")
 
 
 @shows("R028")

@@ -17,7 +17,6 @@ from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.deferral import seconds_to_wait
 from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.decoder import Decoder
-from kettle.tools.printing.print_format import parse_print_format
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.transfer.plan import parse_remaps, remap
 from kettle.transfer.plugins import (
@@ -91,11 +90,6 @@ def _read_marks(data: bytes) -> None:
         pass
 
 
-_PRINT_FORMAT = (
-    b"SELECT NOSUMMARY FROM AUTOCLUSTER\n  ClusterId AS ID PRINTF %5d\n"
-    b'  Owner AS "the owner" WIDTH AUTO OR ??\n  JobStatus PRINTAS JOB_STATUS\n'
-    b"WHERE JobStatus == 2\nGROUP BY Owner DESCENDING\nSUMMARY STANDARD\n"
-)
 _LOG = b'107 1 CreationTimestamp 1700000000\n101 1 Machine (unknown)\n103 1 Name "a"\n'
 _HISTORY = b'ClusterId = 1\nProcId = 0\n*** Offset = 0 ClusterId = 1 ProcId = 0 Owner = "me"\n'
 
@@ -123,9 +117,6 @@ def request_rows() -> Iterator[Decoder]:
         "manifests",
         lambda data: parse_manifest(_text(data)),
         (render_manifest(1, [Entry("0" * 64, "a"), Entry("1" * 64, "d/b")]).encode(),),
-    )
-    yield Decoder(
-        "print-formats", lambda data: parse_print_format(_text(data), {}, {}), (_PRINT_FORMAT,)
     )
     yield Decoder("collector-log", decode_ads, (_LOG,))
     yield Decoder("history-marks", _read_marks, (_HISTORY * 2,))
