@@ -36,6 +36,7 @@ SUBCOMMANDS = (
     Subcommand("why", "Say why a job is idle or held, and what would change it."),
     Subcommand("trace", "Draw a job's life across the daemons, with the time each step took."),
     Subcommand("doctor", "Check installation, configuration and machine; say how to mend them."),
+    Subcommand("service", "Have systemd run the pool, of this user or of the whole machine."),
     Subcommand("demo", "Bring up a pool, run real work through it, show the result, take it down."),
     Subcommand("completion", "Print a completion script for bash, zsh or fish."),
 )
