@@ -22,3 +22,7 @@ STARTER_ABILITIES: Mapping[str, object] = {
     "HasJobTransferPlugins": True,
 }
 """What our starter can do, as jobs' Requirements ask for it."""
+
+SCRATCH_DIRECTORY_MARK = "#CoNdOrScRaTcHdIr#"
+"""What stands for the job's scratch directory in slot ads, where it is not known yet: a job's
+`$$(CondorScratchDir)` becomes this, and the starter puts the directory there (Environment only)."""

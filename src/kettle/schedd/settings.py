@@ -69,6 +69,8 @@ def read_queue_settings(
         text = (config.get(f"SCHEDD_ROUND_ATTR_{name}") or "").strip()
         if text.endswith("%") and text[:-1].isdecimal():
             rounded[name.lower()] = int(text[:-1])
+    if config.boolean("PERSONAL_CONDOR_IS_SUPER_USER") is False:
+        own_user = ""
     return QueueSettings(
         actors=ActorRules(domain, frozenset(config.words("QUEUE_SUPER_USERS")), own_user),
         uid_domain=domain,
@@ -108,6 +110,8 @@ class ServiceSettings:
     query_workers: int
     claim_request_seconds: int
     most_startd_contacts: int
+    # Of holds after which nobody but a super user releases a job; negative is no limit.
+    most_releases: int
 
 
 def read_service_settings(config: Config) -> ServiceSettings:
@@ -129,6 +133,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         query_workers=config[ScheddKnobs.SCHEDD_QUERY_WORKERS],
         claim_request_seconds=_or(config.integer("REQUEST_CLAIM_TIMEOUT"), 1800),
         most_startd_contacts=_or(config.integer("MAX_PENDING_STARTD_CONTACTS"), 0),
+        most_releases=config[ScheddKnobs.SYSTEM_MAX_RELEASES],
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kettle.attributes.abilities import STARTER_ABILITIES
+from kettle.attributes.abilities import SCRATCH_DIRECTORY_MARK, STARTER_ABILITIES
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.startd.claim_machine import ClaimPhase
@@ -84,6 +84,7 @@ def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bu
         else:
             ad[f"Detected{name}"] = amount
     ad["MachineResources"] = " ".join(total.amounts)
+    ad["CondorScratchDir"] = SCRATCH_DIRECTORY_MARK
     _publish_configured(ad, config, "")
     return ad
 

@@ -12,6 +12,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kettle.attributes.abilities import SCRATCH_DIRECTORY_MARK
 from kettle.attributes.codes import HoldReasonCode, JobUniverse
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, LanguageError
@@ -250,6 +251,10 @@ def plan_environment(
     if around.wrapper:
         fixed["_CONDOR_WRAPPER_ERROR_FILE"] = posixpath.join(sandbox.scratch, WRAPPER_ERROR_NAME)
     fixed.update((f"_CONDOR_{name}", ids) for name, ids in share.assigned.items())
+    # What stood for the folder when the job was matched, and nobody could know it.
+    wanted = {
+        name: text.replace(SCRATCH_DIRECTORY_MARK, sandbox.scratch) for name, text in wanted.items()
+    }
     return {**made, **around.starter_environment, **wanted, **fixed}
 
 

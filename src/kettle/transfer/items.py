@@ -47,6 +47,7 @@ class ReportUrl:
     destination: str
     success: bool
     error: str = ""
+    subcode: int = 0
 
 
 Item = SendFile | SendDirectory | SendUrl | ReportUrl

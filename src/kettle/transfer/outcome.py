@@ -38,13 +38,21 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class UrlResult:
-    """How a plug-in fared with one URL: `error` is empty if it worked."""
+    """How a plug-in fared with one URL: `error` is empty if it worked.
+
+    `exit_code` is the plug-in's, negative for a signal.
+    """
 
     url: str
     path: str
     size: int = 0
     error: str = ""
     exit_code: int = 0
+
+    @property
+    def subcode(self) -> int:
+        """The hold subcode: how the plug-in ended, in the form of a wait status."""
+        return self.exit_code << 8 if self.exit_code >= 0 else -self.exit_code
 
 
 @dataclass(slots=True)

@@ -259,7 +259,7 @@ def _receive_other(troubles: Troubles) -> Dialog[None]:
 def _count_urls(results: Sequence[UrlResult], outcome: Outcome, troubles: Troubles) -> None:
     for result in results:
         if result.error:
-            troubles.note(result.error, result.exit_code)
+            troubles.note(result.error, result.subcode)
             continue
         scheme = result.url.partition("://")[0].lower()
         outcome.urls[scheme] = outcome.urls.get(scheme, 0) + 1

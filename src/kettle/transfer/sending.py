@@ -95,7 +95,8 @@ def upload(
         else:
             yield Send(Words(_url_report(item)))
             if not item.success:
-                troubles.note(f"uploading {item.name} to {item.destination}: {item.error}")
+                said = f"uploading {item.name} to {item.destination}: {item.error}"
+                troubles.note(said, item.subcode)
     yield Send(Words(int(TransferCommand.FINISHED)))
     yield from _close_upload(terms, outcome, troubles)
     return outcome

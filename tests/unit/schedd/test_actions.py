@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from kettle.attributes.codes import JobAction
+from kettle.attributes.codes import ActionResult, JobAction
 from kettle.classad import ClassAd
 from kettle.schedd import departures
 from kettle.schedd.queue import actions
+from kettle.schedd.queue.actors import Actor
 from unit.schedd.queue_fixture import ALICE, Schedd, plan_action
 
 
@@ -22,6 +23,22 @@ def test_a_hold_by_constraint_counts_what_is_held_already() -> None:
     schedd.queue.update(jobs[0].id, dict(held))
     answer = survey(schedd, JobAction.HOLD, "true").answer
     assert (answer.integer("result_total_1"), answer.integer("result_total_4")) == (1, 1)
+
+
+def test_a_job_held_too_often_is_released_by_super_users_only() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1)
+    schedd.queue.update(job.id, {"JobStatus": "5", "HoldReasonCode": "1", "NumHolds": "4"})
+    asked = ClassAd({"JobAction": 2, "ActionResultType": 1, "ActionIds": str(job.id)})
+
+    def answer(actor: Actor, most: int) -> int | None:
+        request = actions.parse(asked, most)
+        survey = plan_action(schedd.queue, request, actor, schedd.now)[0]
+        return survey.answer.integer(f"job_{job.id.cluster}_{job.id.proc}")
+
+    root = Actor("root@vm", "root", super_user=True)
+    assert answer(ALICE, 3) == ActionResult.LIMIT_EXCEEDED
+    assert answer(ALICE, 4) == answer(ALICE, -1) == answer(root, 3) == ActionResult.SUCCESS
 
 
 def test_a_submission_on_hold_is_counted_as_a_hold_from_the_start() -> None:

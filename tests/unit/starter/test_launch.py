@@ -88,6 +88,12 @@ def test_without_transfer_standard_files_are_in_the_initial_directory() -> None:
     assert (made.stdin.path, made.stdout.path) == ("/home/u/in", "/home/u/o")
 
 
+def test_a_variable_may_name_the_scratch_directory_before_there_is_one() -> None:
+    # What `$$(CondorScratchDir)` became at the access point.
+    made = plan(job(Environment="WHERE=#CoNdOrScRaTcHdIr#/in")).environment
+    assert made["WHERE"] == "/x/dir_7/scratch/in"
+
+
 def test_the_environment_names_the_sandbox_and_limits_threads() -> None:
     environment = plan(job(Environment="A=1 OMP_NUM_THREADS=9 _CONDOR_SLOT=fake")).environment
     assert environment["A"] == "1"

@@ -81,6 +81,7 @@ def test_each_file_has_its_own_result() -> None:
     )
     pairs = [("http://a", "1"), ("http://b", "2"), ("http://c", "3")]
     good, bad, missing = read_results(CURL, pairs, text, 1)
+    assert bad.subcode == 1 << 8
     assert (good.size, good.error) == (7, "")
     assert (bad.error, bad.exit_code) == ("404", 1)
     assert missing.error == "file transfer plugin /x/curl exited (exit code 1), no valid classads"
@@ -88,6 +89,7 @@ def test_each_file_has_its_own_result() -> None:
 
 def test_a_plug_in_that_crashed_has_moved_nothing() -> None:
     [only] = read_results(CURL, [("http://a", "1")], "garbage [", -6)
+    assert only.subcode == 6
     assert "signal 6" in only.error
     [silent] = read_results(CURL, [("http://a", "1")], "", 0)
     assert silent.exit_code == 1

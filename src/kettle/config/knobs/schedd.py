@@ -349,7 +349,7 @@ class ScheddKnobs:
     )
     SYSTEM_MAX_RELEASES = integer(
         "-1",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many holds a job may have had for its owner to release it; -1 is any number.",
     )
     SYSTEM_PROTECTED_JOB_ATTRS = listing(
         "",

@@ -154,6 +154,11 @@ class UrlFetcher:
         return os.waitstatus_to_exitcode(status), text
 
 
+def search_path() -> str:
+    """Return where plug-ins find programs: where this daemon does, as the reference has it."""
+    return os.environ.get("PATH", os.defpath)
+
+
 async def served_methods(processes: Processes, configured: str, cwd: str) -> tuple[str, ...]:
     """Return the kinds of URL that the plug-ins of FILETRANSFER_PLUGINS serve, in their order.
 
@@ -172,7 +177,7 @@ async def served_methods(processes: Processes, configured: str, cwd: str) -> tup
             argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
         )
 
-    fetcher = UrlFetcher(spawn, {"PATH": os.defpath}, cwd, configured=configured)
+    fetcher = UrlFetcher(spawn, {"PATH": search_path()}, cwd, configured=configured)
     plugins = (await fetcher.plugins())[:-1]
     return tuple(dict.fromkeys(method for one in plugins for method in sorted(one.methods)))
 

@@ -42,7 +42,10 @@ _REASON = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client asks: the action and the jobs, by ids or by a constraint."""
+    """What a client asks: the action and the jobs, by ids or by a constraint.
+
+    `most_releases` is SYSTEM_MAX_RELEASES, negative for any number.
+    """
 
     action: JobAction
     totals: bool
@@ -50,6 +53,7 @@ class Request:
     subcode: int
     ids: tuple[tuple[int, int | None], ...] | None
     constraint: str | None
+    most_releases: int = -1
 
 
 @dataclass(slots=True)
@@ -147,7 +151,7 @@ SLICE = 500
 _TRUE = re.compile(r"[\s(]*(?:true|1)[\s)]*", re.IGNORECASE)
 
 
-def parse(ad: ClassAd) -> Request:
+def parse(ad: ClassAd, most_releases: int = -1) -> Request:
     """Read a request ad; RemoteProtocolError for one that makes no sense."""
     number = ad.integer("JobAction")
     action = next((each for each in _ACTIONS if int(each) == number), None)
@@ -164,6 +168,7 @@ def parse(ad: ClassAd) -> Request:
         subcode=ad.integer("HoldReasonSubCode") or 0,
         ids=tuple(parse_ids(ids)) if ids is not None else None,
         constraint=constraint,
+        most_releases=most_releases,
     )
 
 
@@ -323,7 +328,16 @@ _CHECKS = {
 def _judge(request: Request, job: Job, actor: Actor) -> ActionResult:
     if not actor.may_change(job.user):
         return ActionResult.PERMISSION_DENIED
-    return _check(request.action, job)
+    result = _check(request.action, job)
+    released = request.action is JobAction.RELEASE and result is ActionResult.SUCCESS
+    if released and not actor.super_user and 0 <= request.most_releases < _holds(job):
+        return ActionResult.LIMIT_EXCEEDED
+    return result
+
+
+def _holds(job: Job) -> int:
+    # Holds are counted, releases are not: each hold but the last was followed by one.
+    return job.ad.integer("NumHolds") or 0
 
 
 def _attributes(request: Request, job: Job, said: str, now: int) -> job_machine.Attributes:

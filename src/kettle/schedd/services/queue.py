@@ -194,7 +194,7 @@ class QueueCommands:
         """
         service, actor = self._service, self.actor(stream)
         try:
-            request = actions.parse((await stream.receive()).ad())
+            request = actions.parse((await stream.receive()).ad(), service.settings.most_releases)
             survey = actions.Survey(service.queue, request, actor)
             for _ in survey.look():
                 await asyncio.sleep(0)

@@ -26,7 +26,7 @@ from kettle.transfer.checkpoints import (
 )
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import ReportUrl, SendFile
-from kettle.transfer.outcome import Outcome
+from kettle.transfer.outcome import Outcome, UrlResult
 from kettle.transfer.plan import (
     Catalogue,
     Landing,
@@ -338,7 +338,11 @@ class SandboxTransfer:
 
     def _plugins(self) -> UrlFetcher:
         """Return the plug-ins of this job; they run in scratch, as the job's user."""
-        from kettle.runtime.storage.url_fetching import UrlFetcher, fork_built_in
+        from kettle.runtime.storage.url_fetching import (
+            UrlFetcher,
+            fork_built_in,
+            search_path,
+        )
 
         starter = self._starter
         world, box = starter.world, starter.sandbox
@@ -362,7 +366,7 @@ class SandboxTransfer:
             return fork_built_in(world.processes, become, arguments, cwd, output)
 
         environment = plugin_environment(
-            {"PATH": os.defpath, "HOME": account.home}, box.job_ad, box.machine_ad
+            {"PATH": search_path(), "HOME": account.home}, box.job_ad, box.machine_ad
         )
         return UrlFetcher(
             spawn,
@@ -378,11 +382,14 @@ class SandboxTransfer:
         if not to_urls:
             return []
         results = await self._plugins().put([(url, path) for _, url, path in to_urls])
-        errors = {(result.url, result.path): result.error for result in results}
+        fared = {(result.url, result.path): result for result in results}
         reports = []
         for name, url, path in to_urls:
-            error = errors.get((url, path), "the plug-in said nothing of it")
-            reports.append(ReportUrl(name, url, success=not error, error=error))
+            silent = UrlResult(url, path, error="the plug-in said nothing of it", exit_code=1)
+            one = fared.get((url, path), silent)
+            reports.append(
+                ReportUrl(name, url, success=not one.error, error=one.error, subcode=one.subcode)
+            )
         return reports
 
     def _check(self, outcome: Outcome, code: int) -> None:

@@ -342,7 +342,7 @@ def render_result(tool: Tool, action: JobAction, job: str, result: ActionResult)
         case ActionResult.PERMISSION_DENIED:
             return f"Permission denied to {tool.verb} job {job}"
         case ActionResult.LIMIT_EXCEEDED:
-            return f"Job {job} is over a limit and cannot be {tool.done}"
+            return f"Job {job} cannot be released again, has reached SYSTEM_PERIODIC_RELEASES limit"
         case _:
             return f"Couldn't {tool.verb} job {job}"
 
