@@ -157,3 +157,15 @@ def test_the_ready_word_of_every_daemon_makes_the_pool_ready(tmp_path: Path) -> 
         await master.stop("fast")
 
     run_in_world(tmp_path, scenario)
+
+
+def test_the_host_of_the_collector_gets_the_key_that_tokens_are_signed_with(tmp_path: Path) -> None:
+    key = tmp_path / "POOL"
+
+    async def scenario(world: World) -> None:
+        text = f"{TEXT}SEC_TOKEN_POOL_SIGNING_KEY_FILE = {key}\n"
+        master = await start(world, text)
+        assert (key.stat().st_mode & 0o777, key.stat().st_size > 0) == (0o600, True)
+        await master.stop("fast")
+
+    run_in_world(tmp_path, scenario)
