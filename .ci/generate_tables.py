@@ -14,6 +14,7 @@ from kettle.attributes.daemon import Daemon
 from kettle.attributes.job import Job
 from kettle.attributes.machine import Machine
 from kettle.attributes.submitter import Submitter
+from kettle.master import metrics
 from kettle.submit.registry import TABLES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,7 +61,30 @@ def code_tables() -> str:
     return "\n".join(lines) + "\n"
 
 
+def metric_tables() -> str:
+    """Return the page of figures at /metrics."""
+    lines = ["# Figures at /metrics", "", "Generated from `src/kettle/master/metrics.py`."]
+    lines += [
+        "Labels that name a daemon: `schedd`, `collector`, `negotiator`, `startd`; in figures"
+    ]
+    lines += ["of all daemons `type` and `name`, in the master's own `daemon`."]
+    lines += ["", "## Of one kind of daemon", ""]
+    lines += ["| Name | Type | Labels | Meaning | From |", "|---|---|---|---|---|"]
+    for metric in (*metrics.METRICS, *metrics.OF_EVERY_DAEMON):
+        if metric is metrics.OF_EVERY_DAEMON[0]:
+            lines += ["", "## Of every daemon", ""]
+            lines += ["| Name | Type | Labels | Meaning | From |", "|---|---|---|---|---|"]
+        words = ", ".join(f"`{word}`" for _, word in metric.samples if word)
+        labels = f"`{metric.label}`: {words}" if metric.label else ""
+        source = ", ".join(f"`{attribute}`" for attribute, _ in metric.samples)
+        lines.append(f"| `{metric.name}` | {metric.kind} | {labels} | {metric.doc} | {source} |")
+    lines += ["", "## Of the master", "", "| Name | Meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {doc} |" for name, doc in metrics.OF_THE_MASTER]
+    return "\n".join(lines) + "\n"
+
+
 PAGES = {
+    "metrics.md": metric_tables,
     "submit_commands.md": submit_commands,
     "attributes.md": attributes,
     "codes.md": code_tables,

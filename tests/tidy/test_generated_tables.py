@@ -1,4 +1,4 @@
-"""What is generated from the tables of submit commands, attributes and codes is up to date."""
+"""What is generated from tables of submit commands, attributes, codes, figures is up to date."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["submit_commands.md", "attributes.md", "codes.md"])
+@pytest.mark.parametrize("page", ["submit_commands.md", "attributes.md", "codes.md", "metrics.md"])
 def test_a_generated_page_is_as_its_table_says(page: str) -> None:
     module = generator()
     written = (module.GENERATED / page).read_text(encoding="utf-8")

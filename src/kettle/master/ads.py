@@ -75,6 +75,11 @@ def describe(state: DaemonState) -> str:
     return _HOLD if state.phase is Phase.OFF and state.run else _STARTUP
 
 
+def serves(state: DaemonState) -> bool:
+    """Tell whether a daemon is as it should be: at work, or off because somebody wished so."""
+    return describe(state) in {_ALIVE, _HOLD}
+
+
 def answers(ad: ClassAd, request: ClassAd) -> bool:
     """Tell whether a state is what somebody waits for: ReadyRequirements, else IsReady.
 

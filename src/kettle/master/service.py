@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import ConfigError, KettleError
 from kettle.master import child_machine as machine
-from kettle.master.ads import master_ad, readiness_ad
+from kettle.master.ads import describe, master_ad, readiness_ad, serves
 from kettle.master.child_machine import DaemonState, Effect, Event, How, Phase
 from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
 from kettle.master.services.commands import MasterCommands
+from kettle.master.services.metrics import MetricsService
 from kettle.master.services.orphans import Orphans
 from kettle.master.services.programs import program_times, read_capabilities
 from kettle.runtime import tasks
@@ -73,6 +74,7 @@ class MasterService:
         self._hang_timers: dict[int, asyncio.TimerHandle] = {}
         self._changed = asyncio.Event()
         self._advertiser = Advertiser(runtime)
+        self._metrics = MetricsService(runtime)
         self._family = mint_session_id(
             f"family:{secrets.token_hex(24)}", secrets.token_bytes(32)
         ).text
@@ -98,6 +100,8 @@ class MasterService:
         if "COLLECTOR" in self._plans:
             # The key that the pool's tokens are signed with, as the reference makes it by itself.
             make_pool_key(self._runtime.config)
+        self._note_standings()
+        await self._metrics.configure()
         tasks.spawn(self._start_all(), "starting the daemons")
 
     def _take_lock(self) -> None:
@@ -123,6 +127,8 @@ class MasterService:
             self.turn_on(name)
         for child in self._children.values():
             child.signal(signal.SIGHUP)
+        await self._metrics.configure()
+        self._note_standings()
         self._advertise()
 
     async def shut_down(self, how: str) -> None:
@@ -142,6 +148,7 @@ class MasterService:
             await self._advertiser.flush(_FAREWELL_SECONDS)
         await self._advertiser.close()
         await self._stop_and_wait(list(self._states), _HOWS[how])
+        await self._metrics.close()
         self._runtime.log("All daemons are gone.  Exiting.")
         if self._shutdown_program is not None and self._runtime.replace_with is None:
             self._runtime.replace_with = self._shutdown_program
@@ -282,6 +289,7 @@ class MasterService:
             return False
         state, effects = machine.step(state, event, self._runtime.clock.steady())
         self._states[name] = state
+        self._note_standings()
         for effect in effects:
             self._perform(name, effect)
         self._changed.set()
@@ -289,6 +297,16 @@ class MasterService:
             self._advertise_soon()
             self._tell_manager()
         return True
+
+    def _note_standings(self) -> None:
+        """Tell whoever watches how every daemon of the list stands."""
+        self._metrics.note(
+            {
+                name: (describe(state), serves(state))
+                for name, state in self._states.items()
+                if name in self._plans
+            }
+        )
 
     def _perform(self, name: str, effect: Effect) -> None:
         if isinstance(effect, machine.StartDaemon):

@@ -1,0 +1,162 @@
+"""Serves `/metrics` and `/healthz` where KETTLE_METRICS_PORT asks for it.
+
+The master answers, because it is there as long as anything is: how its own daemons stand it knows,
+the rest of the pool it asks the collector, at most once in a while. What the pages say is
+`kettle.master.metrics`'.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.master import metrics
+from kettle.master.metrics import Standing
+from kettle.runtime.sockets.addresses import find_collectors
+from kettle.runtime.sockets.web_page import Page, WebPages
+from kettle.wire.commands import Command
+from kettle.wire.messages.collector import Query, QueryReply
+
+if TYPE_CHECKING:
+    from kettle.runtime.context import Runtime
+
+# How old the ads may be, and how long the collector may take.
+FRESH_SECONDS = 1.0
+QUERY_SECONDS = 5.0
+# Limit: daemons of a pool that the figures tell of.
+MOST_ADS = 2000
+_TEXT = "text/plain; version=0.0.4; charset=utf-8"
+_ANYWHERE = "127.0.0.1"
+
+
+class MetricsService:
+    """The pages of one master."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._standings: dict[str, Standing] = {}
+        self._pages: WebPages | None = None
+        self._at: tuple[str, str] | None = None
+        self._ads: list[ClassAd] = []
+        self._asked_at = float("-inf")
+        self._reachable = False
+        self._asking = asyncio.Lock()
+
+    def note(self, states: Mapping[str, tuple[str, bool]]) -> None:
+        """Take how each daemon stands now: a word, and whether that is as it should be."""
+        now = self._runtime.clock.now()
+        standings = {}
+        for name, (state, well) in states.items():
+            known = self._standings.get(name)
+            since = known.since if known is not None and known.state == state else now
+            standings[name] = Standing(state, well, since)
+        self._standings = standings
+
+    async def configure(self) -> None:
+        """Serve where the configuration says, and nowhere else."""
+        config = self._runtime.config
+        port = (config.get("KETTLE_METRICS_PORT") or "").strip()
+        address = (config.get("KETTLE_METRICS_ADDRESS") or "").strip() or _ANYWHERE
+        wanted = (address, port) if port else None
+        if wanted == self._at:
+            return
+        await self.close()
+        if wanted is not None:
+            await self._listen(address, port)
+
+    async def _listen(self, address: str, port: str) -> None:
+        log = self._runtime.log
+        if not port.isdecimal() or int(port) > 65535:
+            log.problem(f"KETTLE_METRICS_PORT is no port: {port}")
+            return
+        if not _is_loopback(address):
+            log(f"Everybody who reaches {address} may read /metrics and /healthz")
+        pages = WebPages(
+            {"/metrics": self._make_metrics, "/healthz": self._make_health},
+            (self._runtime.identity.machine, address),
+        )
+        try:
+            host, chosen = await pages.listen(address, int(port))
+        except OSError as error:
+            log.problem(f"/metrics cannot be served at {address}:{port}: {error.strerror}")
+            return
+        self._pages, self._at = pages, (address, port)
+        shown = f"[{host}]" if ":" in host else host
+        log(f"Serving http://{shown}:{chosen}/metrics and /healthz")
+        path = self._runtime.config.get("KETTLE_METRICS_ADDRESS_FILE")
+        if path:
+            self._runtime.files.write_atomically(path, f"http://{shown}:{chosen}\n")
+
+    async def close(self) -> None:
+        """Serve no longer."""
+        if self._pages is not None:
+            await self._pages.close()
+            path = self._runtime.config.get("KETTLE_METRICS_ADDRESS_FILE")
+            if path:
+                self._runtime.files.remove(path)
+        self._pages = self._at = None
+
+    async def _make_health(self) -> Page:
+        healthy, text = metrics.render_health(self._standings, self._runtime.clock.now())
+        return Page(200 if healthy else 503, text, "application/json")
+
+    async def _make_metrics(self) -> Page:
+        async with self._asking:
+            now = self._runtime.clock.monotonic()
+            if now - self._asked_at >= FRESH_SECONDS:
+                self._ads, self._reachable = await self._ask()
+                self._asked_at = now
+        return Page(
+            200, metrics.render(self._ads, self._standings, reachable=self._reachable), _TEXT
+        )
+
+    async def _ask(self) -> tuple[list[ClassAd], bool]:
+        """Return the ads of all daemons of the pool, as the first collector that answers has them.
+
+        The collector's own is made anew only for who asks for it alone.
+        """
+        runtime = self._runtime
+        for address in find_collectors(runtime.config, runtime.files):
+            try:
+                ads = await self._query(str(address), Command.QUERY_ANY_ADS, _others())
+                ads += await self._query(str(address), Command.QUERY_COLLECTOR_ADS, _collector())
+            except (KettleError, OSError, TimeoutError) as error:
+                runtime.log.full(f"The collector tells no figures: {error}")
+                continue
+            return ads[:MOST_ADS], True
+        return [], False
+
+    async def _query(self, address: str, command: Command, query: ClassAd) -> list[ClassAd]:
+        query["Projection"] = " ".join(metrics.attributes())
+        query["LimitResults"] = MOST_ADS
+        async with asyncio.timeout(QUERY_SECONDS):
+            stream = await self._runtime.network.connect(address, command)
+            try:
+                await stream.send(Query(query))
+                return QueryReply.read(await stream.receive()).ads
+            finally:
+                stream.close()
+
+
+def _others() -> ClassAd:
+    query = ClassAd({"MyType": "Query", "TargetType": "Any"})
+    kinds = (kind for kind in metrics.AD_TYPES if kind != "Collector")
+    query.insert_text("Requirements", " || ".join(f'MyType == "{kind}"' for kind in kinds))
+    return query
+
+
+def _collector() -> ClassAd:
+    query = ClassAd({"MyType": "Query", "TargetType": "Collector"})
+    query.insert_text("Requirements", "true")
+    return query
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
