@@ -341,6 +341,34 @@ def test_a_new_host_believes_the_log_of_a_job_that_tells_of_its_end(tmp_path: Pa
 
 
 @pytest.mark.parametrize("committed", [True, False])
+def test_a_new_host_believes_the_log_of_a_job_that_tells_of_an_end_and_another_run(
+    tmp_path: Path, committed: bool
+) -> None:
+    """If the queue knows of that end it was an earlier run's, and this one is looked for."""
+    wants = {"OnExitRemove": "=ExitCode == 0"}
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, **wants)
+        assert exit_of(await here.ended()) == (107, True)
+        assert here.numbers() == ["001", "004"]
+        told = here.log.read_bytes()
+        counts = {"NumJobStarts": 1, "NumJobCompletions": 1} if committed else {}
+        await here.run(there, reconnect=True, **wants, **counts)
+        ended = await here.ended()
+        if committed:
+            assert exit_of(ended)[0] == 116
+            assert here.numbers() == ["001", "004", "022", "024"]
+            return
+        assert exit_of(ended) == (107, False)
+        assert here.log.read_bytes() == told
+        for name in ("NumJobStarts", "NumJobCompletions"):
+            assert ended.attributes[name] == "1"
+        assert ended.attributes["ExitCode"] == "3"
+
+    play(tmp_path, scenario, script=end_with_three, locate="Failure")
+
+
+@pytest.mark.parametrize("committed", [True, False])
 def test_a_start_that_only_a_dead_host_heard_of_is_told_and_counted_once(
     tmp_path: Path, committed: bool
 ) -> None:

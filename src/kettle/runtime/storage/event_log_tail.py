@@ -19,6 +19,8 @@ _INFORMATION = b"028"
 # What a run ends with, or a job begins with: what was said before is of an earlier run.
 _ENDS = (b"000", b"004", b"007", b"012", b"024")
 
+_REQUEUED = b"terminated and was requeued"
+
 
 def tells_of_start(path: str, cluster: int, proc: int) -> bool:
     """Tell whether a log has the start of a job's current run: nothing ended it since."""
@@ -29,9 +31,28 @@ def tells_of_start(path: str, cluster: int, proc: int) -> bool:
 
 def starts_told(path: str, cluster: int, proc: int) -> int:
     """Return how many starts of a job a log tells of since the job was submitted."""
-    heads = [number for number, _ in _heads(_read_tail(path), cluster, proc)]
-    submitted = len(heads) - heads[::-1].index(b"000") if b"000" in heads else 0
-    return heads[submitted:].count(b"001")
+    numbers = [number for number, _ in _heads(_read_tail(path), cluster, proc)]
+    return _since_submission(numbers).count(b"001")
+
+
+def requeues_told(path: str, cluster: int, proc: int) -> int:
+    """Return how many runs a log tells of that ended by themselves, to be followed by another."""
+    tail = _read_tail(path)
+    words = [
+        _REQUEUED if number == b"004" and _says_requeued(tail, place) else number
+        for number, place in _heads(tail, cluster, proc)
+    ]
+    return _since_submission(words).count(_REQUEUED)
+
+
+def _says_requeued(tail: bytes, place: int) -> bool:
+    return _REQUEUED in tail[place : tail.find(b"\n...\n", place)]
+
+
+def _since_submission(numbers: list[bytes]) -> list[bytes]:
+    """Leave out what was said before the job was submitted: of another one of its number."""
+    submitted = numbers[::-1].index(b"000") if b"000" in numbers else len(numbers)
+    return numbers[len(numbers) - submitted :]
 
 
 def last_event(path: str, cluster: int, proc: int) -> Event | None:

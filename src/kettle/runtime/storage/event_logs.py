@@ -28,6 +28,7 @@ from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import (
     last_event,
+    requeues_told,
     starts_told,
     tells_of_start,
 )
@@ -223,9 +224,16 @@ class EventLogs:
 
     def starts_told(self, job: ClassAd) -> int:
         """Return how many starts of a job its own log tells of, as far as that can be known."""
+        return self._count_told(job, starts_told)
+
+    def requeues_told(self, job: ClassAd) -> int:
+        """Return how many ends of a job that goes on its own log tells of, as far as is known."""
+        return self._count_told(job, requeues_told)
+
+    def _count_told(self, job: ClassAd, count: Callable[[str, int, int], int]) -> int:
         place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
         near = (path for path in user_log_paths(job)[:1] if not self._is_far(path))
-        return sum(starts_told(path, *place) for path in near)
+        return sum(count(path, *place) for path in near)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:

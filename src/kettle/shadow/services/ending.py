@@ -8,7 +8,11 @@ from __future__ import annotations
 from kettle.attributes.codes import ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
-from kettle.records.event_kinds import JobTerminatedEvent, ShadowExceptionEvent
+from kettle.records.event_kinds import (
+    JobEvictedEvent,
+    JobTerminatedEvent,
+    ShadowExceptionEvent,
+)
 from kettle.records.job_trace import Step
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
@@ -24,6 +28,8 @@ from kettle.shadow.services.run import Run
 from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
 
+_REQUEUE = VacateReasonCode.JobShouldRequeue
+
 
 def recall_end(run: Run) -> bool:
     """Take over a run whose end is in the job's log; False if the log does not tell of one.
@@ -32,11 +38,20 @@ def recall_end(run: Run) -> bool:
     than its event: the program is not run again.
     """
     event = run.host.logs.last_of(run.job)
-    if not isinstance(event, JobTerminatedEvent):
+    if isinstance(event, JobEvictedEvent) and event.requeued:
+        # The last run's, or this one's: the queue has counted those that it knows of.
+        told = run.host.logs.requeues_told(run.job)
+        if told <= (run.job.integer("NumJobCompletions") or 0):
+            return False
+        reason = event.reason or ""
+        vacated = {"VacateReason": reason, "VacateReasonCode": int(_REQUEUE)}
+        run.told = Ending(ShadowExit.SHOULD_REQUEUE, reason=reason, attributes=vacated)
+    elif isinstance(event, JobTerminatedEvent):
+        run.told = Ending(ShadowExit.EXITED, attributes={"TerminationPending": True})
+    else:
         return False
     status = event.signal or 0 if not event.normal else (event.return_value or 0) << 8
     run.report = ExitReport(status, int(ShadowExit.EXITED), ClassAd())
-    run.told = True
     run.log("The job's log tells of its end already")
     return True
 
@@ -45,7 +60,8 @@ def finish(run: Run) -> None:
     """Judge the run, write its last events, tell the schedd."""
     if run.report is not None:
         counts = completion_attributes(run.job, run.report)
-        if "NumJobStarts" in counts and not run.host.logs.tell_of_start(run.job):
+        unsaid = "NumJobStarts" in counts and run.told is None
+        if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info))
         ended = exit_attributes(run.report) | counts
@@ -56,8 +72,8 @@ def finish(run: Run) -> None:
     ending = decide_ending(run.job, run.report, run.request, now, run.host.system_policy)
     if run.report is None and run.request is None:
         ending = _unstarted(run)
-    if run.told:
-        ending = Ending(ShadowExit.EXITED, attributes={"TerminationPending": True})
+    if run.told is not None:
+        ending = run.told
     _write_last_events(run, ending, now)
     _report_exit(run, ending)
 

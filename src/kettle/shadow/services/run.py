@@ -14,7 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.shadow.endings import ExitReport, Request, is_start_counted
+from kettle.shadow.endings import Ending, ExitReport, Request, is_start_counted
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
@@ -85,8 +85,8 @@ class Run(JobRecord):
         self.transfer_failure: Request | None = None
         self.request: Request | None = None
         self.report: ExitReport | None = None
-        # Whether an earlier shadow of this run wrote its last events already.
-        self.told = False
+        # How this run ended, if an earlier shadow of it wrote its last events already.
+        self.told: Ending | None = None
         self.files: RemoteFiles | None = None
         self.max_input_bytes = -1
         self.max_output_bytes = -1

@@ -162,9 +162,19 @@ class Campaign:
         self._note(f"kill {trouble.name}: {', '.join(titles)}")
         self.verdict.kills[trouble.name] = self.verdict.kills.get(trouble.name, 0) + 1
         if master in pids:
+            self._wait_for_death(master)
             self._start_again()
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(master, os.WNOHANG)
+
+    def _wait_for_death(self, master: int) -> None:
+        """Wait the moment that a killed process takes to be gone; until then its pool is up."""
+        deadline = time.monotonic() + _STEP_SECONDS
+        while self.pool.master_pid() == master:
+            if time.monotonic() > deadline:
+                self._violate("a killed master stays")
+                return
+            time.sleep(0.001)
 
     def _start_again(self) -> None:
         """Start the pool whose master died; nothing of the old one may be there much longer."""
