@@ -40,6 +40,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
     config = (
         "NUM_CPUS = 8\nMAIL = $(LOCAL_DIR)/run/mailer\nPRIORITY_HALFLIFE = 5\n"
         "USER_JOB_WRAPPER = $(LOCAL_DIR)/run/wrapper\n"
+        "STARTER_JOB_ENVIRONMENT = \"SITE='of ours' COLOUR=blue\"\n"
         "STARTD.CCB_ADDRESS = $(COLLECTOR_HOST)\nSTARTER.CCB_ADDRESS = $(COLLECTOR_HOST)\n"
     )
     with personal_pool(folder, config) as pool:
@@ -61,6 +62,15 @@ def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
     path.chmod(0o755)
     text = f"executable = {path}\noutput = out\nerror = err\n{SMALL}{lines}queue\n"
     return submit(pool, work, text)
+
+
+def test_every_job_gets_the_environment_that_the_site_gives_and_may_change_it(
+    pool: PersonalPool, work: Path
+) -> None:
+    environment = 'environment = "COLOUR=red HERE=$$(CondorScratchDir)"\n'
+    jobs = shell(pool, work, 'echo "$SITE,$COLOUR"; [ "$HERE" = "$PWD" ] && echo here', environment)
+    jobs.wait_for(5, 20)
+    assert (work / "out").read_text() == "of ours,red\nhere\n"
 
 
 def remove(jobs: Jobs) -> None:

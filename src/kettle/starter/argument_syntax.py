@@ -71,6 +71,19 @@ def parse_environment(new: str | None, old: str | None, delimiter: str = ";") ->
     return found
 
 
+def parse_either_environment(text: str) -> dict[str, str]:
+    """Read an environment of a configuration: the new syntax in double quotes, else the old one.
+
+    Inside the quotes two double quotes are one. LanguageError for what is neither.
+    """
+    text = text.strip()
+    if not text.startswith('"'):
+        return parse_environment(None, text)
+    if len(text) < 2 or not text.endswith('"'):
+        raise LanguageError(f"unbalanced quote in {text!r}", hint="close the double quote")
+    return parse_environment(text[1:-1].replace('""', '"'), None)
+
+
 def render_new_syntax(words: list[str]) -> str:
     """Join words so that `split_new_syntax` gives them back."""
     return " ".join(

@@ -13,6 +13,7 @@ from kettle.classad import ClassAd
 from kettle.errors import LanguageError
 from kettle.starter.argument_syntax import (
     parse_arguments,
+    parse_either_environment,
     parse_environment,
     render_new_syntax,
     split_new_syntax,
@@ -149,3 +150,20 @@ def test_if_needed_looks_at_the_file_system_domain() -> None:
     assert not uses_file_transfer(ad, "AP.example")
     assert uses_file_transfer(job(ShouldTransferFiles="YES"), "x")
     assert not uses_file_transfer(job(ShouldTransferFiles="NO"), "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", {}),
+        ("A=1;B=two words", {"A": "1", "B": "two words"}),
+        ('"A=1 B=\'two words\' C=""q"""', {"A": "1", "B": "two words", "C": '"q"'}),
+    ],
+)
+def test_a_configured_environment_is_in_either_syntax(text: str, expected: dict[str, str]) -> None:
+    assert parse_either_environment(text) == expected
+
+
+def test_a_configured_environment_with_an_open_quote_is_an_error() -> None:
+    with pytest.raises(LanguageError, match="unbalanced"):
+        parse_either_environment('"A=1')

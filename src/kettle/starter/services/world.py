@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
+from kettle.errors import LanguageError
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
 from kettle.runtime.process.privileges import Account, Privileges
@@ -20,6 +21,7 @@ from kettle.runtime.sockets import host_names
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.starter.account import Claimed, is_dedicated
+from kettle.starter.argument_syntax import parse_either_environment
 from kettle.starter.place import Place, Process
 from kettle.starter.services.chirp import ChirpDoor
 from kettle.starter.services.job import JobProcesses
@@ -179,7 +181,15 @@ class StarterWorld:
         }
 
     def job_environment(self) -> dict[str, str]:
-        """Return the starter's own variables that jobs inherit, if they are to."""
+        """Return what every job gets: STARTER_JOB_ENVIRONMENT, and what it is to inherit of us."""
+        try:
+            configured = parse_either_environment(self.settings.job_environment)
+        except LanguageError as error:
+            self.log.problem(f"STARTER_JOB_ENVIRONMENT is left out: {error}")
+            configured = {}
+        return {**self._inherited_environment(), **configured}
+
+    def _inherited_environment(self) -> dict[str, str]:
         wanted = self.settings.inherits_environment.strip()
         if not wanted or wanted.lower() == "false":
             return {}
