@@ -10,6 +10,7 @@ anything.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import random
 import time
@@ -21,6 +22,7 @@ from kettle.matchmaking.cycle import Cycle, CycleSettings, Plan, Submitter
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
 from kettle.matchmaking.slots import build_slot_table
+from kettle.runtime.daemon import RELAXED_COLLECTION
 
 # As startds and condor_submit write them.
 LIMITS = (
@@ -112,6 +114,9 @@ def run_cycle(ads: list[ClassAd], requests: list[Request]) -> tuple[Plan, float,
         user = users.setdefault(each.submitter, Submitter(each.submitter, 500.0))
         user.requests.append(each)
     rules = settings()
+    # As a daemon does when it has started.
+    gc.freeze()
+    gc.set_threshold(*RELAXED_COLLECTION)
     began, cpu = time.perf_counter(), time.process_time()
     plan = Cycle(build_slot_table(ads), users.values(), rules).run()
     return plan, time.perf_counter() - began, time.process_time() - cpu

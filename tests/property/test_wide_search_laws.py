@@ -41,12 +41,14 @@ def expressions(draw: st.DrawFn, depth: int = 3) -> str:
     """Expressions over what slots and requests have and lack."""
     if depth == 0 or draw(st.integers(0, 3)) == 0:
         return draw(st.sampled_from(ATOMS))
-    kind = draw(st.integers(0, 6))
+    kind = draw(st.integers(0, 7))
     part = expressions(depth=depth - 1)
     if kind == 0:
         return f"!({draw(part)})"
     if kind == 1:
         return f"ifThenElse({draw(part)}, {draw(part)}, {draw(part)})"
+    if kind == 2:
+        return f"isUndefined({draw(part)})"
     return f"({draw(part)} {draw(st.sampled_from(JOINED))} {draw(part)})"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isnan
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from kettle.matchmaking.slot_classes import is_plain
 from kettle.matchmaking.slots import Slot, read_text
 
+T = TypeVar("T")
 Codes = NDArray[np.int32]
 Numbers = NDArray[np.float64]
 
@@ -40,8 +42,15 @@ class Column:
         self._numbers: list[float] = []
         self._known: dict[str | None, int] = {}
         self._strings: list[str | None] = []
-        codes = [self._code(read_text(slot.ad, name), index) for index, slot in enumerate(rows)]
-        self.codes[:] = codes
+        # Grows whenever a slot's text changes.
+        self.version = 0
+        texts = [
+            raw if type(raw := slot.ad.table.get(name)) is str else read_text(slot.ad, name)
+            for slot in rows
+        ]
+        for text, row in first_places(texts).items():
+            self._code(text, row)
+        self.codes[:] = list(map(self._known.__getitem__, texts))
         self.numbers[:] = np.array(self._numbers or [0.0])[self.codes]
 
     def _code(self, text: str | None, row: int) -> int:
@@ -50,7 +59,7 @@ class Column:
             code = self._known[text] = len(self.texts)
             self.texts.append(text)
             self.firsts.append(row)
-            number = _number(text)
+            number = read_number(text)
             self._numbers.append(number)
             if isnan(number):
                 self.clean = False
@@ -71,8 +80,10 @@ class Column:
     def enter(self, row: int, slot: Slot) -> None:
         """Take over what a slot says now."""
         code = self._code(slot.ad.text(self.name), row)
-        self.codes[row] = code
-        self.numbers[row] = self._numbers[code]
+        if code != self.codes[row]:
+            self.codes[row] = code
+            self.numbers[row] = self._numbers[code]
+            self.version += 1
 
 
 class Joint:
@@ -82,11 +93,13 @@ class Joint:
         self.columns = columns
         # A slot of each combination.
         self.firsts: list[int] = []
+        # Grows whenever a slot's combination changes.
+        self.version = 0
         self._known: dict[tuple[int, ...], int] = {}
-        rows = zip(*(column.codes.tolist() for column in columns), strict=True)
-        self.codes: Codes = np.array(
-            [self._code(codes, index) for index, codes in enumerate(rows)], np.int32
-        )
+        rows = list(zip(*(column.codes.tolist() for column in columns), strict=True))
+        for codes, row in first_places(rows).items():
+            self._code(codes, row)
+        self.codes: Codes = np.array(list(map(self._known.__getitem__, rows)), np.int32)
 
     def _code(self, codes: tuple[int, ...], row: int) -> int:
         found = self._known.get(codes)
@@ -97,10 +110,21 @@ class Joint:
 
     def enter(self, row: int) -> None:
         """Take over what the columns say now."""
-        self.codes[row] = self._code(tuple(int(each.codes[row]) for each in self.columns), row)
+        code = self._code(tuple(int(each.codes[row]) for each in self.columns), row)
+        if code != self.codes[row]:
+            self.codes[row] = code
+            self.version += 1
 
 
-def _number(text: str | None) -> float:
+def first_places(values: Sequence[T]) -> dict[T, int]:
+    """Return the different values in the order in which they come, each with its first place."""
+    found = dict.fromkeys(values, 0)
+    # Filled in from behind: the first place comes last and stays.
+    found.update(zip(reversed(values), range(len(values) - 1, -1, -1), strict=True))
+    return found
+
+
+def read_number(text: str | None) -> float:
     """Return the number that a text is, not a number for all else."""
     if text is None:
         return float("nan")

@@ -99,17 +99,23 @@ class Reaches:
         self._columns = columns
         self._known: dict[tuple[int, str], tuple[Expr, Reach]] = {}
 
-    def find(self, expression: Expr, side: str, request: ClassAd) -> Reach:
-        """Return what `find_reach` finds."""
+    def find(
+        self, expression: Expr, side: str, request: ClassAd
+    ) -> tuple[Reach, tuple[str | None, ...]]:
+        """Return what `find_reach` finds, and the request's texts of what is looked at there."""
         key = (id(expression), side)
         known = self._known.get(key)
-        if known is not None and all(is_plain(request.text(name)) for name in known[1].request):
-            return known[1]
+        if known is not None:
+            reach = known[1]
+            texts = tuple(map(request.text, reach.request))
+            if all(map(is_plain, texts)):
+                return reach, texts
         reach = find_reach(expression, side, self._columns, request)
-        if all(is_plain(request.text(name)) for name in reach.request):
+        texts = tuple(map(request.text, reach.request))
+        if all(map(is_plain, texts)):
             # The expression is kept too: its identity is the key.
             self._known[key] = (expression, reach)
-        return reach
+        return reach, texts
 
 
 def _places(expression: Expr, side: str) -> Iterator[tuple[str, str]]:

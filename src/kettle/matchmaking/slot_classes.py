@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import closure
@@ -83,6 +84,7 @@ class SlotClasses:
         return template
 
 
+@lru_cache(maxsize=20_000)
 def is_plain(text: str | None) -> bool:
     """Tell whether a text is a value, which refers to nothing."""
     return text is None or _LITERAL.match(text) is not None

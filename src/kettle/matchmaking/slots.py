@@ -14,9 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
+from kettle.patterns import late_pattern
 
 # What a partitionable slot divides when its ad does not say.
 DEFAULT_RESOURCES = ("Cpus", "Memory", "Disk")
+
+_REAL = late_pattern(r"-?[0-9]{1,15}\.[0-9]{1,15}")
 
 # What a request without the attribute takes: a job always occupies a core.
 _LEAST = {"cpus": 1.0}
@@ -109,7 +112,9 @@ def _read_number(ad: ClassAd, key: str) -> float | None:
     text = read_text(ad, key)
     if text is None:
         return None
-    return float(text) if text.isdecimal() else ad.real(key)
+    if text.isdecimal() or _REAL.fullmatch(text) is not None:
+        return float(text)
+    return ad.real(key)
 
 
 def holder_of(ad: ClassAd) -> str:

@@ -10,15 +10,24 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kettle.classad import UNDEFINED, ClassAd, Expr
-from kettle.classad.nodes import AttributeReference, Binary, Literal, Parentheses, Selection, Unary
+from kettle.classad import UNDEFINED, ClassAd, Expr, Value
+from kettle.classad.nodes import (
+    AttributeReference,
+    Binary,
+    Call,
+    Literal,
+    Parentheses,
+    Selection,
+    Unary,
+)
 from kettle.classad.operators import truth
-from kettle.matchmaking.columns import Column, Columns, Joint, Numbers
+from kettle.matchmaking.columns import Column, Columns, Joint, Numbers, read_number
 from kettle.matchmaking.references import REQUEST, SLOT, Reaches, find_names
 from kettle.matchmaking.slot_classes import is_plain
 
@@ -59,6 +68,10 @@ class Node:
         found: Where = where & (self.truths(request, where) == TRUE)
         return found
 
+    def may_be_wrong(self, request: ClassAd, where: Where) -> bool:
+        """Tell whether the part may be an error for a slot in `where`."""
+        return bool((where & (self.truths(request, where) == WRONG)).any())
+
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
         """Return the part's values, not a number where it is none; whether all are numbers.
 
@@ -76,6 +89,11 @@ class _Table:
     holds: Where
     numbers: Numbers
     complete: bool = False
+    # Whether one of them is an error.
+    wrong: bool = True
+    # Where it holds, slot by slot, as long as the slots are what they were.
+    spread: Where | None = None
+    spread_version: int = -1
 
     @classmethod
     def of(cls, size: int, before: _Table | None) -> _Table:
@@ -101,9 +119,9 @@ class _Leaf(Node):
         self._tables: dict[Hashable, _Table] = {}
 
     def _look_up(self, request: ClassAd, where: Where) -> tuple[Column | Joint, _Table]:
-        reach = self._reaches.find(self._expression, self._side, request)
+        reach, texts = self._reaches.find(self._expression, self._side, request)
         joint = self._columns.joint(reach.slot)
-        key = (joint, *map(request.text, reach.request))
+        key = (joint, texts)
         size = len(joint.firsts)
         table = self._tables.get(key)
         if table is None or len(table.truths) < size:
@@ -116,6 +134,7 @@ class _Leaf(Node):
                 for code in dict.fromkeys(joint.codes[asked].tolist()):
                     self._ask(request, joint, code, table)
             table.complete = not (table.truths == _NOT_YET).any()
+            table.wrong = bool((table.truths == WRONG).any())
         return joint, table
 
     def _prepare(self, request: ClassAd, joint: Column | Joint, table: _Table) -> None:
@@ -141,10 +160,17 @@ class _Leaf(Node):
         joint, table = self._look_up(request, where)
         return table.truths[joint.codes]
 
+    def may_be_wrong(self, request: ClassAd, where: Where) -> bool:
+        return self._look_up(request, where)[1].wrong and super().may_be_wrong(request, where)
+
     def holds(self, request: ClassAd, where: Where) -> Where:
         joint, table = self._look_up(request, where)
-        found: Where = where & (table.holds[joint.codes] if len(table.holds) > 1 else table.holds)
-        return found
+        if not table.complete:
+            return where & table.holds[joint.codes]
+        if table.spread is None or table.spread_version != joint.version:
+            table.spread = table.holds[joint.codes] if len(table.holds) > 1 else table.holds
+            table.spread_version = joint.version
+        return where & table.spread
 
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
         joint, table = self._look_up(request, where)
@@ -160,7 +186,19 @@ class _StringTest(_Leaf):
     ) -> None:
         super().__init__(expression, side, columns, reaches)
         self._name = name
-        self._text = expression.right
+        right = expression.right
+        assert isinstance(right, Literal | Selection)
+        self._text: Literal | Selection = right
+        self._is_of_text: dict[str | None, bool] = {}
+
+    def is_of_text(self, request: ClassAd) -> bool:
+        """Tell whether the request compares with a string, not with a number."""
+        own = None if isinstance(self._text, Literal) else request.text(self._text.key)
+        found = self._is_of_text.get(own)
+        if found is None:
+            found = isinstance(request.evaluate_expression(self._text), str)
+            self._is_of_text[own] = found
+        return found
 
     def _prepare(self, request: ClassAd, joint: Column | Joint, table: _Table) -> None:
         wanted = request.evaluate_expression(self._text)
@@ -182,16 +220,93 @@ class _Plain(_Leaf):
         self, expression: Expr, side: str, columns: Columns, reaches: Reaches, name: str
     ) -> None:
         super().__init__(expression, side, columns, reaches)
-        self._column = columns.column(name)
+        self.column = columns.column(name)
 
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
-        found = self._column.numbers
-        if self._column.clean:
+        found = self.column.numbers
+        if self.column.clean:
             return found, True
         odd = where & np.isnan(found)
         if odd.any():
             found = np.where(odd, super().numbers(request, odd)[0], found)
         return found, False
+
+
+class _Constant(Node):
+    """A value that stands in the expression itself."""
+
+    def __init__(self, value: Value) -> None:
+        number = float(value) if isinstance(value, (bool, int, float)) else np.nan
+        self._numbers = np.array([number])
+        self._clean = not isnan(number)
+        verdict = truth(value)
+        unknown = UNKNOWN if verdict is UNDEFINED else WRONG
+        self._truths = np.array([int(verdict) if isinstance(verdict, bool) else unknown], np.int8)
+
+    def truths(self, request: ClassAd, where: Where) -> Truths:
+        del request
+        return np.broadcast_to(self._truths, where.shape)
+
+    def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
+        del request, where
+        return self._numbers, self._clean
+
+
+class _Wish(Node):
+    """An attribute of the request: where it is plainly a number nobody need be asked."""
+
+    def __init__(self, name: str, whole: _Leaf) -> None:
+        self._name = name
+        self._whole = whole
+        self._known: dict[str, Numbers] = {}
+
+    def truths(self, request: ClassAd, where: Where) -> Truths:
+        return self._whole.truths(request, where)
+
+    def holds(self, request: ClassAd, where: Where) -> Where:
+        return self._whole.holds(request, where)
+
+    def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
+        text = request.text(self._name) or ""
+        found = self._known.get(text)
+        if found is None:
+            number = read_number(text)
+            if isnan(number):
+                return self._whole.numbers(request, where)
+            found = self._known[text] = np.array([number])
+        return found, True
+
+
+class _Choice(Node):
+    """`ifThenElse(condition, yes, no)`; as a condition it is asked about."""
+
+    def __init__(self, condition: Node, yes: Node, no: Node, whole: _Leaf) -> None:
+        self._condition, self._yes, self._no, self._whole = condition, yes, no, whole
+
+    def truths(self, request: ClassAd, where: Where) -> Truths:
+        return self._whole.truths(request, where)
+
+    def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
+        verdicts = self._condition.truths(request, where)
+        true, false = where & (verdicts == TRUE), where & (verdicts == FALSE)
+        found = np.full(where.shape, np.nan)
+        for chosen, branch in ((true, self._yes), (false, self._no)):
+            if chosen.any():
+                numbers = np.broadcast_to(branch.numbers(request, chosen)[0], where.shape)
+                found[chosen] = numbers[chosen]
+        return found, False
+
+
+class _IsUndefined(Node):
+    """`isUndefined(Name)` of an attribute whose texts are values."""
+
+    def __init__(self, column: Column, whole: _Leaf) -> None:
+        self._column, self._whole = column, whole
+
+    def truths(self, request: ClassAd, where: Where) -> Truths:
+        if self._column.clean:
+            return np.zeros(where.shape, np.int8)
+        return self._whole.truths(request, where)
 
 
 class _Both(Node):
@@ -226,10 +341,13 @@ class _Either(Node):
         return _OR[left, self._right.truths(request, open_)]
 
     def holds(self, request: ClassAd, where: Where) -> Where:
-        left = self._left.truths(request, where)
-        found: Where = where & (left == TRUE)
-        open_ = where & ((left == FALSE) | (left == UNKNOWN))
-        return found | self._right.holds(request, open_) if open_.any() else found
+        found = self._left.holds(request, where)
+        open_ = where & ~found
+        if not open_.any():
+            return found
+        if self._left.may_be_wrong(request, open_):
+            open_ &= self._left.truths(request, open_) != WRONG
+        return found | self._right.holds(request, open_)
 
 
 class _Not(Node):
@@ -249,7 +367,15 @@ class _Comparison(Node):
         self._compare = _COMPARISONS[sign]
         self._left, self._right, self._whole = left, right, whole
 
+    def may_be_wrong(self, request: ClassAd, where: Where) -> bool:
+        if isinstance(self._whole, _StringTest) and self._whole.is_of_text(request):
+            return self._whole.may_be_wrong(request, where)
+        _, odd = self._compute(request, where)
+        return odd is not None and self._whole.may_be_wrong(request, odd)
+
     def truths(self, request: ClassAd, where: Where) -> Truths:
+        if isinstance(self._whole, _StringTest) and self._whole.is_of_text(request):
+            return self._whole.truths(request, where)
         found, odd = self._compute(request, where)
         result = np.broadcast_to(found, where.shape).astype(np.int8)
         if odd is not None:
@@ -257,6 +383,8 @@ class _Comparison(Node):
         return result
 
     def holds(self, request: ClassAd, where: Where) -> Where:
+        if isinstance(self._whole, _StringTest) and self._whole.is_of_text(request):
+            return self._whole.holds(request, where)
         found, odd = self._compute(request, where)
         if odd is None:
             return where & found
@@ -303,6 +431,10 @@ class Vectors:
         self._reaches = Reaches(columns)
         self._nodes: dict[Hashable, Node] = {}
         self._names: dict[int, tuple[str, ...]] = {}
+        # Of the ad that was asked about last.
+        self._home: ClassAd | None = None
+        self._home_size = 0
+        self._definitions: dict[int, tuple[tuple[str, str | None], ...]] = {}
         # Expressions are told apart by identity: they are kept as long as their nodes.
         self._kept: list[Expr] = []
 
@@ -322,6 +454,16 @@ class Vectors:
 
         That is the texts that are expressions; an empty one stands for any value.
         """
+        if home is not self._home or len(home.table) != self._home_size:
+            self._home, self._home_size, self._definitions = home, len(home.table), {}
+        known = self._definitions.get(id(expression))
+        if known is None:
+            known = self._definitions[id(expression)] = self._find_definitions(expression, home)
+        return known
+
+    def _find_definitions(
+        self, expression: Expr, home: ClassAd
+    ) -> tuple[tuple[str, str | None], ...]:
         found: dict[str, str | None] = {}
         todo = list(self._names_of(expression))
         while todo:
@@ -357,6 +499,10 @@ class Vectors:
             return _Not(self._build(expression.operand, side, home, depth + 1))
         if isinstance(expression, Binary):
             return self._binary(expression, side, home, depth, whole)
+        if isinstance(expression, Literal):
+            return _Constant(expression.value)
+        if isinstance(expression, Call):
+            return self._call(expression, side, home, depth, whole)
         return self._attribute(expression, side, home, depth) or whole
 
     def _binary(
@@ -377,6 +523,17 @@ class Vectors:
                 whole = _StringTest(expression, side, self.columns, self._reaches, tested)
             return _Comparison(sign, left, right, whole)
         return _Sum(sign, left, right, whole)
+
+    def _call(self, call: Call, side: str, home: ClassAd, depth: int, whole: _Leaf) -> Node:
+        name, arguments = call.name.lower(), call.arguments
+        if name == "ifthenelse" and len(arguments) == 3:
+            parts = [self._build(each, side, home, depth + 1) for each in arguments]
+            return _Choice(parts[0], parts[1], parts[2], whole)
+        if name == "isundefined" and len(arguments) == 1:
+            inner = self._build(arguments[0], side, home, depth + 1)
+            if isinstance(inner, _Plain):
+                return _IsUndefined(inner.column, whole)
+        return whole
 
     def _tested_string(self, expression: Binary, side: str, home: ClassAd) -> str | None:
         """Return the slots' attribute that a request compares with a text of its own."""
@@ -405,7 +562,13 @@ class Vectors:
         if scope != "target" and not is_plain(home.text(name)):
             definition = home.lookup(name)
             return None if definition is None else self._build(definition, side, home, depth + 1)
-        in_slot = scope != "target" if side == SLOT else scope == "target"
+        if side == SLOT:
+            in_slot, in_request = scope != "target", scope == "target"
+        else:
+            in_slot = scope == "target"
+            in_request = scope == "my" or (not scope and home.text(name) is not None)
+        if in_request:
+            return _Wish(name, _Leaf(expression, side, self.columns, self._reaches))
         if in_slot and self.columns.column(name).plain:
             return _Plain(expression, side, self.columns, self._reaches, name)
         return None

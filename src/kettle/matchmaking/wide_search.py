@@ -153,9 +153,9 @@ class WideSearch:
     def _value(self, expression: Expr | None, request: ClassAd) -> Numbers:
         """Return a rank of the negotiator for all slots."""
         if expression is None:
-            return np.zeros(len(self.slots))
-        reach = self._reaches.find(expression, SLOT, request)
-        key = (expression, tuple(map(request.text, reach.request)))
+            return np.broadcast_to(np.zeros(1), len(self.slots))
+        _, texts = self._reaches.find(expression, SLOT, request)
+        key = (expression, texts)
         found = self._values.get(key)
         if found is None:
             found = np.zeros(len(self.slots))
@@ -208,11 +208,14 @@ class Batches:
         """Return the best places by pre-job rank, the request's rank, post-job rank, and place."""
         best = self._places
         for values in (self._pre, self._wishes):
+            if not any(values.strides):
+                continue  # one value for all
             here = values[best]
             best = best[here == here.max()]
         here = self._post[best]
         if len(best) > count:
-            limit = np.partition(here, len(here) - count)[len(here) - count]
+            least = len(here) - count
+            limit = here.max() if count == 1 else np.partition(here, least)[least]
             better = best[here > limit]
             equal = best[here == limit][: count - len(better)]
             best = np.concatenate((better, equal))
