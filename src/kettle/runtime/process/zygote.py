@@ -243,7 +243,9 @@ def serve(sock: socket.socket, preload: Sequence[str], title: str) -> NoReturn:
         # What exists now is shared with every child; counting references would unshare it.
         gc.collect()
         gc.freeze()
-        _serve_requests(sock)
+        # A daemon that dies may leave its last request unanswered.
+        with contextlib.suppress(ConnectionError):
+            _serve_requests(sock)
         code = 0
     except BaseException:  # noqa: BLE001 - nothing may escape into the daemon's code
         traceback.print_exc()
