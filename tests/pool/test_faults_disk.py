@@ -166,7 +166,7 @@ def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_j
             for cluster in (mine, his):
                 assert len(ask_queue(pool, str(cluster), "JobStatus")) == 3
             titles = [title_of(pid) for pid in family_of(daemon_pid(pool, "condor_schedd"))]
-            assert f"condor_schedd: event logs of {account.pw_name}" in " ".join(titles)
+            assert f"condor_log_writer: logs of {account.pw_name}" in " ".join(titles)
         # The server is gone, and what hung is told of.
         wait_until(lambda: log_text(pool, "SchedLog").count("cannot open the event log") >= 2, 20)
         for cluster in (mine, his):

@@ -22,6 +22,10 @@ OWN_DAEMONS = {
     "SHARED_PORT": "kettle.shared_port",
     "JOB_ROUTER": "kettle.job_router",
 }
+# Programs of the site's under these names are HTCondor's own, which speak with their master.
+_SPEAKING = frozenset(OWN_DAEMONS) | frozenset(
+    ("CREDD", "DEFRAG", "GANGLIAD", "HAD", "KBDD", "REPLICATION", "ROOSTER", "TRANSFERER")
+)
 # These serve the others: first to come and last to go.
 FIRST = ("SHARED_PORT", "COLLECTOR")
 
@@ -31,12 +35,15 @@ class DaemonPlan:
     """One daemon of DAEMON_LIST.
 
     `module` is the package of a daemon of ours, empty for a program; `program` is its path.
-    `title` is what `ps` shows. `address_file` is where it says that it listens, or empty.
+    One that does not `speak` is no daemon of this kind: it takes no `-f` and never says that it is
+    ready (DC_DAEMON_LIST). `title` is what `ps` shows. `address_file` is where it says that it
+    listens, or empty.
     """
 
     name: str
     module: str
     program: str
+    speaks: bool
     arguments: tuple[str, ...]
     title: str
     address_file: str
@@ -89,6 +96,7 @@ def _plan(config: Config, name: str) -> DaemonPlan:
         name=name,
         module=module,
         program=program,
+        speaks=bool(module) or name in _speaking(config),
         arguments=tuple(shlex.split(config.get(f"{name}_ARGS") or "")),
         title=f"condor_{name.lower()}",
         address_file=_address_file(config, name, ours=bool(module)),
@@ -96,6 +104,13 @@ def _plan(config: Config, name: str) -> DaemonPlan:
         backoff=_read_backoff(config, name),
         stop_times=stop_times(config, name),
     )
+
+
+def _speaking(config: Config) -> frozenset[str]:
+    """Return the names of daemons that speak with their master: the list, or with + besides."""
+    words = config.words("DC_DAEMON_LIST")
+    named = frozenset(word.strip("+").upper() for word in words) - {""}
+    return named if words and not words[0].startswith("+") else named | _SPEAKING
 
 
 def _address_file(config: Config, name: str, *, ours: bool) -> str:

@@ -332,6 +332,8 @@ class MasterService:
             return
         self._children[name] = child
         self._deliver(name, machine.Started(run, child.pid))
+        if not plan.speaks:
+            self._deliver(name, machine.BecameReady(child.pid))
         child.on_exit(lambda ended: self._on_exit(name, run, ended))
 
     def _on_exit(self, name: str, run: int, child: Child) -> None:
@@ -369,7 +371,7 @@ class MasterService:
 
     async def _spawn(self, plan: DaemonPlan) -> Child:
         return self._runtime.processes.spawn(
-            [plan.program, "-f", *plan.arguments],
+            [plan.program, *(("-f",) if plan.speaks else ()), *plan.arguments],
             environment=self._environment(plan),
             name=plan.name,
         )

@@ -78,11 +78,13 @@ class ShadowHost:
         control: Stream,
         *,
         schedd_address: str = "",
+        owner: str = "",
         aside: Aside | None = None,
     ) -> None:
         self.runtime = runtime
         self.control = control
         self.schedd_address = schedd_address
+        self._owner = owner
         self.aside = aside or InlineAside()
         self.mounts = machine_mounts()
         self.logs = EventLogs(
@@ -130,6 +132,16 @@ class ShadowHost:
         if self._address is None or self._address[0] is not address:
             self._address = (address, str(address))
         return self._address[1]
+
+    @property
+    def borrowed_rights(self) -> str:
+        """Say whose rights the jobs' files are touched with, where the owner has no account."""
+        privileges = self.runtime.privileges
+        if not privileges.can_switch or not self._owner or privileges.daemon.name == self._owner:
+            return ""
+        return (
+            f" (as {privileges.daemon.name}: there is no account {self._owner!r} on this machine)"
+        )
 
     @property
     def version(self) -> str:

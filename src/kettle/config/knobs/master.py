@@ -16,7 +16,11 @@ class MasterKnobs:
     )
     CONDOR_SUPPORT_EMAIL = string("", doc="Known text; no part of Kettle acts on it yet.")
     DAEMON_LIST = listing("MASTER", doc="The daemons that the master starts and watches.")
-    DC_DAEMON_LIST = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
+    DC_DAEMON_LIST = listing(
+        "",
+        doc="The daemons that speak with their master; with + first, besides HTCondor's own. Other"
+        " programs get no -f, and count as ready once they run.",
+    )
     DEFAULT_MASTER_SHUTDOWN_SCRIPT = path("", doc="Known path; no part of Kettle acts on it yet.")
     EMAIL_DOMAIN = string("", doc="Known text; no part of Kettle acts on it yet.")
     ENABLE_KERNEL_TUNING = boolean(

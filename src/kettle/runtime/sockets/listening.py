@@ -7,6 +7,7 @@ and the sockets themselves; what comes in through them is `network.py`'s.
 from __future__ import annotations
 
 import contextlib
+import errno
 import ipaddress
 import resource
 import socket
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 from kettle.errors import StorageError
 from kettle.runtime.sockets.addresses import is_protocol_wanted
 from kettle.runtime.sockets.datagrams import open_datagram_socket
+from kettle.runtime.sockets.port_holder import port_holder
 from kettle.wire.sinful import Endpoint, Sinful
 
 if TYPE_CHECKING:
@@ -162,6 +164,9 @@ def open_listeners(plan: ListenPlan) -> tuple[list[socket.socket], list[socket.s
     where = ", ".join(plan.bind)
     ports = f"{plan.ports[0]}-{plan.ports[-1]}" if len(plan.ports) > 1 else str(plan.ports[0])
     reason = problem.strerror if problem is not None else "nothing to bind"
+    if problem is not None and problem.errno == errno.EADDRINUSE:
+        holder = port_holder(plan.ports[-1])
+        reason = f"{reason} by {holder}" if holder else reason
     raise StorageError(f"cannot listen on {where} port {ports}: {reason}")
 
 

@@ -92,7 +92,7 @@ class LogWriters:
                 ENTRY,
                 os.fsencode(owner),
                 fds=(theirs.fileno(),),
-                title=f"condor_schedd: event logs of {owner}",
+                title=f"condor_log_writer: logs of {owner}",
             )
         except BaseException:
             ours.close()

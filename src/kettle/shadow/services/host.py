@@ -44,10 +44,11 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
     """
     config = load_config(SystemSources(), dict(os.environ), subsystem="SHADOW")
     log = open_log(config, DaemonArguments(), "SHADOW")
-    privileges = settle(config, log, arguments.decode("utf-8", "surrogateescape"))
+    owner = arguments.decode("utf-8", "surrogateescape")
+    privileges = settle(config, log, owner)
     log.privileged = privileges.as_root
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_live(config, log, privileges, descriptors[0]))
+        return runner.run(_live(config, log, privileges, owner, descriptors[0]))
 
 
 def settle(config: Config, log: Log, owner: str) -> Privileges:
@@ -78,7 +79,7 @@ def _schedd_address(config: Config, files: Files) -> str:
         return ""
 
 
-async def _live(config: Config, log: Log, privileges: Privileges, control: int) -> int:
+async def _live(config: Config, log: Log, privileges: Privileges, owner: str, control: int) -> int:
     clock = SystemClock()
     pattern_limit.install()
     set_ambient(
@@ -108,6 +109,7 @@ async def _live(config: Config, log: Log, privileges: Privileges, control: int) 
         runtime,
         Stream.over(control),
         schedd_address=_schedd_address(config, files),
+        owner=owner,
         aside=ThreadedAside() if safe else InlineAside(),
     )
     try:

@@ -64,6 +64,11 @@ class Host(Protocol):
         """The name of this machine in hold reasons."""
         ...
 
+    @property
+    def borrowed_rights(self) -> str:
+        """Whose rights the jobs' files are touched with, if not their owner's."""
+        ...
+
     def steady(self) -> float:
         """The time as it passes, for leases."""
         ...

@@ -119,7 +119,7 @@ class RunningShadow(Run):
             await self.host.logs.check(self.job)
         except StorageError as error:
             code = HoldReasonCode.UnableToInitUserLog
-            self._hold_at_once(error.message, code, error.errno)
+            self._hold_at_once(error.message + self.host.borrowed_rights, code, error.errno)
             return False
         slot, self.slot = self.slot, ClassAd()
         host = self.host

@@ -18,6 +18,7 @@ from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.pool import joining
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
 from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool
+from kettle.pool.turns import turn_in
 from kettle.runtime.machine_facts import read_machine_facts
 from kettle.runtime.sockets.addresses import DEFAULT_PORT
 from kettle.runtime.sockets.host_names import is_own_address
@@ -91,25 +92,9 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     )
     if arguments.system and pool.exists() and not pool.is_system():
         raise UsageError(f"{pool.folder} holds a personal pool", hint="name another with --dir")
-    if isinstance(location, Member) and offered is None:
-        offered = joining.read_token_file(joining.token_path(pool), time.time())
-    was_up = pool.master_pid() is not None
     check_settings(arguments.config, environment, streams)
-    if text is not None or location is not None:
-        pool.configure(text)
-    existed = pool.exists()
-    pool.make()
-    try:
-        if offered is not None and not was_up:
-            joining.keep_token(pool, offered)
-            joining.ask_for_admission(pool, offered)
-        pool.start()
-    except KettleError:
-        if not existed:
-            # Nothing half done: what was made for a pool that does not start goes again.
-            pool.stop(how="fast")
-            pool.purge()
-        raise
+    with turn_in(pool.folder):
+        was_up = _bring_up(pool, text, location, offered)
     seconds = time.monotonic() - began
     if arguments.json:
         facts = {
@@ -132,6 +117,34 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
         f"To stop it:                 kettle down{option}\n"
     )
     return 0
+
+
+def _bring_up(
+    pool: PersonalPool,
+    settings: str | None,
+    location: Centre | Member | None,
+    offered: joining.Offered | None,
+) -> bool:
+    """Make the pool and start it; return whether it was up already."""
+    if isinstance(location, Member) and offered is None:
+        offered = joining.read_token_file(joining.token_path(pool), time.time())
+    was_up = pool.master_pid() is not None
+    if settings is not None or location is not None:
+        pool.configure(settings)
+    existed = pool.exists()
+    pool.make()
+    try:
+        if offered is not None and not was_up:
+            joining.keep_token(pool, offered)
+            joining.ask_for_admission(pool, offered)
+        pool.start()
+    except KettleError:
+        if not existed:
+            # Nothing half done: what was made for a pool that does not start goes again.
+            pool.stop(how="fast")
+            pool.purge()
+        raise
+    return was_up
 
 
 def _named_folder(arguments: argparse.Namespace) -> str | None:

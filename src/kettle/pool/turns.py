@@ -1,0 +1,73 @@
+"""One at a time: who brings a pool up in a folder keeps others out of it meanwhile.
+
+Without that a second one takes the first one's half-made pool for its own, and clears it away when
+its start fails. The lock is the folder's own, so nothing is left of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+
+from kettle.errors import KettleError
+
+# Limit: how long another's start is waited for.
+PATIENCE_SECONDS = 120.0
+_LOOK_SECONDS = 0.1
+
+
+@contextlib.contextmanager
+def turn_in(folder: str, seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
+    """Wait for our turn in a folder, which is made if need be; KettleError if it does not come."""
+    made = not os.path.lexists(folder)
+    deadline = time.monotonic() + seconds
+    try:
+        descriptor = _lock(folder, deadline)
+    except OSError:
+        # What is wrong with the folder is said by whoever makes the pool in it.
+        yield
+        return
+    try:
+        yield
+    finally:
+        if made:
+            with contextlib.suppress(OSError):
+                # Only if nothing has come of it.
+                os.rmdir(folder)
+        os.close(descriptor)
+
+
+def _lock(folder: str, deadline: float) -> int:
+    while True:
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            _wait(folder, descriptor, deadline)
+            if _is_there(folder, descriptor):
+                return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        # The one before us took the folder away.
+        os.close(descriptor)
+
+
+def _wait(folder: str, descriptor: int, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise KettleError(f"another `kettle up` is at work in {folder}") from None
+            time.sleep(_LOOK_SECONDS)
+
+
+def _is_there(folder: str, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(folder), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,149 @@
+"""Daemons that are missing, in each other's way or short of means: said where it is looked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import (
+    daemon_pid,
+    daemon_pids,
+    family_of,
+    run_tool,
+    submit,
+    title_of,
+    wait_until,
+)
+
+TRUE = "executable = /bin/true\ntransfer_executable = false\n"
+DAEMONS = ("collector", "negotiator", "schedd", "startd")
+
+
+def log_text(pool: PersonalPool, name: str) -> str:
+    return Path(pool.log_folder, name).read_text(encoding="utf-8", errors="replace")
+
+
+def pids(pool: PersonalPool) -> dict[str, int]:
+    return {name: daemon_pid(pool, f"condor_{name}") for name in DAEMONS}
+
+
+def test_a_daemon_whose_program_vanishes_is_tried_again_at_growing_intervals_and_named(
+    tmp_path: Path, work: Path
+) -> None:
+    program = work / "ghost"
+    text = "#!/bin/sh\nexec /bin/sleep 12345\n"
+    config = (
+        f"DAEMON_LIST = $(DAEMON_LIST) GHOST\nGHOST = {program}\n"
+        "MASTER_GHOST_BACKOFF_CONSTANT = 1\nMASTER_GHOST_BACKOFF_CEILING = 3\n"
+    )
+
+    def write_program() -> None:
+        program.write_text(text)
+        program.chmod(0o755)
+
+    def ghosts(pool: PersonalPool) -> list[int]:
+        master = pool.master_pid()
+        assert master is not None
+        return [pid for pid in family_of(master) if title_of(pid) == "/bin/sleep 12345"]
+
+    write_program()
+    with personal_pool(tmp_path, config) as pool:
+        before = pids(pool)
+        (ghost,) = ghosts(pool)
+        program.unlink()
+        os.kill(ghost, signal.SIGKILL)
+        missing = f"ERROR: cannot start GHOST: [Errno 2] No such file or directory: '{program}'"
+        wait_until(lambda: log_text(pool, "MasterLog").count(missing) >= 2, 30)
+        pauses = re.findall(r"restarting GHOST in (\d+) seconds", log_text(pool, "MasterLog"))
+        assert pauses[:2] == ["2", "3"]
+        code, said, _ = run_tool(pool, "condor_who", "-quick")
+        assert code == 0
+        assert 'GHOST = "Dead"' in said
+        assert 'SCHEDD = "Alive"' in said
+        _, said, _ = run_tool(pool, "condor_status", "-master", "-l")
+        assert "GHOST_StartTime" not in said
+        assert "SCHEDD_StartTime" in said
+        submit(pool, work / "meanwhile", f"{TRUE}queue\n").wait_for(5, 30)
+        write_program()
+        wait_until(lambda: len(ghosts(pool)) == 1, 30)
+        assert pids(pool) == before
+
+
+def kettle(*words: str) -> subprocess.Popen[str]:
+    code = "import sys; from kettle.tools.programs import kettle; sys.exit(kettle())"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def test_a_port_that_is_taken_is_told_with_the_process_that_has_it(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path) as pool:
+        collector = daemon_pid(pool, "condor_collector")
+        _, said, _ = run_tool(pool, "condor_status", "-collector", "-af", "MyAddress")
+        port = said.partition("?")[0].rpartition(":")[2]
+        settings = work / "settings"
+        settings.write_text(f"COLLECTOR_HOST = 127.0.0.1:{port}\n")
+        other = kettle("up", "--dir", str(work / "other"), "--config", str(settings))
+        _, complaint = other.communicate(timeout=120)
+        assert other.returncode == 1
+        assert complaint.count("\n") == 1
+        sentence = f"cannot listen on 127.0.0.1 port {port}: Address already in use by process"
+        assert f"{sentence} {collector} (condor_collector" in complaint
+        submit(pool, work / "on", f"{TRUE}queue\n").wait_for(5, 30)
+
+
+def test_two_that_start_a_pool_in_one_folder_have_one_pool(work: Path) -> None:
+    folder = work / "one"
+    racers = [kettle("up", "--dir", str(folder)) for _ in range(3)]
+    ended = [(*racer.communicate(timeout=200), racer.returncode) for racer in racers]
+    pool = PersonalPool(str(folder))
+    try:
+        for said, complaint, code in ended:
+            assert code in (0, 1)
+            # Either it is up, or one sentence says who is at it.
+            assert "is up" in said if code == 0 else complaint.count("\n") == 1, (said, complaint)
+        assert any(code == 0 for *_, code in ended)
+        master = pool.master_pid()
+        assert master is not None
+        assert len(daemon_pids(pool, "condor_schedd")) == 1
+        again = kettle("up", "--dir", str(folder))
+        said, complaint = again.communicate(timeout=120)
+        assert (again.returncode, complaint) == (0, "")
+        assert said == f"The pool in {folder} is up.\n"
+        assert pool.master_pid() == master
+    finally:
+        pool.stop(how="fast")
+
+
+def test_descriptors_that_are_used_up_make_others_wait_and_nobody_dies(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path) as pool:
+        before = pids(pool)
+        _, said, _ = run_tool(pool, "condor_status", "-schedd", "-af", "MyAddress")
+        port = int(said.partition("?")[0].rpartition(":")[2])
+        # As an administrator sees it whose daemons were started with too few: each of them.
+        for pid in before.values():
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (48, 48))
+        strangers = [socket.create_connection(("127.0.0.1", port)) for _ in range(100)]
+        wait_until(lambda: "Cannot accept a connection" in log_text(pool, "SchedLog"), 30)
+        for stranger in strangers:
+            stranger.close()
+        wait_until(lambda: run_tool(pool, "condor_q")[0] == 0, 60)
+        submit(pool, work / "after", f"{TRUE}queue 3\n").wait_for(5, 60)
+        assert pids(pool) == before
+        assert log_text(pool, "SchedLog").count("Cannot accept a connection") < 200
