@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import resource
 import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
@@ -22,6 +26,7 @@ from pool_jobs import (
     title_of,
     wait_until,
 )
+from system_pools import LIBRARIES, SOURCES, find_interpreter
 
 TRUE = "executable = /bin/true\ntransfer_executable = false\n"
 DAEMONS = ("collector", "negotiator", "schedd", "startd")
@@ -147,3 +152,69 @@ def test_descriptors_that_are_used_up_make_others_wait_and_nobody_dies(
         submit(pool, work / "after", f"{TRUE}queue 3\n").wait_for(5, 60)
         assert pids(pool) == before
         assert log_text(pool, "SchedLog").count("Cannot accept a connection") < 200
+
+
+@pytest.mark.root
+def test_processes_that_are_used_up_hold_jobs_with_the_reason_and_nobody_dies(
+    work: Path, make_account: Callable[[str], pwd.struct_passwd]
+) -> None:
+    account = make_account("few")
+    python = find_interpreter(account.pw_uid)
+    paths = os.pathsep.join((SOURCES, LIBRARIES))
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": paths, "HOME": str(work)}
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        """Run a program as the account."""
+        return subprocess.run(
+            words,
+            env=environment,
+            cwd=work,
+            user=account.pw_uid,
+            group=account.pw_gid,
+            extra_groups=[],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def tool(name: str, *words: str) -> str:
+        code = (
+            f"import sys; sys.argv[0] = {name!r}\n"
+            f"from kettle.tools.programs import {name} as run; sys.exit(run())"
+        )
+        done = run(python, "-P", "-c", code, *words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    pool = PersonalPool(str(work / "pool"))
+    (work / "settings").write_text("NUM_CPUS = 20\n")
+    tool("kettle", "up", "--dir", pool.folder, "--config", str(work / "settings"))
+    try:
+        environment["CONDOR_CONFIG"] = pool.config_file
+        before = pids(pool)
+        master = pool.master_pid()
+        assert master is not None
+        family = family_of(master)
+        # Room for the shadow host and about one starter with its job.
+        threads = sum(len(os.listdir(f"/proc/{pid}/task")) for pid in family) + 4
+        for pid in family:
+            limit = f"--nproc={threads}:{threads}"
+            assert run("prlimit", "--pid", str(pid), limit).returncode == 0
+        (work / "sub").write_text(
+            "executable = /bin/sleep\ntransfer_executable = false\narguments = 1\n"
+            "request_memory = 10MB\nrequest_disk = 1MB\nqueue 12\n"
+        )
+        tool("condor_submit", str(work / "sub"))
+        wait_until(lambda: "Resource temporarily unavailable" in log_text(pool, "StartLog"), 60)
+        reasons = "HoldReasonCode", "HoldReasonSubCode"
+        asked = ("-allusers", "-constraint", "JobStatus == 5", "-af", *reasons)
+        wait_until(lambda: "6 11" in tool("condor_q", *asked), 60)
+        # When others have ended, there is room again.
+        wait_until(lambda: "Claimed" not in tool("condor_status", "-af", "State"), 60)
+        tool("condor_rm", "-all")
+        (work / "sub").write_text("executable = /bin/true\nlog = log\nqueue\n")
+        tool("condor_submit", str(work / "sub"))
+        wait_until(lambda: "005 (" in (work / "log").read_text(), 60)
+        assert pids(pool) == before
+    finally:
+        pool.stop(how="fast")

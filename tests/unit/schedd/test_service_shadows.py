@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -217,6 +218,28 @@ def test_a_start_that_no_host_ever_got_is_still_a_start(tmp_path: Path) -> None:
         await asyncio.sleep(5)
         assert [word for word in stage.story if word.endswith("3.0")] == ["start 3.0", "Hold 3.0"]
         assert stage.story.count("take over 1.0") == 3
+
+    play(tmp_path, scenario)
+
+
+def test_hosts_that_die_at_once_follow_each_other_ever_more_slowly(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        async def die(child: FakeChild) -> int:
+            Stream.over(child.fds[0]).close()
+            return 1
+
+        # As in the schedd, where what is taken over is started only when it is on disk.
+        def later(jobs: Iterable[JobId]) -> None:
+            for job in list(jobs):
+                asyncio.get_running_loop().call_later(0.01, partial(stage.start, job.cluster))
+
+        stage.on_host_lost = later  # type: ignore[method-assign]
+        stage.processes.zygote.entries[HOST_ENTRY] = die
+        stage.start(1)
+        await asyncio.sleep(600)
+        assert 8 <= len(stage.processes.started) <= 25
+        stage.processes.zygote.entries[HOST_ENTRY] = stage.host
+        await asyncio.sleep(100)
 
     play(tmp_path, scenario)
 

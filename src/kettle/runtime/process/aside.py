@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import os
 import queue
 import threading
 from collections.abc import Callable
@@ -56,17 +58,31 @@ class ThreadedAside:
         self._lock = threading.Lock()
 
     def run(self, action: Callable[[], T]) -> asyncio.Future[T]:
-        """Run the action in a thread."""
+        """Run the action in a thread; OSError for it where the system grants us none."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         with self._lock:
             self._busy += 1
             more = self._busy > self._threads and self._threads < self._limit
             self._threads += more
-        if more:
-            threading.Thread(target=self._serve, name="aside", daemon=True).start()
+        if more and not self._start() and not self._threads:
+            with self._lock:
+                self._busy -= 1
+            none = OSError(errno.EAGAIN, f"no thread: {os.strerror(errno.EAGAIN)}")
+            _settle(future, None, none)
+            return future
         self._work.put(partial(self._do, loop, future, action))
         return future
+
+    def _start(self) -> bool:
+        """Start the thread that was counted; False if there can be none."""
+        try:
+            threading.Thread(target=self._serve, name="aside", daemon=True).start()
+        except RuntimeError:
+            with self._lock:
+                self._threads -= 1
+            return False
+        return True
 
     def _serve(self) -> None:
         while True:

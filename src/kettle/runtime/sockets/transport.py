@@ -11,9 +11,11 @@ import asyncio
 import contextlib
 import os
 import socket
+from functools import partial
 from typing import Protocol
 
 from kettle.errors import ConnectionLost, LocalProtocolError
+from kettle.runtime.process.aside import ThreadedAside
 
 _PIECE = 256 * 1024
 # How often, and at what intervals, a silent machine is asked whether it is still there.
@@ -320,13 +322,12 @@ async def connect_socket(host: str, port: int, timeout: float) -> SocketTranspor
 
     `host` is an address or a name; names are looked up in the system's resolver, aside.
     """
-    loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout):
             family, address = await _resolve(host, port)
             sock = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
             try:
-                await loop.sock_connect(sock, address)
+                await _connect(sock, address)
             except BaseException:
                 sock.close()
                 raise
@@ -338,6 +339,38 @@ async def connect_socket(host: str, port: int, timeout: float) -> SocketTranspor
     return SocketTransport(sock)
 
 
+async def _connect(sock: socket.socket, address: tuple[str, int]) -> None:
+    """Connect a socket that does not block; OSError.
+
+    The loop's own `sock_connect` looks the address up once more, in threads of libuv's, which ends
+    the whole process where the system grants it none.
+    """
+    try:
+        sock.connect(address)
+        return
+    except (BlockingIOError, InterruptedError):
+        pass
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[None] = loop.create_future()
+    loop.add_writer(sock.fileno(), _note, done)
+    try:
+        await done
+    finally:
+        loop.remove_writer(sock.fileno())
+    number = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    if number:
+        raise OSError(number, os.strerror(number))
+
+
+def _note(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)
+
+
+# Looks names up; an address never comes here.
+_RESOLVER = ThreadedAside(limit=4)
+
+
 async def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[str, int]]:
     for family in (socket.AF_INET, socket.AF_INET6):
         try:
@@ -345,9 +378,8 @@ async def _resolve(host: str, port: int) -> tuple[socket.AddressFamily, tuple[st
         except OSError:
             continue
         return family, (host, port)
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    family, _, _, _, address = found[0]
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    family, _, _, _, address = (await _RESOLVER.run(look_up))[0]
     return family, (str(address[0]), int(address[1]))
 
 

@@ -14,6 +14,7 @@ import errno
 import os
 import queue
 import threading
+from collections.abc import Sequence
 from typing import Protocol
 
 from kettle.errors import StorageError
@@ -108,24 +109,24 @@ class WorkerSynchronizer:
     def _start_batch(self) -> None:
         self._batch, self._waiting = self._waiting, {}
         self._in_flight = True
-        self._requests.put(list(self._batch))
+        loop = asyncio.get_running_loop()
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._work, args=(asyncio.get_running_loop(),), name="fsync", daemon=True
-            )
-            self._thread.start()
+            thread = threading.Thread(target=self._work, args=(loop,), name="fsync", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:
+                # The system grants us no thread: better slowly than not at all.
+                loop.call_soon(self._on_synced, _sync_all(list(self._batch)))
+                return
+            self._thread = thread
+        self._requests.put(list(self._batch))
 
     def _work(self, loop: asyncio.AbstractEventLoop) -> None:
         while True:
             fds = self._requests.get()
             if fds is None:
                 return
-            failures: dict[int, OSError] = {}
-            for fd in fds:
-                try:
-                    _DISK.sync(fd)
-                except OSError as error:
-                    failures[fd] = error
+            failures = _sync_all(fds)
             with contextlib.suppress(RuntimeError):  # the loop was closed under us
                 loop.call_soon_threadsafe(self._on_synced, failures)
 
@@ -148,6 +149,17 @@ class WorkerSynchronizer:
         for waiter in idle:
             if not waiter.done():
                 waiter.set_result(None)
+
+
+def _sync_all(fds: Sequence[int]) -> dict[int, OSError]:
+    """Sync files; return what went wrong, by file."""
+    failures: dict[int, OSError] = {}
+    for fd in fds:
+        try:
+            _DISK.sync(fd)
+        except OSError as error:
+            failures[fd] = error
+    return failures
 
 
 def _error(what: str, path: str, error: OSError) -> StorageError:

@@ -114,7 +114,6 @@ class _Host:
     jobs: set[JobId] = field(default_factory=set)
     made: float = 0.0
     began: float = 0.0
-    deaths: int = 0
 
     def stop_timer(self) -> None:
         """There is something to do, or no host any more."""
@@ -132,6 +131,8 @@ class ShadowHosts:
         self._current: dict[str, _Host] = {}
         self._all: set[_Host] = set()
         self._by_job: dict[JobId, _Host] = {}
+        # By user, how many hosts died soon after they began, one after the other.
+        self._deaths: dict[str, int] = {}
         self._stopping = False
 
     @property
@@ -377,10 +378,11 @@ class ShadowHosts:
     async def _replace(self, host: _Host) -> None:
         """After a host's death: have its jobs taken over, at once unless it dies all the time."""
         lived = self._schedd.runtime.clock.monotonic() - host.began
-        host.deaths = 0 if lived > _HEALTHY_SECONDS else host.deaths + 1
+        deaths = 0 if lived > _HEALTHY_SECONDS else self._deaths.get(host.user, 0) + 1
+        self._deaths[host.user] = deaths
         self._problem(host, f"died with {len(host.jobs)} jobs")
-        if host.deaths > 1:
-            pause = _FIRST_PAUSE_SECONDS * 2.0 ** min(host.deaths, 16)
+        if deaths > 1:
+            pause = _FIRST_PAUSE_SECONDS * 2.0 ** min(deaths, 16)
             await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
         # A start that it never got is still a start; of the others the starters may be alive.
         words = [word for word in host.waiting if isinstance(word, JobMessage)]
