@@ -195,8 +195,8 @@ def test_processes_that_are_used_up_hold_jobs_with_the_reason_and_nobody_dies(
         master = pool.master_pid()
         assert master is not None
         family = family_of(master)
-        # Room for the shadow host and about one starter with its job.
-        threads = sum(len(os.listdir(f"/proc/{pid}/task")) for pid in family) + 4
+        # Room for the shadow host with its threads, and a few starters with their jobs.
+        threads = sum(len(os.listdir(f"/proc/{pid}/task")) for pid in family) + 9
         for pid in family:
             limit = f"--nproc={threads}:{threads}"
             assert run("prlimit", "--pid", str(pid), limit).returncode == 0

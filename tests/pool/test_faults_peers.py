@@ -78,7 +78,7 @@ def liar(answer: bytes | None) -> Iterator[Liar]:
 
 
 def honest_ad(pool: PersonalPool) -> ClassAd:
-    code, said, complaint = run_tool(pool, "condor_status", "-l", "slot1")
+    code, said, complaint = run_tool(pool, "condor_status", "-l")
     assert code == 0, complaint
     return parse_old_ad(said.strip().splitlines())
 

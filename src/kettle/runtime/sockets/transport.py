@@ -334,7 +334,7 @@ async def connect_socket(host: str, port: int, timeout: float) -> SocketTranspor
     except TimeoutError:
         raise ConnectionLost(f"no connection to {host}:{port} in {timeout:g} seconds") from None
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
+        reason = error.strerror or str(error)
         raise ConnectionLost(f"no connection to {host}:{port}: {reason}") from error
     return SocketTransport(sock)
 

@@ -29,6 +29,8 @@ ENTRY = "kettle.starter.services.entry:run"
 _EXIT_SECONDS = 30.0
 # What a dead starter has written is there already; only something odd keeps the line open.
 _LAST_WORDS_SECONDS = 2.0
+# How long an activation takes to fail where the system grants no process.
+_NO_PROCESS_SECONDS = 2.0
 # How long a starter without a job waits for the next one of its claim.
 _IDLE_SECONDS = 2.0
 
@@ -234,6 +236,8 @@ class Starters:
             del self._running[activation.number]
             control.close()
             ours.close()
+            # The shadow's connection is still open: who hears of it at once comes back at once.
+            await asyncio.sleep(_NO_PROCESS_SECONDS)
             raise
         finally:
             os.close(connection)
