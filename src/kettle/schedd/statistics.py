@@ -6,7 +6,7 @@ ad they go into is `ads`' business.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kettle.attributes.codes import JobStatus, ShadowExit
@@ -127,6 +127,8 @@ _CHURN = frozenset(
         ShadowExit.USAGE,
     )
 )
+# How many running jobs a second are looked at for the ad, at most.
+_JOBS_A_SECOND = 500
 _EXCEPTIONAL = frozenset((int(ShadowExit.EXCEPTION), int(ShadowExit.CORED)))
 
 
@@ -176,6 +178,9 @@ class Statistics:
         # Work of runs that were not found again after a restart, by its length.
         self._lost_runs = Histogram(_RUNTIME_LIMITS)
         self._reconnecting: set[tuple[int, int]] = set()
+        self._running_runtimes = Histogram(_RUNTIME_LIMITS)
+        self._running_sizes = Histogram(_SIZE_LIMITS)
+        self._looked_at = 0
 
     def add(self, name: str, now: int, amount: float = 1) -> None:
         """Count something under its attribute's name."""
@@ -264,7 +269,7 @@ class Statistics:
 
     # -- the ad -----------------------------------------------------------------------------
 
-    def publish(self, ad: ClassAd, now: int, running: Iterable[Job] = ()) -> None:
+    def publish(self, ad: ClassAd, now: int, running: Sequence[Job] = ()) -> None:
         """Put the counters into an ad, and how long and how large `running` jobs are."""
         self.counters.publish(ad, now)
         for name, rate in self._rates.items():
@@ -275,9 +280,17 @@ class Statistics:
         ad["JobsRestartReconnectsBadput"] = str(self._lost_runs)
         ad["JobsRuntimesHistogramBuckets"] = RUNTIME_LIMITS
         ad["JobsSizesHistogramBuckets"] = SIZE_LIMITS
-        runtimes, sizes = Histogram(_RUNTIME_LIMITS), Histogram(_SIZE_LIMITS)
+        self._look_at(running, now)
+        ad["JobsRunningRuntimes"] = str(self._running_runtimes)
+        ad["JobsRunningSizes"] = str(self._running_sizes)
+
+    def _look_at(self, running: Sequence[Job], now: int) -> None:
+        """Sort running jobs; many only once in a while, for each has to be looked at."""
+        if now - self._looked_at < len(running) // _JOBS_A_SECOND:
+            return
+        self._looked_at = now
+        self._running_runtimes = Histogram(_RUNTIME_LIMITS)
+        self._running_sizes = Histogram(_SIZE_LIMITS)
         for job in running:
-            runtimes.add(now - (job.ad.integer("JobCurrentStartDate") or now))
-            sizes.add((job.ad.integer("ImageSize") or 0) * 1024)
-        ad["JobsRunningRuntimes"] = str(runtimes)
-        ad["JobsRunningSizes"] = str(sizes)
+            self._running_runtimes.add(now - (job.ad.integer("JobCurrentStartDate") or now))
+            self._running_sizes.add((job.ad.integer("ImageSize") or 0) * 1024)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -209,3 +211,38 @@ def test_a_new_file_says_so_and_belongs_to_the_owner_of_the_folder(tmp_path: Pat
     log.close()
     assert f"Now in new log file {tmp_path / 'L'}\n" in (tmp_path / "L").read_text()
     assert (tmp_path / "L").stat().st_uid == tmp_path.stat().st_uid
+
+
+def test_a_log_that_was_deleted_begins_anew(tmp_path: Path) -> None:
+    moment = [1_700_000_000.0]
+    path = tmp_path / "L"
+    log = Log(str(path), now=lambda: moment[0])
+    log("one")
+    path.rename(tmp_path / "elsewhere")
+    moment[0] += 1
+    log("two")
+    log.close()
+    assert path.read_text().endswith(" two\n")
+    assert (tmp_path / "elsewhere").read_text().endswith(" one\n")
+
+
+def test_files_are_opened_and_moved_with_the_rights_that_this_takes(tmp_path: Path) -> None:
+    moment = [1_700_000_000.0]
+    entered: list[float] = []
+
+    @contextlib.contextmanager
+    def privileged() -> Iterator[None]:
+        entered.append(moment[0])
+        yield
+
+    log = Log(str(tmp_path / "L"), now=lambda: moment[0], limit=(100, 0))
+    log.privileged = privileged
+    log("x" * 80)
+    assert entered == []
+    log("y" * 80)
+    assert len(entered) == 1
+    (tmp_path / "L").rename(tmp_path / "elsewhere")
+    moment[0] += 1
+    log("z")
+    assert len(entered) == 2
+    log.close()

@@ -99,3 +99,18 @@ def test_bytes_are_those_of_this_run_alone() -> None:
     statistics.on_moved(-3.0, 5.0, NOW)
     ad = published(statistics)
     assert (ad.real("FileTransferUploadBytes"), ad.real("FileTransferDownloadBytes")) == (10.0, 5.0)
+
+
+def test_running_jobs_are_sorted_by_length_and_size_and_many_only_now_and_then() -> None:
+    statistics = Statistics(NOW - 500)
+    many = [make_job(JobStatus.RUNNING) for _ in range(1000)]
+
+    def runtimes(now: int, jobs: list[Job]) -> str:
+        ad = ClassAd()
+        statistics.publish(ad, now, jobs)
+        return ad.string("JobsRunningRuntimes") or ""
+
+    assert runtimes(NOW, many).startswith("0, 0, 1000, 0")
+    assert runtimes(NOW + 1, many[:999]).startswith("0, 0, 999, 0")
+    assert runtimes(NOW + 2, many).startswith("0, 0, 999, 0")
+    assert runtimes(NOW + 3, many).startswith("0, 0, 1000, 0")
