@@ -8,7 +8,6 @@ line more (vectors, topics "message", "include", "if structure").
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from typing import TYPE_CHECKING, Protocol
@@ -180,6 +179,8 @@ class StatementReader:
 
     def read_other(self, line: str, lines: LineReader, place: Place) -> None:
         """Refuse a line that is neither statement nor assignment."""
+        import difflib  # for those alone who mistype
+
         del lines, place
         word = line.split()[0]
         close = difflib.get_close_matches(word.lower(), KEYWORDS, n=1)

@@ -7,7 +7,6 @@ means is `expander.py`, and what a text means for a knob is `knob.py`.
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kettle.attributes.version import VERSION
@@ -266,6 +265,8 @@ class Config:
 
     def nearest(self, name: str) -> str:
         """Return the known name closest to a misspelt one, empty if none is near."""
+        import difflib  # for those alone who mistype
+
         from kettle.config.default_texts import DEFAULTS
 
         names = {key: row[0] for key, row in DEFAULTS.items()}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 
 from kettle.submit.commands import labels, policy, program, requests, transfer, universes
@@ -39,6 +38,8 @@ def nearest_command(name: str) -> str:
     names = known_names()
     if name.lower() in names:
         return ""
+    import difflib  # for those alone who mistype
+
     close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.8)
     return names[close[0]] if close else ""
 

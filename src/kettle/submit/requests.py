@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 
@@ -55,6 +54,8 @@ def set_requests(job: JobBuilder) -> None:
     set_gpus(job)
     for name, command in custom_requests(job):
         text = job.param(command)
+        import difflib  # for those alone who mistype
+
         near = difflib.get_close_matches(name.upper(), OWN_STEPS, n=1, cutoff=0.8)
         if near:
             job.warnings.append(

@@ -7,8 +7,7 @@ when the first call is compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kettle.classad.nodes import Expr
 from kettle.classad.values import Value
@@ -20,22 +19,19 @@ StrictCall = Callable[["State", "list[Value]"], Value]
 LazyCall = Callable[["State", "tuple[Expr, ...]"], Value]
 
 
-@dataclass(frozen=True, slots=True)
-class StrictFunction:
+class StrictFunction(NamedTuple):
     """Called with the values of the arguments."""
 
     call: StrictCall
 
 
-@dataclass(frozen=True, slots=True)
-class LazyFunction:
+class LazyFunction(NamedTuple):
     """Called with the arguments' expressions, which it evaluates as it needs them."""
 
     call: LazyCall
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(NamedTuple):
     """A built-in: how it is called, what it does, and examples which a test runs.
 
     An example is an expression and its value in new syntax.
