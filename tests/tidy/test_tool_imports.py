@@ -1,9 +1,9 @@
 """The tools that people type start fast because they load little: a list that may only shrink.
 
-Each is run as installed programs are, against a pool, and says which modules it has loaded in the
-end. `tool_imports.txt` has a line for each module of ours with the tools that load it. A module that
-is no longer needed leaves the list; one that is to join it has to be worth its milliseconds. What
-the standard library offers and costs much is out of bounds altogether.
+Each is run against a pool and says in the end which modules it has loaded. `tool_imports.txt` has a
+line for each module of ours with the tools that load it. A module that is no longer needed leaves
+the list; one that is to join it has to be worth its milliseconds. What the standard library offers
+and costs much is out of bounds altogether.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
 
 LIST = Path(__file__).with_name("tool_imports.txt")
 TOOLS = {
@@ -47,12 +48,8 @@ raise SystemExit(code)
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
-    folder = tmp_path_factory.mktemp("imports")
-    made = PersonalPool(str(folder / "pool"), configuration="START = false\n")
-    made.make()
-    made.start()
-    yield made
-    made.stop(how="fast")
+    with personal_pool(tmp_path_factory.mktemp("imports"), "START = false\n") as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
