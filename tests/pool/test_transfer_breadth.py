@@ -126,9 +126,9 @@ def test_too_much_input_holds_the_job_before_it_runs(pool: PersonalPool, work: P
 
 def test_too_much_output_holds_the_job_and_says_which_file(pool: PersonalPool, work: Path) -> None:
     script = "dd if=/dev/zero of=large bs=1M count=3 2>/dev/null; echo s > small"
-    jobs = shell(
-        pool, work, script, "transfer_output_files = small, large\nmax_transfer_output_mb = 1\n"
-    )
+    # The disk has room for it: only what travels is too much.
+    lines = "transfer_output_files = small, large\nmax_transfer_output_mb = 1\nrequest_disk = 9MB\n"
+    jobs = shell(pool, work, script, lines)
     reason, code, subcode = held(jobs)
     assert (code, subcode) == (33, 0)
     assert "large: max total download bytes exceeded (max=1 MB, this file=3 MB)" in reason
@@ -388,3 +388,30 @@ def test_a_running_job_that_is_removed_brings_its_output_if_that_is_asked_for(
     jobs.wait_for(9, 20)
     assert (work / "made").read_text() == "made\n"
     assert "via condor_rm -transfer" in jobs.log.read_text()
+
+
+def test_output_goes_into_folders_that_are_made_for_it_below_the_jobs_own(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "job").mkdir()
+    lines = (
+        f"initialdir = {work}/job\noutput = new/logs/out\ntransfer_output_files = made, tree\n"
+        'transfer_output_remaps = "made=1/2/made;tree=3/4/tree"\n'
+    )
+    jobs = shell(pool, work, "echo made | tee made; mkdir tree; touch tree/leaf", lines)
+    jobs.wait_for(5, 20)
+    assert (work / "job/1/2/made").read_text() == "made\n"
+    assert (work / "job/new/logs/out").read_text() == "made\n"
+    assert (work / "job/3/4/tree/leaf").exists()
+
+
+def test_a_folder_outside_of_the_jobs_own_is_not_made(pool: PersonalPool, work: Path) -> None:
+    (work / "job").mkdir()
+    lines = (
+        f"initialdir = {work}/job\ntransfer_output_files = made\n"
+        'transfer_output_remaps = "made=../beside/made"\n'
+    )
+    jobs = shell(pool, work, "echo made > made", lines)
+    reason, code, subcode = held(jobs)
+    assert (code, subcode) == (12, 2), reason
+    assert not (work / "beside").exists()

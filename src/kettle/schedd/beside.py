@@ -56,14 +56,14 @@ class Run:
 
 
 def startable(queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None]) -> Iterator[Job]:
-    """Yield the jobs that may start now.
+    """Yield the jobs that may start now, those of higher priority first.
 
     `schedd` has the counts that START_LOCAL_UNIVERSE and START_SCHEDULER_UNIVERSE look at; it is
     the caller's to count a started job in before the next is asked for.
     """
-    for job in list(queue.by_status[JobStatus.IDLE].values()):
-        if job.universe not in UNIVERSES:
-            continue
+    waiting = [job for job in queue.by_status[JobStatus.IDLE].values() if job.universe in UNIVERSES]
+    waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
+    for job in waiting:
         expression = allowed.get(job.universe)
         if expression is None or holds(schedd, expression, job.ad):
             yield job

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from kettle.classad import ClassAd
-from kettle.schedd.beside import plan_program
+from kettle.schedd.beside import plan_program, startable
+from unit.schedd.queue_fixture import Schedd
 
 
 def job(**attributes: object) -> ClassAd:
@@ -27,3 +28,10 @@ def test_the_old_environment_has_its_delimiter() -> None:
 
 def test_the_job_knows_which_it_is() -> None:
     assert plan_program(job(), {}).environment["CONDOR_ID"] == "7.1"
+
+
+def test_waiting_jobs_start_by_priority_and_then_as_they_were_submitted() -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(3, JobUniverse="7")
+    schedd.queue.update(jobs[2].id, {"JobPrio": "5"})
+    assert list(startable(schedd.queue, ClassAd(), {})) == [jobs[2], jobs[0], jobs[1]]

@@ -12,7 +12,7 @@ class TransferKnobs:
     )
     ALLOW_TRANSFER_REMAP_TO_MKDIR = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether output may be put into folders that are missing below the job's directory.",
     )
     ENABLE_HTTP_PUBLIC_FILES = boolean(
         "false",

@@ -7,6 +7,7 @@ and other jobs go on.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -68,12 +69,29 @@ class AsideTarget:
 
 
 class AsideFiles(LocalFiles):
-    """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say."""
+    """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say.
 
-    def __init__(self, aside: Aside, is_far: Callable[[str], bool]) -> None:
+    Folders that are missing below `makes_below` are made for what is written there.
+    """
+
+    def __init__(
+        self, aside: Aside, is_far: Callable[[str], bool], makes_below: str | None = None
+    ) -> None:
         super().__init__()
         self._aside = aside
         self._is_far = is_far
+        self._makes_below = makes_below
+
+    def _write(self, act: Callable[[], T], path: str) -> T:
+        """Do what needs the folder of a path, which is made if it may be."""
+        try:
+            return act()
+        except FileNotFoundError:
+            root = self._makes_below
+            if root is None or not os.path.normpath(path).startswith(f"{root}/"):
+                raise
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            return act()
 
     def open_source(  # type: ignore[override]
         self, path: str
@@ -93,17 +111,18 @@ class AsideFiles(LocalFiles):
         """Create or replace a file."""
         if self._is_far(path):
             return self._open_far_target(path, mode)
-        return LocalTarget(path, mode)
+        return self._write(partial(LocalTarget, path, mode), path)
 
     async def _open_far_target(self, path: str, mode: int) -> AsideTarget:
-        target = await self._aside.run(partial(LocalTarget, path, mode))
+        target = await self._aside.run(partial(self._write, partial(LocalTarget, path, mode), path))
         return AsideTarget(target, self._aside)
 
     def make_directory(  # type: ignore[override]
         self, path: str, mode: int
     ) -> Awaitable[None] | None:
         """Make a directory; an existing one is fine."""
+        make = partial(self._write, partial(super().make_directory, path, mode), path)
         if self._is_far(path):
-            return self._aside.run(partial(LocalFiles.make_directory, self, path, mode))
-        super().make_directory(path, mode)
+            return self._aside.run(make)
+        make()
         return None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import RefusedError, WireError
 from kettle.records.event_cluster import FileTransferEvent
 from kettle.runtime.storage.aside_files import AsideFiles
@@ -97,9 +98,14 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         elif final and shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
 
+    makes_folders = shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR]
     dialog = download(
         place.path_for,
-        AsideFiles(shadow.host.aside, shadow.host.mounts.is_far),
+        AsideFiles(
+            shadow.host.aside,
+            shadow.host.mounts.is_far,
+            posixpath.normpath(directory) if makes_folders else None,
+        ),
         _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
         begun=begun,
     )
