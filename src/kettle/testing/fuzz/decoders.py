@@ -346,8 +346,8 @@ def _wire_rows() -> Iterator[Decoder]:
         "shadow-host",
         lambda data: shadow_host.read_host_message(Reader(data)),
         (
-            _composed(shadow_host.StartShadow(_AD, _AD, _AD)),
-            _composed(shadow_host.UpdateJob(_AD, _AD)),
+            _composed(shadow_host.StartShadow(1, 0, "<1.2.3.4:5>", _AD, _AD)),
+            _composed(shadow_host.UpdateJob(1, 0, {"A": "1"})),
         ),
     )
     yield Decoder(
