@@ -9,6 +9,7 @@ from pathlib import Path
 from kettle.testing.simulation.children import run_in_child
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
+from kettle.testing.simulation.shapes import Shape
 from kettle.testing.simulation.users import Wish
 
 Story = Callable[[SimulatedPool], Awaitable[None]]
@@ -18,7 +19,7 @@ def tell(folder: Path, story: Story) -> None:
     """Tell a story in a pool of its own, in a child, which the dead leave behind."""
 
     async def whole(loop: MortalLoop) -> None:
-        pool = SimulatedPool(loop, folder, 1)
+        pool = SimulatedPool(loop, folder, 1, Shape())
         pool.start()
         await asyncio.sleep(5)
         try:
@@ -42,15 +43,15 @@ def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path
     """Its schedd will start it anew: the starter may not wait until it notices the loss."""
 
     async def story(pool: SimulatedPool) -> None:
-        pool.user.submit(Wish("long", seconds=4000.0, code=0, lease=60))
+        pool.users[0].submit(Wish("long", seconds=4000.0, code=0, lease=60))
         await asyncio.sleep(30)
         [run] = pool.witness.executions
-        pool.access_point.lose_power()
+        pool.access_points[0].lose_power()
         lost_at = asyncio.get_running_loop().time()
         await asyncio.sleep(120)
         assert run.ended is not None
         assert run.ended - lost_at <= 61
-        pool.access_point.regain_power()
+        pool.access_points[0].regain_power()
         await asyncio.sleep(1000)
         assert len(pool.witness.executions) == 2
 
@@ -59,10 +60,10 @@ def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path
 
 def test_a_clock_that_is_set_while_the_schedd_is_away_starts_nothing_twice(tmp_path: Path) -> None:
     async def story(pool: SimulatedPool) -> None:
-        pool.user.submit(Wish("long", seconds=400.0, code=3))
+        pool.users[0].submit(Wish("long", seconds=400.0, code=3))
         await asyncio.sleep(30)
-        pool.access_point.daemons["SCHEDD"].kill()
-        pool.access_point.clock.set_forward += 7200.0
+        pool.access_points[0].daemons["SCHEDD"].kill()
+        pool.access_points[0].clock.set_forward += 7200.0
         await asyncio.sleep(600)
         [run] = pool.witness.executions
         assert run.code == 3

@@ -69,7 +69,7 @@ class Hub:
             await asyncio.sleep(delay)
         network = self._listening.get(place)
         if network is None or not network.accepting or place in self.refused:
-            raise ConnectionLost(f"no connection to {place}: Connection refused")
+            raise refused(place)
         self.connections_made += 1
         ours, theirs = socket.socketpair()
         tasks.spawn(
@@ -89,6 +89,13 @@ class Hub:
             if self.random.random() >= self.loss:
                 serving = network.commands.serve_datagram(packet, caller)
                 tasks.spawn(serving, f"datagram at {target}")
+
+
+def refused(place: str) -> ConnectionLost:
+    """Return the error of a connection that nobody takes, with its cause, as the kernel's has."""
+    error = ConnectionLost(f"no connection to {place}: Connection refused")
+    error.__cause__ = ConnectionRefusedError(111, "Connection refused")
+    return error
 
 
 class MemoryNetwork(CommandNetwork):

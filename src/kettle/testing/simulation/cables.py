@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from kettle.errors import ConnectionLost
 from kettle.runtime import tasks
 from kettle.runtime.sockets.transport import SocketTransport, Transport
-from kettle.testing.network import Hub, MemoryNetwork
+from kettle.testing.network import Hub, MemoryNetwork, refused
 from kettle.testing.simulation.processes import SimulatedProcess, current_process, outside
+from kettle.wire.safesock import encode_datagrams
 from kettle.wire.sinful import Endpoint
 
 _PIECE = 64 * 1024
@@ -212,6 +213,8 @@ class SimulatedHub(Hub):
         self.weather = Weather(self.random)
         self.cables: set[Cable] = set()
         self._owners: dict[str, SimulatedProcess | None] = {}
+        # The share of packets that arrive twice.
+        self.repeated = 0.0
 
     def claim_port(self, network: MemoryNetwork, host: str, port: int) -> Endpoint:
         """Let a process listen until it ends."""
@@ -232,7 +235,7 @@ class SimulatedHub(Hub):
         await asyncio.sleep(self.weather.delay(here, there))
         network = self._listening.get(place)
         if network is None or not network.accepting:
-            raise ConnectionLost(f"no connection to {place}: Connection refused")
+            raise refused(place)
         self.connections_made += 1
         cable: Cable = outside(Cable, self, (here, there))
         self.cables.add(cable)
@@ -243,6 +246,30 @@ class SimulatedHub(Hub):
         else:
             owner.context.run(_serve, *serve)
         return SocketTransport(cable.near, names=(caller, place))
+
+    def send(self, caller: str, target: Endpoint, payload: bytes) -> None:
+        """Send a message in packets, each of which may be lost, late, or come twice."""
+        place, here = str(target), caller.rpartition(":")[0]
+        message_id = (self.random.getrandbits(32), 0, 0, 0)
+        for packet in encode_datagrams(payload, message_id):
+            for _ in range(1 + (self.random.random() < self.repeated)):
+                if self.random.random() >= self.loss and self.weather.passes(here, target.host):
+                    delay = self.weather.delay(here, target.host) * self.random.choice((1, 1, 50))
+                    outside(
+                        asyncio.get_running_loop().call_later,
+                        delay,
+                        self._deliver,
+                        place,
+                        caller,
+                        packet,
+                    )
+
+    def _deliver(self, place: str, caller: str, packet: bytes) -> None:
+        network, owner = self._listening.get(place), self._owners.get(place)
+        if network is None or not network.accepting or owner is None or not owner.alive:
+            return
+        serving = network.commands.serve_datagram(packet, caller)
+        owner.context.run(tasks.spawn, serving, f"datagram at {place}")
 
     def touched(self, *machines: str) -> list[Cable]:
         """Return the cables that end at every one of these machines."""

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kettle.records.history import read_forwards
-from kettle.testing.simulation.users import Wish
+from kettle.testing.simulation.jobs import Execution
+from kettle.testing.simulation.users import User, Wish
 
 if TYPE_CHECKING:
     from kettle.testing.simulation.machines import Machine
@@ -38,23 +39,25 @@ def history_of(folder: Path) -> list[dict[str, str]]:
 
 
 def is_finished(pool: SimulatedPool) -> bool:
-    """Whether every acknowledged job is out of the queue."""
-    schedd = pool.access_point.services.get("SCHEDD")
-    if schedd is None or not pool.access_point.daemons["SCHEDD"].alive:
-        return False
-    return all(
-        schedd.queue.job(wish.cluster, 0) is None for wish in pool.user.wishes if wish.acknowledged
+    """Whether every acknowledged job is out of its queue."""
+    return all(machine.service("SCHEDD") is not None for machine in pool.access_points) and all(
+        user.machine.service("SCHEDD").queue.job(wish.cluster, 0) is None
+        for user, wish in pool.wishes()
+        if wish.acknowledged
     )
 
 
 def find_violations(pool: SimulatedPool) -> list[str]:
     """Return everything that does not hold at the end of a simulation."""
     found = [*pool.witness.violations, *pool.failures]
-    history = history_of(pool.access_point.folder / "spool")
-    for wish in pool.user.wishes:
+    histories = {
+        machine.name: history_of(machine.folder / "spool") for machine in pool.access_points
+    }
+    for user, wish in pool.wishes():
         if wish.acknowledged:
+            history = histories[user.machine.name]
             records = [each for each in history if each.get("ClusterId") == str(wish.cluster)]
-            found += _check_job(pool, wish, records)
+            found += _check_job(pool, user, wish, records)
     for execution in pool.witness.executions:
         if execution.ended is None:
             found.append(f"job {execution.job} still runs on {execution.machine} at the end")
@@ -79,19 +82,20 @@ def find_unrest(pool: SimulatedPool) -> list[str]:
                 found.append(f"{machine.name} has no {subsystem} in the end")
     for machine in pool.execution_points:
         found += _claimed_slots(machine)
-    schedd = pool.access_point.services.get("SCHEDD")
-    if schedd is not None and pool.access_point.daemons["SCHEDD"].alive:
-        found += [
-            f"the schedd keeps claim {claim.public_id} ({claim.phase.value})"
-            for claim in schedd.scheduler.claims.by_id.values()
-        ]
+    for machine in pool.access_points:
+        schedd = machine.service("SCHEDD")
+        if schedd is not None:
+            found += [
+                f"the schedd of {machine.name} keeps claim {claim.public_id} ({claim.phase.value})"
+                for claim in schedd.scheduler.claims.by_id.values()
+            ]
     return found
 
 
 def _claimed_slots(machine: Machine) -> Iterator[str]:
     """Yield the slots that are still claimed."""
-    service = machine.services.get("STARTD")
-    if service is None or not machine.daemons["STARTD"].alive:
+    service = machine.service("STARTD")
+    if service is None:
         return
     for record in service.machine.slots.values():
         state, activity = record.slot.phase.value
@@ -99,17 +103,32 @@ def _claimed_slots(machine: Machine) -> Iterator[str]:
             yield f"{record.name} of {machine.name} stays {state}/{activity}"
 
 
-def _check_job(pool: SimulatedPool, wish: Wish, records: list[dict[str, str]]) -> list[str]:
-    name = f"job {wish.cluster}.0 ({wish.name})"
+def _check_job(
+    pool: SimulatedPool, user: User, wish: Wish, records: list[dict[str, str]]
+) -> list[str]:
+    name = f"job {wish.cluster}.0 of {user.machine.name} ({wish.name})"
     if len(records) != 1:
         return [f"{name} is {len(records)} times in the history"]
     runs = pool.witness.runs_of(wish.name)
     finished = [run for run in runs if run.code is not None]
+    folder = user.machine.folder
     problems = [
-        *_check_log(pool.access_point.folder / f"{wish.name}.log", ran=bool(runs)),
+        *_check_log(folder / f"{wish.name}.log", ran=bool(runs)),
         *_check_record(records[0], wish, len(finished)),
+        *_check_output(folder / f"{wish.name}.out", records[0], wish, finished),
     ]
     return [f"{name} {problem}" for problem in problems]
+
+
+def _check_output(
+    path: Path, record: dict[str, str], wish: Wish, finished: list[Execution]
+) -> Iterator[str]:
+    """Yield what is wrong with the output of a job that was completed."""
+    if not wish.transfers or record.get("JobStatus") != _COMPLETED:
+        return
+    written = path.read_text() if path.exists() else None
+    if written not in {run.output for run in finished}:
+        yield f"has an output that no run of it wrote to its end: {written!r}"
 
 
 def _check_log(log: Path, *, ran: bool) -> Iterator[str]:

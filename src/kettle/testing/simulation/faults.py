@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from kettle.testing.simulation.disk import PLENTY, SYNC_SECONDS
 from kettle.testing.simulation.processes import SimulatedProcess
-from kettle.testing.simulation.users import HOLD, RELEASE, REMOVE
+from kettle.testing.simulation.users import (
+    CONTINUE,
+    HOLD,
+    RELEASE,
+    REMOVE,
+    SUSPEND,
+    VACATE,
+    VACATE_FAST,
+)
 
 if TYPE_CHECKING:
     from kettle.testing.simulation.pool import SimulatedPool
@@ -211,14 +219,37 @@ def _jump(pool: SimulatedPool, source: random.Random) -> str:
 
 def _act(action: int, name: str) -> Callable[[SimulatedPool, random.Random], str]:
     def happen(pool: SimulatedPool, source: random.Random) -> str:
-        wishes = [wish for wish in pool.user.wishes if wish.acknowledged]
+        wishes = [(user, wish) for user, wish in pool.wishes() if wish.acknowledged]
         if not wishes:
             return ""
-        wish = source.choice(wishes)
-        pool.user.act(action, wish)
+        user, wish = source.choice(wishes)
+        user.act(action, wish)
         return f"{name} {wish.name}"
 
     return happen
+
+
+def _ask_to_leave(pool: SimulatedPool, source: random.Random) -> str:
+    """Ask a daemon to shut down, which is started again as one that died."""
+    found = [
+        (machine, subsystem)
+        for machine in pool.machines
+        for subsystem in machine.daemons
+        if machine.service(subsystem) is not None
+    ]
+    if not found:
+        return ""
+    machine, subsystem = source.choice(found)
+    how = source.choice(("graceful", "fast"))
+    machine.stop(subsystem, how)
+    return f"{subsystem} of {machine.name} is asked to leave: {how}"
+
+
+def _reconfigure(pool: SimulatedPool, source: random.Random) -> str:
+    machine = source.choice(pool.machines)
+    for subsystem in machine.daemons:
+        machine.reconfigure(subsystem)
+    return f"{machine.name} is reconfigured"
 
 
 TROUBLES = (
@@ -245,6 +276,12 @@ TROUBLES = (
     Trouble("hold", 2, _act(HOLD, "hold")),
     Trouble("release", 2, _act(RELEASE, "release")),
     Trouble("remove", 1, _act(REMOVE, "remove")),
+    Trouble("vacate", 1, _act(VACATE, "vacate")),
+    Trouble("vacate fast", 1, _act(VACATE_FAST, "vacate at once")),
+    Trouble("suspend", 1, _act(SUSPEND, "suspend")),
+    Trouble("continue", 1, _act(CONTINUE, "continue")),
+    Trouble("ask to leave", 4, _ask_to_leave),
+    Trouble("reconfigure", 1, _reconfigure),
 )
 
 

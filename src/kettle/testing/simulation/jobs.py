@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import Child
@@ -28,6 +29,8 @@ class Execution:
     began: float
     ended: float | None = None
     code: int | None = None
+    # What it writes at its end, if its files travel.
+    output: str = ""
 
 
 @dataclass
@@ -88,7 +91,11 @@ class SimulatedJobProcesses(JobProcesses):
                 execution.ended = table.loop.time()
 
             process.at_death.append(note)
+            travels = self._check_input(plan, name)
             await asyncio.sleep(seconds)
+            if travels:
+                execution.output = f"{name} on {process.machine} from {execution.began:.6f}"
+                self._write_output(plan, name, execution.output)
             execution.code = code
             return code
 
@@ -96,6 +103,20 @@ class SimulatedJobProcesses(JobProcesses):
         if not beside:
             self.child = process.child
         return process.child
+
+    def _check_input(self, plan: LaunchPlan, name: str) -> bool:
+        """Look at the input of a program whose files travel; False for any other."""
+        path = Path(plan.cwd, f"{name}.in")
+        if self._owner.machine not in plan.cwd or not path.exists():
+            return False
+        found = path.read_text()
+        if found != f"for {name}":
+            self._witness.violations.append(f"job {name} finds {found!r} in its input")
+        return True
+
+    @staticmethod
+    def _write_output(plan: LaunchPlan, name: str, text: str) -> None:
+        Path(plan.cwd, f"{name}.out").write_text(text)
 
     def _mine(self) -> list[SimulatedProcess]:
         return [each for each in self._owner.table.living() if each.parent is self._owner]

@@ -131,9 +131,16 @@ class Machine:
     """One machine with its disk and daemons."""
 
     def __init__(
-        self, around: Surroundings, folder: Path, name: str, address: str, text: str = ""
+        self,
+        around: Surroundings,
+        folder: Path,
+        name: str,
+        address: str,
+        text: str = "",
+        datagrams: bool = False,
     ) -> None:
         self.around = around
+        self._datagrams = datagrams
         self.name = name
         self.address = address
         self.disk = SimulatedDisk(around.random)
@@ -141,6 +148,9 @@ class Machine:
         self.up = True
         self.daemons: dict[str, SimulatedProcess] = {}
         self.services: dict[str, Any] = {}
+        # Which process runs the service of a daemon.
+        self._served: dict[str, SimulatedProcess] = {}
+        self._stops: dict[str, Callable[[str], None]] = {}
         self._kinds: list[DaemonKind] = []
         self._configs: dict[tuple[str, str], Config] = {}
         for part in ("log", "spool", "execute", "lock"):
@@ -160,6 +170,13 @@ class Machine:
             self._kinds.append(kind)
             self.start(kind)
 
+    def service(self, subsystem: str) -> Any:
+        """Return what a daemon of this machine runs; None while it is dead or only starting."""
+        process = self.daemons.get(subsystem)
+        if process is None or not process.alive or process is not self._served.get(subsystem):
+            return None
+        return self.services[subsystem]
+
     def start(self, kind: DaemonKind) -> None:
         """Start a daemon; when it dies it will be started again."""
         process = self.around.table.start(kind.subsystem, self.name, partial(self._live, kind))
@@ -176,6 +193,18 @@ class Machine:
         if self.up and self.daemons[kind.subsystem] is dead:
             self.note(f"{kind.subsystem} is started again")
             self.start(kind)
+
+    def stop(self, subsystem: str, how: str) -> None:
+        """Ask a daemon to leave, as condor_off or a restart does."""
+        process = self.daemons[subsystem]
+        process.context.run(self._stops[subsystem], how)
+
+    def reconfigure(self, subsystem: str) -> None:
+        """Have a daemon read its configuration again."""
+        service = self.service(subsystem)
+        if service is not None:
+            config = self._config(subsystem)
+            self.daemons[subsystem].run(service.reconfigure(config), "reconfigure")
 
     def lose_power(self) -> None:
         """Stop everything at once, and let the disk forget what it had not promised to keep."""
@@ -232,7 +261,11 @@ class Machine:
     def network(self, config: Config, identity: DaemonIdentity, label: str) -> MemoryNetwork:
         """Make a network at this machine's address."""
         log = Log(now=self.clock.now, sink=lambda line: self.note(f"{label} {line}"))
-        return MemoryNetwork(self.around.hub, config, identity, self.clock, log, host=self.address)
+        network = MemoryNetwork(
+            self.around.hub, config, identity, self.clock, log, host=self.address
+        )
+        network.with_datagrams = self._datagrams
+        return network
 
     def _log(self, label: str, process: SimulatedProcess) -> Log:
         return Log(
@@ -256,8 +289,13 @@ class Machine:
         if isinstance(service, StartdService):
             service.starters.__class__ = _SimulatedStarters
         daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
-        ended = asyncio.Event()
-        runtime.stop = lambda how: ended.set()  # noqa: ARG005 - there is one way to end
+        ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        def stop(how: str) -> None:
+            if not ended.done():
+                ended.set_result(how)
+
+        runtime.stop = self._stops[kind.subsystem] = stop
         runtime.abort = partial(outside, self.around.table.loop.call_soon, process.kill)
         GenericCommands(daemon).register()
         try:
@@ -266,8 +304,11 @@ class Machine:
             runtime.log.problem(f"does not start: {error}")
             return 1
         network.begin_accepting()
-        await ended.wait()
-        return 1
+        self._served[kind.subsystem] = process
+        how = await ended
+        await service.shut_down(how)
+        await network.close()
+        return 0
 
     async def _live_shadow_host(
         self, process: SimulatedProcess, arguments: bytes, descriptors: list[int]

@@ -1,9 +1,9 @@
-"""The simulated pool: a central manager, an access point, execution points, one user."""
+"""The simulated pool: a central manager, access points, execution points, users."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from kettle.classad import Context
@@ -26,7 +26,8 @@ from kettle.testing.simulation.processes import (
     current_process,
     outside,
 )
-from kettle.testing.simulation.users import User
+from kettle.testing.simulation.shapes import Shape, draw_shape
+from kettle.testing.simulation.users import User, Wish
 from kettle.testing.virtual_loop import VirtualClock
 
 _CENTRAL = "10.0.0.1"
@@ -35,7 +36,9 @@ _CENTRAL = "10.0.0.1"
 class SimulatedPool:
     """Everything that exists in one simulation."""
 
-    def __init__(self, loop: MortalLoop, folder: Path, seed: int) -> None:
+    def __init__(
+        self, loop: MortalLoop, folder: Path, seed: int, shape: Shape | None = None
+    ) -> None:
         self.random = random.Random(seed)  # noqa: S311 - trouble that can be repeated
         self.table = ProcessTable(loop)
         self.hub = SimulatedHub(seed)
@@ -55,20 +58,36 @@ class SimulatedPool:
             _CENTRAL,
             self.log,
         )
-        self.central = Machine(around, folder / "cm", "cm", _CENTRAL)
-        self.access_point = Machine(around, folder / "ap", "ap", "10.0.0.2")
+        self.shape = shape = shape or draw_shape(self.random)
+
+        def make(name: str, number: int) -> Machine:
+            address = f"10.0.0.{number}"
+            return Machine(around, folder / name, name, address, shape.text, shape.datagrams)
+
+        self.central = make("cm", 1)
+        self.access_points = [make(f"ap{n}", n + 1) for n in range(1, shape.access_points + 1)]
         self.execution_points = [
-            Machine(around, folder / f"ep{number}", f"ep{number}", f"10.0.0.{number + 2}")
-            for number in range(1, self.random.randint(1, 3) + 1)
+            make(f"ep{n}", n + shape.access_points + 1)
+            for n in range(1, shape.execution_points + 1)
         ]
         self._by_name = {machine.name: machine for machine in self.machines}
         watch_event_logs(lambda process: self._by_name[process.machine].disk)
-        self.user = User(self.access_point)
+        self.users = [User(name, self.access_points[at]) for name, at in shape.users]
+        if shape.skewed:
+            for machine in self.machines:
+                machine.clock.set_forward = self.random.uniform(-5.0, 5.0)
+        self.hub.loss = self.hub.repeated = 0.1 if shape.datagrams else 0.0
 
     @property
     def machines(self) -> list[Machine]:
         """Return all machines, in a fixed order."""
-        return [self.central, self.access_point, *self.execution_points]
+        return [self.central, *self.access_points, *self.execution_points]
+
+    def wishes(self) -> Iterator[tuple[User, Wish]]:
+        """Yield every job that anybody wished for."""
+        for user in self.users:
+            for wish in user.wishes:
+                yield user, wish
 
     def _now(self) -> float:
         """Return the time on the machine of whoever asks."""
@@ -82,7 +101,8 @@ class SimulatedPool:
     def start(self) -> None:
         """Start all daemons; the collector has to be there first, as for any pool."""
         self.central.add(COLLECTOR, NEGOTIATOR)
-        self.access_point.add(SCHEDD)
+        for machine in self.access_points:
+            machine.add(SCHEDD)
         for machine in self.execution_points:
             machine.add(STARTD)
 

@@ -22,9 +22,9 @@ from kettle.testing.simulation import checks, faults
 from kettle.testing.simulation.children import ChildFailed, run_in_children, warm
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
-from kettle.testing.simulation.users import RELEASE, Wish
+from kettle.testing.simulation.shapes import LEASES, draw_wishes
+from kettle.testing.simulation.users import CONTINUE, RELEASE, Wish
 
-_LEASES = (2400, 2400, 600, 60)
 # Limit: virtual time in which a mended pool must have finished everything.
 _PATIENCE_SECONDS = 6 * 3600.0
 # How long a job may take in the mended pool: the keep-alive of connections, the intervals at which
@@ -32,10 +32,12 @@ _PATIENCE_SECONDS = 6 * 3600.0
 _LAST_SECONDS = 1200.0
 # A slot whose job nobody claims any more is free when the leases of job and claim have run out,
 # counted from the moment at which everything is mended.
-_FREE_SECONDS = 2 * max(_LEASES) + 900.0
+_FREE_SECONDS = 2 * max(LEASES) + 900.0
 # How often is looked whether a pool is done, and how often a user looks after jobs on hold.
 _LOOK_SECONDS = 10.0
 _RELEASE_SECONDS = 300.0
+# What a user does about a job, by its status: held, suspended.
+_WAITS_FOR_ITS_USER = {5: RELEASE, 7: CONTINUE}
 # A pool at rest is watched for so much longer.
 _REST_SECONDS = 60.0
 
@@ -65,7 +67,7 @@ def simulate(seed: int, folder: Path) -> Verdict:
     pool = loop.run_until_complete(_play(loop, folder, verdict))
     verdict.violations += checks.find_violations(pool)
     verdict.log = pool.log
-    verdict.jobs = len(pool.user.wishes)
+    verdict.jobs = len(list(pool.wishes()))
     verdict.executions = len(pool.witness.executions)
     verdict.virtual_seconds = loop.time()
     return verdict
@@ -96,14 +98,9 @@ async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPo
 
 def _submit(pool: SimulatedPool) -> None:
     source = pool.random
-    for number in range(source.randint(1, 8)):
-        wish = Wish(
-            f"j{number}",
-            seconds=source.choice((0.0, 0.5, 5.0, 60.0, 400.0)),
-            code=source.choice((0, 0, 0, 3)),
-            lease=source.choice(_LEASES),
-        )
-        pool.later(source.choice((0.0, 0.0, 10.0, 200.0)), partial(pool.user.submit, wish))
+    for user in pool.users:
+        for wish in draw_wishes(source, pool.shape, user.name):
+            pool.later(source.choice((0.0, 0.0, 10.0, 200.0)), partial(user.submit, wish))
 
 
 async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
@@ -122,22 +119,25 @@ async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
 
 
 def _release_held(pool: SimulatedPool) -> None:
-    schedd = pool.access_point.services.get("SCHEDD")
-    for wish in pool.user.wishes:
+    for user, wish in pool.wishes():
+        schedd = user.machine.service("SCHEDD")
         job = schedd.queue.job(wish.cluster, 0) if schedd and wish.cluster else None
-        if job is not None and job.ad.integer("JobStatus") == 5:
-            pool.user.act(RELEASE, wish)
+        status = 0 if job is None else job.ad.integer("JobStatus")
+        if status in _WAITS_FOR_ITS_USER:
+            user.act(_WAITS_FOR_ITS_USER[status], wish)
 
 
 async def _run_the_last(pool: SimulatedPool, verdict: Verdict) -> None:
-    """Have the mended pool run one more job."""
+    """Have the mended pool run one more job of each user."""
     loop = pool.table.loop
-    wish = Wish("last", seconds=1.0, code=0)
-    pool.user.submit(wish)
+    wishes = []
+    for user in pool.users:
+        wishes.append(Wish(f"{user.name}-last", seconds=1.0, code=0))
+        user.submit(wishes[-1])
     end = loop.time() + _LAST_SECONDS
     while loop.time() < end:
         await asyncio.sleep(_LOOK_SECONDS)
-        if wish.acknowledged and checks.is_finished(pool):
+        if all(wish.acknowledged for wish in wishes) and checks.is_finished(pool):
             return
     verdict.violations.append("the mended pool does not run a new job")
 

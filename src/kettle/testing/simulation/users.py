@@ -19,7 +19,7 @@ from kettle.wire.messages import qmgmt as calls
 from kettle.wire.messages.queue_queries import ActOnJobs
 from kettle.wire.messages.rpc import Call, Reply
 
-REMOVE, HOLD, RELEASE = 3, 1, 2
+HOLD, RELEASE, REMOVE, VACATE, VACATE_FAST, SUSPEND, CONTINUE = 1, 2, 3, 5, 6, 8, 9
 
 
 @dataclass
@@ -30,6 +30,10 @@ class Wish:
     seconds: float
     code: int
     lease: int = 2400
+    # Whether its files travel; else it runs where its user's files are.
+    transfers: bool = False
+    # Attributes beside or instead of the usual ones, as expressions.
+    more: dict[str, str] = field(default_factory=dict)
     cluster: int = 0
     acknowledged: bool = False
     removed: bool = False
@@ -39,6 +43,7 @@ class Wish:
 class User:
     """Somebody with an access point."""
 
+    name: str
     machine: Machine
     wishes: list[Wish] = field(default_factory=list)
 
@@ -48,7 +53,7 @@ class User:
 
         async def life(process: SimulatedProcess) -> int:
             try:
-                await _submit(self.machine, process, wish)
+                await _submit(self, process, wish)
             except KettleError as error:
                 self.machine.note(f"condor_submit of {wish.name}: {error}")
                 return 1
@@ -62,7 +67,7 @@ class User:
 
         async def life(process: SimulatedProcess) -> int:
             try:
-                done = await _act(self.machine, process, action, f"{wish.cluster}.0")
+                done = await _act(self, process, action, f"{wish.cluster}.0")
             except KettleError as error:
                 self.machine.note(f"action {action} on {wish.name}: {error}")
                 return 1
@@ -75,13 +80,13 @@ class User:
             self.machine.around.table.start("condor_act", self.machine.name, life)
 
 
-def _tool(machine: Machine, process: SimulatedProcess) -> Runtime:
-    return machine.runtime("TOOL", process, "SEC_CLAIMTOBE_USER = alice@here\n")
+def _tool(user: User, process: SimulatedProcess) -> Runtime:
+    return user.machine.runtime("TOOL", process, f"SEC_CLAIMTOBE_USER = {user.name}@here\n")
 
 
-async def _connect(machine: Machine, process: SimulatedProcess, command: Command) -> Stream:
-    runtime = _tool(machine, process)
-    schedd = machine.services.get("SCHEDD")
+async def _connect(user: User, process: SimulatedProcess, command: Command) -> Stream:
+    runtime = _tool(user, process)
+    schedd = user.machine.services.get("SCHEDD")
     if schedd is None:
         raise KettleError("there is no schedd")
     return await runtime.network.connect(
@@ -89,15 +94,17 @@ async def _connect(machine: Machine, process: SimulatedProcess, command: Command
     )
 
 
-async def _submit(machine: Machine, process: SimulatedProcess, wish: Wish) -> None:
-    stream = await _connect(machine, process, Command.QMGMT_WRITE_CMD)
+async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
+    if wish.transfers:
+        (user.machine.folder / f"{wish.name}.in").write_text(f"for {wish.name}")
+    stream = await _connect(user, process, Command.QMGMT_WRITE_CMD)
 
     async def call(request: Call) -> Reply:
         await stream.send(request)
         return request.read_answer(await stream.receive())
 
     cluster = (await call(calls.NewCluster())).value
-    for name, text in _attributes(machine, wish).items():
+    for name, text in _attributes(user.machine, wish).items():
         stream.post(calls.SetAttribute2(cluster, -1, text, name, 2))
     await call(calls.NewProc(cluster))
     wish.cluster = cluster
@@ -110,7 +117,7 @@ async def _submit(machine: Machine, process: SimulatedProcess, wish: Wish) -> No
 
 
 def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
-    return {
+    attributes = {
         "Owner": "undefined",
         "JobUniverse": "5",
         "Cmd": '"/bin/job"',
@@ -132,10 +139,19 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
         "PeriodicRemove": "false",
         "PeriodicRelease": "false",
     }
+    if wish.transfers:
+        attributes |= {
+            "ShouldTransferFiles": '"YES"',
+            "WhenToTransferOutput": '"ON_EXIT"',
+            "TransferExecutable": "false",
+            "TransferInput": f'"{wish.name}.in"',
+            "TransferOutput": f'"{wish.name}.out"',
+        }
+    return attributes | wish.more
 
 
-async def _act(machine: Machine, process: SimulatedProcess, action: int, ids: str) -> bool:
-    stream = await _connect(machine, process, Command.ACT_ON_JOBS)
+async def _act(user: User, process: SimulatedProcess, action: int, ids: str) -> bool:
+    stream = await _connect(user, process, Command.ACT_ON_JOBS)
     request = {"JobAction": action, "ActionResultType": 1, "ActionIds": ids}
     await stream.send(ActOnJobs(ClassAd(request)))
     answer = (await stream.receive()).ad()

@@ -1,0 +1,96 @@
+"""What a seed's pool looks like: its machines, its users, its rules, and the jobs they submit."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from kettle.testing.simulation.users import Wish
+
+LEASES = (2400, 2400, 600, 60)
+
+_PREEMPTION = """\
+PREEMPTION_REQUIREMENTS = {requirements}
+ALLOW_PSLOT_PREEMPTION = true
+RANK = {rank}
+MAXJOBRETIREMENTTIME = {retirement}
+"""
+_GROUPS = """\
+GROUP_NAMES = group_a, group_b
+GROUP_QUOTA_group_a = 1
+GROUP_QUOTA_group_b = 3
+GROUP_ACCEPT_SURPLUS = {surplus}
+"""
+_DATAGRAMS = "UPDATE_COLLECTOR_WITH_TCP = false\n"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A pool before it is built; `users` are names, each with the number of an access point."""
+
+    access_points: int = 1
+    execution_points: int = 1
+    users: tuple[tuple[str, int], ...] = (("alice", 0),)
+    text: str = ""
+    groups: bool = False
+    # Updates of ads are datagrams, which may be lost, doubled and overtaken.
+    datagrams: bool = False
+    # Every machine has its own idea of the time.
+    skewed: bool = False
+
+
+def draw_shape(source: random.Random) -> Shape:
+    """Draw a pool; half of them are the simple one with a few execution points."""
+    execution_points = source.randint(1, 3)
+    if source.random() < 0.5:
+        return Shape(execution_points=execution_points)
+    access_points = source.choice((1, 2))
+    users = (("alice", 0), ("bob", access_points - 1))
+    preemption, groups, datagrams = (source.random() < share for share in (0.4, 0.4, 0.25))
+    text = ""
+    if preemption:
+        text += _PREEMPTION.format(
+            requirements=source.choice(("true", "false")),
+            rank=source.choice(("0", 'TARGET.Owner == "bob"')),
+            retirement=source.choice((0, 30)),
+        )
+    if groups:
+        text += _GROUPS.format(surplus=source.choice(("true", "false")))
+    if datagrams:
+        text += _DATAGRAMS
+    skewed = source.random() < 0.3
+    return Shape(access_points, execution_points, users, text, groups, datagrams, skewed)
+
+
+def draw_wishes(source: random.Random, shape: Shape, user: str) -> list[Wish]:
+    """Draw what a user submits: a few jobs of any length, or many short ones."""
+    many = source.random() < 0.15
+    return [
+        _draw_wish(source, shape, user, number, many=many)
+        for number in range(source.randint(10, 25) if many else source.randint(1, 8))
+    ]
+
+
+def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, many: bool) -> Wish:
+    code = source.choice((0, 0, 0, 3))
+    wish = Wish(
+        f"{user[0]}{number}",
+        seconds=source.choice((0.0, 0.5)) if many else source.choice((0.0, 0.5, 5.0, 60.0, 400.0)),
+        code=code,
+        lease=source.choice(LEASES),
+        transfers=source.random() < 0.2,
+    )
+    if shape.groups:
+        group = source.choice(("group_a", "group_b"))
+        wish.more |= {
+            "AccountingGroup": f'"{group}.{user}"',
+            "AcctGroup": f'"{group}"',
+            "AcctGroupUser": f'"{user}"',
+        }
+    if code and source.random() < 0.3:
+        # max_retries = 1
+        wish.more |= {
+            "JobMaxRetries": "1",
+            "OnExitRemove": "NumJobCompletions > JobMaxRetries || ExitCode =?= 0",
+        }
+    return wish
