@@ -26,6 +26,7 @@ from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
+from kettle.wire.security.session import SessionCache
 
 SERVER = """\
 NETWORK_INTERFACE = 127.0.0.1
@@ -457,6 +458,32 @@ def test_a_command_without_an_answer_goes_by_udp(wire: Wire, size: int) -> None:
         # One connection made the session; nothing else went over TCP.
         assert server.standing.server.sessions_made == 1
         assert server.commands.handled == 3
+        await server.close()
+
+    wire.run(scenario)
+
+
+def test_a_daemon_that_has_forgotten_a_session_hears_datagrams_again(
+    wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot say so: after a while the session is made anew, whether it is known or not."""
+
+    async def scenario() -> None:
+        server = wire.make("SCHEDD", SERVER)
+        assert isinstance(server, SystemNetwork | MemoryNetwork)
+        if isinstance(server, MemoryNetwork):
+            server.with_datagrams = True
+        await server.listen()
+        server.begin_accepting()
+        client = wire.make("TOOL", CLIENT)
+        heard = hear(server)
+        await client.post(server.address, UPDATE, Words("first"))
+        assert (await heard.get())[0] == "first"
+        server.standing.server.sessions = SessionCache()
+        monkeypatch.setattr("kettle.runtime.sockets.network_calls.TRUSTED_SECONDS", 0.0)
+        await client.post(server.address, UPDATE, Words("second"))
+        async with asyncio.timeout(20):
+            assert (await heard.get())[0] == "second"
         await server.close()
 
     wire.run(scenario)

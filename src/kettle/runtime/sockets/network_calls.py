@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 # Wire reference, Timeouts.
 CONNECT_SECONDS = 20.0
+# A datagram is not answered, so nobody says that its session is not known any more, as to a daemon
+# that was started anew: after so long one is made anew over TCP, where it is known.
+TRUSTED_SECONDS = 300.0
 
 
 class Carrier(Protocol):
@@ -50,6 +53,8 @@ class CommandClient:
         self._standing = standing
         self._carrier = carrier
         self._calls = calls
+        # By address, the session that was agreed on for datagrams, and when.
+        self._agreed: dict[str, tuple[str, float]] = {}
 
     async def connect(
         self,
@@ -148,7 +153,7 @@ class CommandClient:
         standing = self._standing
         setup = standing.client
         session = standing.choose_session(sinful, command, forced=False)
-        if session is not None and session.key is not None and not session.seals_datagrams:
+        if session is not None and not self._is_trusted(sinful, session):
             session = None
         if session is None and setup.policy.negotiation is not Wish.NEVER:
             session = await self._make_session(sinful, command)
@@ -158,6 +163,15 @@ class CommandClient:
             else seal(setup, session, sinful, command, message)
         )
         self._carrier.send_message(self.route(sinful).endpoint, payload)
+
+    def _is_trusted(self, sinful: Sinful, session: Session) -> bool:
+        """Whether a session may seal a datagram, and the peer has shown lately that it knows it."""
+        standing = self._standing
+        if session.key is None or standing.is_family(session):
+            return True
+        agreed, when = self._agreed.get(str(sinful), ("", 0.0))
+        lately = agreed == session.id and standing.clock.steady() - when < TRUSTED_SECONDS
+        return session.seals_datagrams and lately
 
     async def _make_session(self, sinful: Sinful, command: int) -> Session:
         """Agree on a session for a command over TCP, and do nothing else there."""
@@ -176,6 +190,7 @@ class CommandClient:
         finally:
             stream.close()
         standing.outgoing.add(session, address=str(sinful))
+        self._agreed[str(sinful)] = (session.id, standing.clock.steady())
         return session
 
     def route(self, sinful: Sinful) -> Sinful:
