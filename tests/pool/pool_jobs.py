@@ -10,6 +10,7 @@ import io
 import os
 import pwd
 import re
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -283,6 +284,23 @@ class Witness:
         if not path.exists():
             return []
         return [line.split()[0] for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def make_machine(pool: PersonalPool, folder: Path) -> Path:
+    """Write the configuration of a master with a startd alone, for a pool; return its file.
+
+    It stands beside the pool with logs of its own, as if on another machine.
+    """
+    settings = [f"include : {pool.config_file}", "DAEMON_LIST = MASTER STARTD"]
+    for name in ("log", "execute", "lock", "run"):
+        (folder / name).mkdir(parents=True)
+        shutil.chown(folder / name, os.stat(pool.log_folder).st_uid)
+        settings.append(f"{name.upper()} = {folder}/{name}")
+    settings.append(f"COLLECTOR_ADDRESS_FILE = {pool.log_folder}/.collector_address")
+    settings.append("MASTER_NAME = machine")
+    path = folder / "condor_config"
+    path.write_text("\n".join(settings) + "\n", encoding="utf-8")
+    return path
 
 
 # A job that holds its slot until it is removed; commands of a test's own and `queue` follow.

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +16,7 @@ import pytest
 from kettle.pool.personal import PersonalPool
 from kettle.records.job_trace import Step
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import run_tool, wait_until
+from pool_jobs import make_machine, run_tool, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +86,34 @@ def test_a_second_run_is_told_apart_from_the_first(pool: PersonalPool, work: Pat
     )
     runs = [step["run"] for step in steps_of(trace(pool, cluster)) if step["step"] == "executing"]
     assert runs == [1, 2]
+
+
+def test_the_steps_on_another_machine_are_fetched_from_there(
+    tmp_path_factory: pytest.TempPathFactory, work: Path
+) -> None:
+    settings = "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR SCHEDD\n"
+    with personal_pool(tmp_path_factory.mktemp("far"), settings) as pool:
+        machine = Path(tempfile.mkdtemp(prefix="kettle-machine-"))
+        machine.chmod(0o755)
+        point = subprocess.Popen(
+            [sys.executable, "-P", "-m", "kettle.master", "-f"],
+            env={**pool.environment(), "CONDOR_CONFIG": str(make_machine(pool, machine))},
+            stdin=subprocess.DEVNULL,
+        )
+        try:
+            cluster = submit(pool, work)
+            run_tool(pool, "condor_wait", "-wait", "120", str(work / "log"))
+            wait_until(
+                lambda: steps_of(trace(pool, cluster))[-1]["step"] == Step.LEFT.word,
+                10,
+                lambda: str(trace(pool, cluster)),
+            )
+            words = {str(step["step"]) for step in steps_of(trace(pool, cluster))}
+            assert words == {step.word for step in Step}
+        finally:
+            point.send_signal(signal.SIGQUIT)
+            point.wait(60)
+            shutil.rmtree(machine, ignore_errors=True)
 
 
 def test_a_job_that_is_not_there_is_one_clear_sentence(pool: PersonalPool) -> None:

@@ -20,7 +20,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import print_logs, processes_of, wait_until_gone
-from pool_jobs import Witness, ask_queue, daemon_pids, title_of, wait_until
+from pool_jobs import Witness, ask_queue, daemon_pids, make_machine, title_of, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -165,19 +165,7 @@ def test_an_access_point_that_is_upgraded_finds_its_jobs_on_machines_that_are_no
 ) -> None:
     access = CONFIG + "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR SCHEDD\n"
     with pool_of(before, folder, access) as pool:
-        machine = folder / "machine"
-        for name in ("log", "execute", "lock", "run", "spool"):
-            (machine / name).mkdir(parents=True)
-            shutil.chown(machine / name, os.stat(pool.log_folder).st_uid)
-        config = machine / "condor_config"
-        config.write_text(
-            f"include : {pool.config_file}\nDAEMON_LIST = MASTER STARTD\n"
-            + "".join(
-                f"{name.upper()} = {machine}/{name}\n" for name in ("log", "execute", "lock", "run")
-            )
-            + f"COLLECTOR_ADDRESS_FILE = {pool.log_folder}/.collector_address\n"
-            + "MASTER_NAME = machine\n"
-        )
+        config = make_machine(pool, folder / "machine")
         point = before.start_master(config)
         try:
             witness = Witness(pool, folder / "jobs", COUNT)

@@ -17,7 +17,7 @@ from kettle.errors import NotFoundError, UsageError
 from kettle.tools.front import place
 from kettle.tools.front.why import find_job, name_of
 from kettle.tools.programs import Streams
-from kettle.tools.tracing.sources import read_job_events, read_lines
+from kettle.tools.tracing.sources import fetch_lines, read_job_events, read_lines
 from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
 
 _NARROWEST = 40
@@ -27,9 +27,9 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `kettle trace`."""
     parser = argparse.ArgumentParser(
         description="Draw a job's life across the daemons: each step, when, and how long it took.",
-        epilog="Steps are read from the daemons' logs on this machine, where D_JOB is in their "
-        "_DEBUG knobs (in pools of 'kettle up' it is); what only the job's ad or event log knows "
-        "is marked ~ and known to the second.",
+        epilog="Steps are read from the daemons' logs, here and on the machine that ran the job "
+        "last, where D_JOB is in their _DEBUG knobs (in pools of 'kettle up' it is); what only the "
+        "job's ad or event log knows is marked ~ and known to the second.",
     )
     place.add_folder_option(parser)
     parser.add_argument("job", metavar="JOB", help="CLUSTER.PROC, or CLUSTER for its first job")
@@ -51,12 +51,13 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     job, _ = find_job(reach, arguments.job)
     global_id = job.string("GlobalJobId") or ""
     lines, gaps = read_lines(reach.config, global_id)
+    more, further = fetch_lines(reach, job, lines)
     timeline = Timeline(
         name_of(job),
         global_id,
         describe_status(job),
-        make_moments(job, lines, read_job_events(job)),
-        tuple(gaps),
+        make_moments(job, [*lines, *more], read_job_events(job)),
+        (*gaps, *further),
     )
     if arguments.json:
         streams.stdout.write(json.dumps(as_facts(timeline), indent=2) + "\n")

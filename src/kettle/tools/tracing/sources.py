@@ -1,6 +1,7 @@
-"""Where a job's moments are: the daemons' logs on this machine, and the job's event log.
+"""Where a job's moments are: the daemons' logs, here and on its machine, and the job's event log.
 
-Logs are looked through from their ends, bounded, with those that were moved aside before them.
+Logs are looked through from their ends, bounded, with those that were moved aside before them; of
+another machine's the newest files, which its startd sends to whoever may administer it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from collections.abc import Iterator
 
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.errors import KettleError
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
-from kettle.records.job_trace import TraceLine, parse
+from kettle.records.job_trace import Step, TraceLine, parse
 from kettle.runtime.storage.event_logs import user_log_paths
+from kettle.tools.reach import Reach
 
 # Limit: how much of each log's end is looked through.
 MOST_BYTES = 64 << 20
@@ -24,11 +27,13 @@ _SUBSYSTEMS = ("NEGOTIATOR", "SCHEDD", "SHADOW", "STARTD", "STARTER")
 _DEFAULT_FORMAT = "%m/%d/%y %H:%M:%S"
 
 
-def read_lines(
-    config: Config, global_id: str
-) -> tuple[list[tuple[float, bool, TraceLine]], list[str]]:
+# When, in epoch seconds, whether that is exact, and what was said.
+Line = tuple[float, bool, TraceLine]
+
+
+def read_lines(config: Config, global_id: str) -> tuple[list[Line], list[str]]:
     """Return the lines about a job with their moments, and what kept some from being read."""
-    found: list[tuple[float, bool, TraceLine]] = []
+    found: list[Line] = []
     gaps = []
     time_format = config.get("DEBUG_TIME_FORMAT") or _DEFAULT_FORMAT
     for subsystem in _SUBSYSTEMS:
@@ -36,20 +41,51 @@ def read_lines(
         if not path:
             continue
         files = _files(path, each_slot=subsystem == "STARTER")
-        if not files:
-            gaps.append(f"there is no {os.path.basename(path)} here")
         for name in files:
             try:
                 data = _read_tail(name)
             except OSError as error:
                 gaps.append(f"{name}: {error.strerror}")
                 continue
-            for text in _about(data, global_id):
-                moment = read_moment(text, time_format)
-                line = parse(text.rstrip())
-                if moment is not None and line is not None and line.job == global_id:
-                    found.append((*moment, line))
+            found += _read(data, global_id, time_format)
     return found, gaps
+
+
+def fetch_lines(reach: Reach, job: ClassAd, found: list[Line]) -> tuple[list[Line], list[str]]:
+    """Return what the logs of the machine that ran a job last say, if ours do not say it.
+
+    `found` is what ours say. Moments are taken to be in this machine's time zone and format.
+    """
+    host = job.string("RemoteHost") or job.string("LastRemoteHost") or ""
+    slot, _, machine = host.rpartition("@")
+    if not machine or any(line.step is Step.ACTIVATED for _, _, line in found):
+        return [], []
+    from kettle.client.daemon import fetch_log
+    from kettle.client.pool import STARTD
+
+    global_id = job.string("GlobalJobId") or ""
+    time_format = reach.config.get("DEBUG_TIME_FORMAT") or _DEFAULT_FORMAT
+    more: list[Line] = []
+    try:
+        address = reach.pool.locate(STARTD, machine).address
+        for name in ("STARTD", f"STARTER.{slot}"):
+            data = bytearray()
+            for piece in fetch_log(reach.connector, address, name):
+                data += piece
+                if len(data) > 2 * MOST_BYTES:
+                    del data[:-MOST_BYTES]
+            more += _read(bytes(data), global_id, time_format)
+    except (KettleError, OSError) as error:
+        return more, [f"the logs of {machine} cannot be read: {error}"]
+    return more, []
+
+
+def _read(data: bytes, global_id: str, time_format: str) -> Iterator[Line]:
+    for text in _about(data, global_id):
+        moment = read_moment(text, time_format)
+        line = parse(text.rstrip())
+        if moment is not None and line is not None and line.job == global_id:
+            yield *moment, line
 
 
 def read_job_events(job: ClassAd) -> list[Event]:
