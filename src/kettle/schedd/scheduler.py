@@ -441,6 +441,8 @@ class Scheduler:
         if aborted:
             self.hands.log_aborted(aborted)
         recorded = self.hands.record_history(finished) if finished else ()
+        for job in recorded:
+            job.recorded = True
         if len(recorded) < len(finished):
             stays = {job.id for job in finished} - {job.id for job in recorded}
             for job in aborted:

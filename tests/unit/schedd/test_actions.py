@@ -108,3 +108,15 @@ def test_a_removal_of_many_changes_each_as_a_removal_of_one_does() -> None:
     replayed = schedd.replayed()
     for job in jobs:
         assert list(replayed.jobs[job.id].ad.lines()) == list(job.ad.lines())
+
+
+def test_nobody_removes_a_job_that_the_history_has_as_completed() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1)
+    schedd.queue.update(job.id, {"JobStatus": "4"})
+    job.recorded = True
+    request = actions.parse(ClassAd({"JobAction": 3, "ActionResultType": 1, "ActionIds": "1.0"}))
+    survey = actions.Survey(schedd.queue, request, ALICE)
+    assert list(survey.look()) == []
+    assert survey.jobs == []
+    assert not survey.succeeded

@@ -328,6 +328,9 @@ _CHECKS = {
 def _judge(request: Request, job: Job, actor: Actor) -> ActionResult:
     if not actor.may_change(job.user):
         return ActionResult.PERMISSION_DENIED
+    if job.recorded:
+        # Nobody may be told that it is removed whose record says that it is completed.
+        return ActionResult.NOT_FOUND
     result = _check(request.action, job)
     released = request.action is JobAction.RELEASE and result is ActionResult.SUCCESS
     if released and not actor.super_user and 0 <= request.most_releases < _holds(job):

@@ -89,6 +89,8 @@ class Job:
     priority: Priority = _NO_PRIORITY
     submitted_at: int = 0
     autocluster: int = 0
+    # Whether the history has it: it is only in the queue until that is on disk.
+    recorded: bool = False
 
     @property
     def age(self) -> tuple[int, int, int]:
