@@ -47,6 +47,7 @@ class Stream:
         self._pending: Reader | None = None
         self._peer = peer
         self._prefix: int | None = None
+        self._held: list[bytes] = []
         self.command = 0
         self.timeout: float | None = DEFAULT_TIMEOUT
         self.session_id = ""
@@ -105,27 +106,45 @@ class Stream:
     def _send_prefix(self) -> None:
         """Send a bare command that has no arguments."""
         if self._prefix is not None:
-            self._transport.write(self._channel.encode(self.writer()))
+            self._write(self._channel.encode(self.writer()))
+
+    def _write(self, data: bytes) -> None:
+        """Send bytes after what was held back."""
+        if self._held:
+            data = b"".join((*self._held, data))
+            self._held.clear()
+        self._transport.write(data)
+
+    def hold(self, message: Writer | Message) -> None:
+        """Send one message with the next that is sent, or when this end waits for something.
+
+        For answers to requests that came in one piece: they leave in one piece.
+        """
+        self._held.append(self._encode(message))
 
     async def send(self, message: Writer | Message) -> None:
         """Send one message: a filled writer, or anything that writes itself."""
-        self._transport.write(self._encode(message))
+        self._write(self._encode(message))
         await self._transport.drain(self.timeout)
 
     def post(self, message: Writer | Message) -> None:
         """Send one message without waiting for a slow peer; for small ones, from callbacks."""
-        self._transport.write(self._encode(message))
+        self._write(self._encode(message))
 
     def post_part(self, body: bytes, *, last: bool) -> None:
         """Send a part of a message, composed for this stream's encryption, without waiting."""
-        self._transport.write(self._channel.encode_part(body, last=last))
+        self._write(self._channel.encode_part(body, last=last))
 
     async def drain(self) -> None:
         """Wait while a slow peer leaves too much unsent."""
+        if self._held:
+            self._write(b"")
         await self._transport.drain(self.timeout)
 
     async def flush(self) -> None:
         """Wait until everything has been given to the kernel."""
+        if self._held:
+            self._write(b"")
         await self._transport.flush(self.timeout)
 
     def _encode(self, message: Writer | Message) -> bytes:
@@ -150,6 +169,9 @@ class Stream:
             message = channel.next_message()
             if message is not None:
                 return message
+            if self._held:
+                self._write(b"")
+                await self._transport.drain(self.timeout)
             wait = self.timeout if timeout is None else timeout
             channel.receive(await self._transport.read(wait))
 
@@ -180,7 +202,7 @@ class Stream:
         """Send bytes outside any packet."""
         if self.encrypted:
             raise LocalProtocolError("raw bytes on an encrypted connection")
-        self._transport.write(data)
+        self._write(data)
         await self._transport.drain(self.timeout)
 
     async def receive_raw(self, limit: int) -> bytes:
@@ -237,7 +259,7 @@ class Stream:
 
     async def _flush(self, packets: list[bytes]) -> None:
         if packets:
-            self._transport.write(packets[0] if len(packets) == 1 else b"".join(packets))
+            self._write(packets[0] if len(packets) == 1 else b"".join(packets))
             packets.clear()
             await self._transport.drain(self.timeout)
 
@@ -269,6 +291,8 @@ class Stream:
             return
         with contextlib.suppress(ConnectionLost):
             self._send_prefix()
+            if self._held:
+                self._write(b"")
         self.closed = True
         self._transport.close()
 
@@ -277,7 +301,7 @@ class Stream:
 
         What was sent is flushed first. The state holds the key; the stream is of no more use.
         """
-        await self._transport.flush(self.timeout)
+        await self.flush()
         if self._pending is not None:
             raise LocalProtocolError("a message is half read: it cannot be handed over")
         state = self._channel.export()

@@ -102,7 +102,7 @@ class QueueCommands:
             if answer.parts is not None:
                 await InlineSnapshots().answer(stream, answer.parts, ads=0)
             if answer.reply is not None:
-                await stream.send(answer.reply)
+                stream.hold(answer.reply)
             if answer.close:
                 return
 
