@@ -96,6 +96,14 @@ def test_condor_run_shows_what_the_command_wrote_and_ends_like_it(
     assert (done.returncode, done.stdout, done.stderr) == (5, "said\n", "complained\n")
 
 
+def test_condor_run_passes_on_what_condor_submit_warns_of(pool: PersonalPool, work: Path) -> None:
+    done = run(pool, work, "condor_run", "-a", "requrements = true", "echo said")
+    assert done.stdout == "said\n"
+    assert done.stderr == (
+        "WARNING: the line 'requrements = true' was unused by condor_submit. Is it a typo?\n"
+    )
+
+
 def test_spooled_input_that_the_job_left_alone_is_not_fetched(
     pool: PersonalPool, work: Path
 ) -> None:

@@ -162,6 +162,9 @@ class Job:
     )
     ImageSize = integer(written_by="submit, starter", unit="KiB", doc="Virtual memory of the job.")
     In = string(written_by="submit", doc="File for the standard input.")
+    InitialWaitDuration = integer(
+        written_by="schedd", doc="Seconds from the submission to the start of the first run."
+    )
     InteractiveJob = boolean(written_by="submit", doc="Whether a person waits for a shell.")
     Iwd = string(written_by="submit", doc="Folder that relative names start from.")
     JobAdInformationAttrs = string(written_by="submit", doc="Attributes that event 028 shows.")

@@ -184,6 +184,8 @@ class NegotiatorService:
         """Run one cycle from fetching ads to advertising what came of it."""
         clock = self.runtime.clock
         statistics = self.history.begin(clock.now())
+        # Programs wait for this line and for that of the end.
+        self.runtime.log("---------- Started Negotiation Cycle ----------")
         cpu = time.thread_time()
         ads = await self._fetch_ads()
         fetched_at = clock.now()
@@ -375,11 +377,11 @@ class NegotiatorService:
     def _log_cycle(self, statistics: CycleStatistics) -> None:
         if statistics.idle_jobs or statistics.matches:
             self.runtime.log(
-                f"Finished negotiation cycle: {statistics.matches} matches, "
-                f"{statistics.rejections} rejections, {statistics.total_slots} slots, "
-                f"{statistics.idle_jobs} idle jobs, "
+                f"{statistics.matches} matches, {statistics.rejections} rejections, "
+                f"{statistics.total_slots} slots, {statistics.idle_jobs} idle jobs, "
                 f"{statistics.ended_at - statistics.started_at:.3f} s"
             )
+        self.runtime.log("---------- Finished Negotiation Cycle ----------")
 
     # --- bookkeeping --------------------------------------------------------------------------
 

@@ -97,6 +97,7 @@ def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
     }
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
+        changes["InitialWaitDuration"] = str(now - (ad.integer("QDate") or now))
     return changes
 
 

@@ -89,6 +89,7 @@ def start_attributes(ad: ClassAd, of_claim: Attributes, now: int) -> Attributes:
     }
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
+        changes["InitialWaitDuration"] = str(now - (ad.integer("QDate") or now))
     for name in _OF_THE_LAST_RUN:
         if name in ad:
             changes[name] = None

@@ -110,6 +110,9 @@ def run_job(wish: Wish, folder: Path, environment: Mapping[str, str], streams: S
     if submitted.returncode != 0:
         streams.stderr.write(submitted.stderr)
         return 1
+    for line in submitted.stderr.splitlines():
+        if line.startswith("WARNING"):
+            streams.stderr.write(f"{line}\n")
     cluster = submitted.stdout.split(".")[0].strip()
     try:
         code = wait_for_end(folder / "log")
