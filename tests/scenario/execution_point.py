@@ -121,6 +121,11 @@ class ExecutionPoint:
             self.network.register(command, handler, levels=(Level.ALLOW,))
         self.network.begin_accepting()
 
+    async def vanish(self) -> None:
+        """Lose power: no connection goes on, and nobody refuses a new one."""
+        self.world.hub.silent.add(str(self.network.address.endpoint))
+        await self.network.close()
+
     @property
     def address(self) -> object:
         """Where it listens."""

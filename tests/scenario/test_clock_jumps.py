@@ -54,7 +54,7 @@ def test_a_lost_execution_point_is_waited_for_through_its_lease(tmp_path: Path, 
         began = world.clock.monotonic()
         await here.run(there, JobLeaseDuration=600)
         await asyncio.sleep(4)
-        await there.network.close()
+        await there.vanish()
         await asyncio.sleep(100)
         set_clock(world, hours)
         ended: ShadowExited = await here.ended()

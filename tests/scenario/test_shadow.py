@@ -253,7 +253,7 @@ def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
         began = world.clock.now()
         await here.run(there, JobLeaseDuration=600)
         await asyncio.sleep(4)
-        await there.network.close()
+        await there.vanish()
         assert exit_of(await here.ended()) == (116, False)
         assert here.numbers() == ["001", "022", "024"]
         assert "JobLeaseDuration (600 seconds) expired" in here.log.read_text()
@@ -261,6 +261,20 @@ def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
 
     waited: float = play(tmp_path, scenario, script=break_off)
     assert 600 <= waited <= 640
+
+
+def test_an_execution_point_whose_port_refuses_is_given_up_soon(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(4)
+        await there.network.close()
+        assert exit_of(await here.ended()) == (116, False)
+        assert "The startd that ran the job is gone" in here.log.read_text()
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off)
+    assert waited < 60
 
 
 def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:
@@ -293,7 +307,7 @@ def test_a_clock_that_is_set_ends_no_lease(tmp_path: Path) -> None:
         began = asyncio.get_running_loop().time()
         await here.run(there, JobLeaseDuration=600)
         await asyncio.sleep(4)
-        await there.network.close()
+        await there.vanish()
         await asyncio.sleep(60)
         world.clock.set_forward = 7200.0
         assert exit_of(await here.ended()) == (116, False)
@@ -311,7 +325,7 @@ def test_who_may_be_started_again_waits_for_the_lease_of_a_lost_starter(
         began = world.clock.now()
         await here.run(there, JobLeaseDuration=600)
         await asyncio.sleep(6)
-        await there.network.close()
+        await there.vanish()
         await here.signal(signal, "now", 1 if signal == "Hold" else 0)
         await here.ended()
         return world.clock.now() - began
@@ -424,7 +438,7 @@ def test_a_removal_while_the_starter_is_lost_does_not_wait_for_the_lease(tmp_pat
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         await here.run(there)
         await asyncio.sleep(6)
-        await there.network.close()
+        await there.vanish()
         asked_at = world.clock.now()
         await here.signal("Remove", "no more")
         assert (await here.ended()).reason == 102
