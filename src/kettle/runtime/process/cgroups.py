@@ -1,7 +1,7 @@
 """Control groups: the one way to hold all processes of a job, whatever they do to hide.
 
-Version 2 where its tree can be written, version 1 (freezer, memory, cpu, cpuacct, pids, each a
-tree of its own) where that is what the machine has; nothing where neither is ours to write, and
+Version 2 where its tree can be written, version 1 (freezer, memory, cpu, pids, each a tree of its
+own) where that is what the machine has; nothing where neither is ours to write, and
 then process trees and measurements are all there is (`processes.py`). Which limits a job gets is
 decided in `starter/limits.py`; names are the manual's (E018).
 
@@ -22,7 +22,7 @@ from kettle.runtime.storage.small_files import read_small
 
 # The trees of version 1 that we work with; without the first there is no tracking, and no group.
 _V1_TRACKING = "freezer"
-_V1_CONTROLLERS = (_V1_TRACKING, "memory", "cpu", "cpuacct", "pids")
+_V1_CONTROLLERS = (_V1_TRACKING, "memory", "cpu", "pids")
 _V2_CONTROLLERS = ("memory", "cpu", "pids")
 # Limit: looks at a freeze under way. It is done within microseconds but for what the kernel holds
 # fast, which cannot fork either; nobody's loop waits for it.
@@ -73,6 +73,35 @@ class Hierarchy:
         return GroupV2(self, path) if self.version == 2 else GroupV1(self, path)
 
 
+class _KeptFiles:
+    """Files of the kernel's that stay open: to open one costs several times what a word costs."""
+
+    def __init__(self) -> None:
+        self._descriptors: dict[str, int] = {}
+
+    def _descriptor(self, path: str, flags: int) -> int:
+        found = self._descriptors.get(path)
+        if found is None:
+            found = self._descriptors[path] = os.open(path, flags | os.O_CLOEXEC)
+        return found
+
+    def write(self, path: str, text: str) -> None:
+        """Write a word into a file that is only written here."""
+        os.pwrite(self._descriptor(path, os.O_WRONLY), text.encode(), 0)
+
+    def read(self, path: str) -> str:
+        """Return what is in a small file that is only read here; empty if that cannot be."""
+        try:
+            return os.pread(self._descriptor(path, os.O_RDONLY), 4096, 0).decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def close(self) -> None:
+        """Close them all."""
+        while self._descriptors:
+            os.close(self._descriptors.popitem()[1])
+
+
 class Group:
     """One control group; its folders may or may not exist."""
 
@@ -83,6 +112,7 @@ class Group:
         self._own = dict(hierarchy.folders)
         self._members = "cgroup.procs"
         self._entrance = "cgroup.procs"
+        self._kept = _KeptFiles()
 
     def make(self) -> None:
         """Make the group; OSError if the kernel refuses. One that exists is taken over."""
@@ -91,6 +121,7 @@ class Group:
 
     def remove(self) -> None:
         """Remove the group if it is empty."""
+        self._kept.close()
         for folder in self._folders.values():
             with contextlib.suppress(OSError):
                 os.rmdir(folder)
@@ -103,9 +134,9 @@ class Group:
         """
         with contextlib.ExitStack() as stack:
             for name, folder in self._folders.items():
-                _write(os.path.join(folder, self._entrance), "0")
+                self._kept.write(f"{folder}/{self._entrance}", "0")
                 # Each way back is taken, whatever became of the others.
-                stack.callback(_write, os.path.join(self._own[name], self._entrance), "0")
+                stack.callback(self._kept.write, f"{self._own[name]}/{self._entrance}", "0")
             yield
 
     def pids(self) -> list[int]:
@@ -143,10 +174,6 @@ class Group:
         """Return what is used now and at most since the last job, None if it is not counted."""
         raise NotImplementedError
 
-    def cpu_seconds(self) -> tuple[float, float] | None:
-        """Return user and system time since the group was made, None if it is not counted."""
-        raise NotImplementedError
-
     def oom_kills(self) -> int:
         """Return how many processes the kernel has killed for want of memory."""
         raise NotImplementedError
@@ -182,7 +209,8 @@ class GroupV1(Group):
         """Let the memory peak begin anew."""
         path = self._file("memory", "max_usage_in_bytes")
         if path is not None:
-            _try_write(path, "0")
+            with contextlib.suppress(OSError):
+                self._kept.write(path, "0")
         return False
 
     def memory_bytes(self) -> tuple[int, int] | None:
@@ -194,19 +222,10 @@ class GroupV1(Group):
         used = int(facts.get("total_rss", 0)) + int(facts.get("total_shmem", 0))
         return used, int(_read(peak) or 0)
 
-    def cpu_seconds(self) -> tuple[float, float] | None:
-        """Return user and system time of all that ever ran inside."""
-        path = self._file("cpuacct", "stat")
-        if path is None:
-            return None
-        facts = dict(line.split(" ", 1) for line in _read(path).splitlines())
-        ticks = os.sysconf("SC_CLK_TCK")
-        return int(facts.get("user", 0)) / ticks, int(facts.get("system", 0)) / ticks
-
     def oom_kills(self) -> int:
         """Return the kernel's count of this group."""
         path = self._file("memory", "oom_control")
-        return 0 if path is None else _count(_read(path), "oom_kill")
+        return 0 if path is None else _count(self._kept.read(path), "oom_kill")
 
     def _kill_all(self) -> None:
         state = self._file(_V1_TRACKING, "state")
@@ -269,13 +288,6 @@ class GroupV2(Group):
             return None
         used = int(facts.get("anon", 0)) + int(facts.get("shmem", 0))
         return used, int(_read(self._path("memory.peak")) or used)
-
-    def cpu_seconds(self) -> tuple[float, float] | None:
-        """Return user and system time of all that ever ran inside."""
-        facts = dict(line.split(" ", 1) for line in _read(self._path("cpu.stat")).splitlines())
-        if not facts:
-            return None
-        return int(facts.get("user_usec", 0)) / 1e6, int(facts.get("system_usec", 0)) / 1e6
 
     def oom_kills(self) -> int:
         """Return the kernel's count of this group."""
