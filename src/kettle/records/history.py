@@ -53,8 +53,7 @@ def render_banner(
 
 def render_record(lines: Iterable[str], banner: str) -> bytes:
     """Return the bytes of one record: `Name = expression` lines, then the banner."""
-    text = "".join(f"{line}\n" for line in lines) + banner
-    return text.encode("utf-8", "surrogateescape")
+    return "\n".join([*lines, banner]).encode("utf-8", "surrogateescape")
 
 
 def render_epoch_banner(

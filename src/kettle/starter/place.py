@@ -8,6 +8,7 @@ in .machine.ad, what the shadow is told of it, limits, environment, is kept here
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -77,15 +78,14 @@ class Place:
     def text_of(self, slot: ClassAd) -> str:
         """Return the slot's ad for a job as text: what .machine.ad holds."""
         if slot is self._first:
-            return "\n".join([*(line for line in slot.lines() if not is_secret(line)), ""])
+            return public_text(slot.lines())
         own = [f"{name} = {slot.text(name)}" for name in slot.own_names()]
         return "\n".join([*own, self._lasting_text])
 
     @cached_property
     def _lasting_text(self) -> str:
-        lines = (line for line in self._first.lines() if not is_secret(line))
-        kept = [line for line in lines if not is_passing(line.partition(" ")[0])]
-        return "\n".join([*kept, ""])
+        lines = self._first.lines()
+        return public_text(line for line in lines if not is_passing(line.partition(" ")[0]))
 
     # ---- what shadows are told ----------------------------------------------------------------
 
@@ -196,6 +196,14 @@ def _is_constant(expression: str) -> bool:
         return True
 
 
-def is_secret(line: str) -> bool:
-    """Whether a line of an ad is nobody's business; most tell by their first letter that not."""
-    return line[0] in "cCtT_" and is_private_attribute(line.partition(" ")[0])
+def public_text(lines: Iterable[str]) -> str:
+    """Return the lines of an ad as a text for the job to read, without what is nobody's business.
+
+    Nearly every line is told by its first letter to be no secret.
+    """
+    kept = [
+        line
+        for line in lines
+        if line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])
+    ]
+    return "\n".join([*kept, ""])

@@ -8,7 +8,6 @@ disk. The format is `records.history`'s, the file `runtime.storage.record_files`
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from functools import partial
 from typing import Protocol
 
@@ -116,14 +115,15 @@ def _render(ad: ClassAd, ended_at: int, left_out: tuple[str, ...], offset: int) 
         completed=ended_at,
         now=ended_at,
     )
-    return render_record(_lines_to_keep(ad, left_out), banner)
+    kept = [
+        line
+        for line in ad.lines()
+        if line[0] not in _FIRST_LETTERS or _is_kept(line.partition(" ")[0], left_out)
+    ]
+    return render_record(kept, banner)
 
 
-def _lines_to_keep(ad: ClassAd, left_out: tuple[str, ...]) -> Iterator[str]:
-    """Yield what everybody on the machine may read: a claim's secret is none of theirs."""
-    for line in ad.lines():
-        if line[0] in _FIRST_LETTERS:
-            name = line.partition(" ")[0]
-            if name in FOR_THE_STARTER or is_private_attribute(name) or name.lower() in left_out:
-                continue
-        yield line
+def _is_kept(name: str, left_out: tuple[str, ...]) -> bool:
+    """Whether everybody on the machine may read it: a claim's secret is none of theirs."""
+    private = name in FOR_THE_STARTER or is_private_attribute(name)
+    return not private and name.lower() not in left_out

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
-from kettle.starter.place import is_secret
+from kettle.starter.place import public_text
 from kettle.starter.sandbox import Sandbox
 
 
@@ -31,7 +31,7 @@ class SmallFile:
 
 def ad_file(path: str, lines: Iterable[str]) -> SmallFile:
     """Return an ad as a file for the job to read, without what is nobody's business."""
-    return SmallFile(path, "\n".join([*(line for line in lines if not is_secret(line)), ""]))
+    return SmallFile(path, public_text(lines))
 
 
 @dataclass
