@@ -100,8 +100,9 @@ def costs_of_a_job(
     """Return by daemon the milliseconds and page faults of one job."""
     total = Cost()
     table: dict[str, dict[str, float]] = {}
-    for name in sorted(after):
-        used = after[name] - before.get(name, Cost())
+    # Who has ended meanwhile is in another row now, and no longer in its own.
+    for name in sorted(before.keys() | after.keys()):
+        used = after.get(name, Cost()) - before.get(name, Cost())
         total.add(used)
         if used.user + used.system > jobs * 2e-5:
             table[name] = _per_job(used, jobs)
