@@ -140,7 +140,8 @@ def test_startd_and_starter_killed_at_once_leave_nothing_alive_beside_a_second_s
         kill_at_once(pool, *names)
         wait_until(lambda: len(hidden(work)) == 2, 60, lambda: str(jobs.events()))
         assert not alive(hidden(work)[0])
-        assert alive(hidden(work)[1])
+        # It notes its number a moment before it has its name.
+        wait_until(lambda: alive(hidden(work)[1]), 20)
         assert os.listdir(os.path.join(pool.folder, "execute"))
         # One sandbox; what a root pool mounts for its job lies beside it.
         names = os.listdir(os.path.join(pool.folder, "execute"))
