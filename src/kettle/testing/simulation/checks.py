@@ -1,6 +1,7 @@
 """What must hold whatever goes wrong.
 
-- No job ever has two live executions (the witness says so at once).
+- No job ever has two live executions, or one after its end (the witness says so at once).
+- What was acknowledged is in the queue, or in the history (looked at after every step).
 - What was acknowledged ends: in the history once, in its log once, and out of the queue.
 - A job that says it ended well did run to its end, and its exit code is the program's.
 - Afterwards the pool works as before: a job submitted last ends too, and no slot stays claimed.
@@ -20,6 +21,7 @@ from kettle.testing.simulation.jobs import Execution
 from kettle.testing.simulation.users import User, Wish
 
 if TYPE_CHECKING:
+    from kettle.schedd.queue.job_queue import JobQueue
     from kettle.testing.simulation.machines import Machine
     from kettle.testing.simulation.pool import SimulatedPool
 
@@ -36,6 +38,48 @@ def history_of(folder: Path) -> list[dict[str, str]]:
         if path.exists()
         for record in read_forwards(path.read_bytes())
     ]
+
+
+class Watch:
+    """Looks after every step of a simulation; only at what has changed since the last one."""
+
+    def __init__(self, pool: SimulatedPool) -> None:
+        self._pool = pool
+        # Of each access point, the queue that was seen last and how many jobs it had.
+        self._seen: dict[str, tuple[int, int]] = {}
+
+    def look(self) -> None:
+        """See that every acknowledged job is in its queue, or in the history and never run again.
+
+        What runs twice at a time, or after its end, is the witness's to see.
+        """
+        for machine in self._pool.access_points:
+            schedd = machine.service("SCHEDD")
+            if schedd is None:
+                continue
+            seen = (id(schedd), len(schedd.queue.jobs))
+            if self._seen.get(machine.name) != seen:
+                self._seen[machine.name] = seen
+                self._look_at(machine, schedd.queue)
+
+    def _look_at(self, machine: Machine, queue: JobQueue) -> None:
+        witness = self._pool.witness
+        missing = [
+            wish
+            for user, wish in self._pool.wishes()
+            if user.machine is machine
+            and wish.acknowledged
+            and wish.name not in witness.gone
+            and queue.job(wish.cluster, 0) is None
+        ]
+        if not missing:
+            return
+        recorded = {record.get("ClusterId") for record in history_of(machine.folder / "spool")}
+        for wish in missing:
+            witness.gone.add(wish.name)
+            if str(wish.cluster) not in recorded:
+                name = f"job {wish.cluster}.0 of {machine.name} ({wish.name})"
+                witness.violations.append(f"{name} is neither in the queue nor in the history")
 
 
 def is_finished(pool: SimulatedPool) -> bool:

@@ -39,6 +39,8 @@ class Witness:
 
     executions: list[Execution] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
+    # Jobs that have left their queue.
+    gone: set[str] = field(default_factory=set)
 
     def begin(self, job: str, machine: str, now: float) -> Execution:
         """See a program start; a second live one of the same job is what must never happen."""
@@ -48,6 +50,8 @@ class Witness:
                     f"job {job} starts on {machine} at {now:.3f} while it runs on {other.machine} "
                     f"since {other.began:.3f}"
                 )
+        if job in self.gone:
+            self.violations.append(f"job {job} starts on {machine} at {now:.3f} after its end")
         execution = Execution(job, machine, now)
         self.executions.append(execution)
         return execution

@@ -62,6 +62,12 @@ class MortalLoop(VirtualLoop):
     def __init__(self, *, limit_seconds: float = LIMIT_SECONDS) -> None:
         super().__init__(limit_seconds=limit_seconds)
         self.set_exception_handler(_on_exception)
+        # Called after each turn of the loop, by whoever checks that something always holds.
+        self.after_step: Callable[[], None] = _nothing
+
+    def _run_once(self) -> None:
+        super()._run_once()  # type: ignore[misc]
+        self.after_step()
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
@@ -90,6 +96,10 @@ class MortalLoop(VirtualLoop):
             context: Context | None = getattr(handle, "_context", None)
             if context is not None and _is_dead(context):
                 handle.cancel()
+
+
+def _nothing() -> None:
+    """Check nothing."""
 
 
 def _on_exception(loop: asyncio.AbstractEventLoop, facts: dict[str, Any]) -> None:

@@ -33,6 +33,8 @@ _LAST_SECONDS = 1200.0
 # A slot whose job nobody claims any more is free when the leases of job and claim have run out,
 # counted from the moment at which everything is mended.
 _FREE_SECONDS = 2 * max(LEASES) + 900.0
+# When daemons have noticed at the latest that, say, a disk has room again.
+_NOTICED_SECONDS = 30.0
 # How often is looked whether a pool is done, and how often a user looks after jobs on hold.
 _LOOK_SECONDS = 10.0
 _RELEASE_SECONDS = 300.0
@@ -75,6 +77,7 @@ def simulate(seed: int, folder: Path) -> Verdict:
 
 async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPool:
     pool = SimulatedPool(loop, folder, verdict.seed)
+    loop.after_step = checks.Watch(pool).look
     pool.start()
     await asyncio.sleep(5)
     _submit(pool)
@@ -130,6 +133,7 @@ def _release_held(pool: SimulatedPool) -> None:
 async def _run_the_last(pool: SimulatedPool, verdict: Verdict) -> None:
     """Have the mended pool run one more job of each user."""
     loop = pool.table.loop
+    await asyncio.sleep(_NOTICED_SECONDS)
     wishes = []
     for user in pool.users:
         wishes.append(Wish(f"{user.name}-last", seconds=1.0, code=0))
