@@ -42,7 +42,7 @@ MISSING = {
         r"HasCommonFilesTransfer|HasJobNetworking|HasRotationalScratch|MappingMethod": (
             "abilities, not statistics"
         ),
-        r"CondorScratchDir|LastFetchWork\w+|Unhibernate": "not statistics",
+        r"LastFetchWork\w+|Unhibernate": "not statistics",
     },
 }
 # What Kettle publishes and the reference does not.
@@ -53,7 +53,7 @@ MORE = {
     "Machine": r"CpuIsBusy|IsOwner",
     "Negotiator": r"MonitorSelf(User|Sys)CpuTime",
     "Scheduler": r"MonitorSelf(User|Sys)CpuTime",
-    "StartD": r"ExecuteVolume|TargetType|MonitorSelf(User|Sys)CpuTime",
+    "StartD": r"CondorScratchDir|ExecuteVolume|TargetType|MonitorSelf(User|Sys)CpuTime",
 }
 
 
