@@ -392,7 +392,8 @@ def test_each_daemon_has_its_log(pool: PersonalPool, work: Path) -> None:
         "ShadowLog",
         "StartLog",
     } <= names
-    assert any(name.startswith("StarterLog.slot1_") for name in names)
+    starters = [name for name in names if name.startswith("StarterLog.slot1_")]
+    assert "** PID = " in Path(pool.log_folder, starters[0]).read_text()
 
 
 @shows("R085")

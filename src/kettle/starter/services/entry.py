@@ -170,4 +170,11 @@ def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:
         needed=False,
     )
     settings.apply(log)
+    log.banner(
+        [
+            "condor_starter (CONDOR_STARTER) STARTING UP",
+            CONDOR_VERSION,
+            f"PID = {os.getpid()} RealUID = {os.getuid()}",
+        ]
+    )
     return log
