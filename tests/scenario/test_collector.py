@@ -162,6 +162,25 @@ def test_an_offline_ad_survives_the_collector(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+def test_an_offline_ad_that_is_withdrawn_is_gone_for_good(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        log = tmp_path / "ads"
+        text = f"COLLECTOR_PERSISTENT_AD_LOG = {log}\n"
+        first = await world.start("COLLECTOR", CollectorService, text, port=9618)
+        client = world.client()
+        await advertise(client, slot("one", Offline=True), slot("two", Offline=True))
+        stream = await connect(client, ADDRESS, Command.INVALIDATE_STARTD_ADS)
+        withdrawal = ClassAd({"MyType": "Query", "TargetType": "Machine", "Name": "one"})
+        await stream.send(stream.writer().ad(withdrawal))
+        await settled()
+        assert log.read_text().endswith("102 <one>\n")
+        await first.crash()
+        await world.start("COLLECTOR", CollectorService, text, port=9618)
+        assert await names(world.client()) == ["two"]
+
+    play(tmp_path, scenario)
+
+
 def test_the_collector_knows_itself(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         await world.start("COLLECTOR", CollectorService, port=9618)

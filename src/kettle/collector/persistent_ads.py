@@ -1,8 +1,8 @@
 """Which slot ads outlive the collector itself, and the text in which they are kept.
 
 Ads of machines that sleep (Offline) or are gone but remembered (Absent) stay in
-COLLECTOR_PERSISTENT_AD_LOG (J013, J014). They are few and change seldom, so the file is written
-whole, in the log format of the other ClassAd logs.
+COLLECTOR_PERSISTENT_AD_LOG (J013, J014), in the log format of the other ClassAd logs. They are few
+and change seldom: a change writes the file whole, and one that only goes is said at its end.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def decode_ads(data: bytes) -> list[ClassAd]:
 
 
 def encode_ads(ads: Iterable[ClassAd], *, created: int) -> str:
-    """Return a log that holds exactly these ads; keys number them."""
+    """Return a log that holds exactly these ads."""
     return "".join(
         queue_log.encode_snapshot(
             1,
             created,
             (
                 (
-                    f"<{number}>",
+                    _key(ad.string("Name") or ""),
                     "Machine",
                     "Job",
                     [
@@ -69,7 +69,17 @@ def encode_ads(ads: Iterable[ClassAd], *, created: int) -> str:
                         if name.lower() != "mytype"
                     ],
                 )
-                for number, ad in enumerate(ads)
+                for ad in ads
             ),
         )
     )
+
+
+def encode_departures(names: Iterable[str]) -> str:
+    """Return what is added to a log when the ads of these names are gone."""
+    return "".join(queue_log.encode_destroy_ad(_key(name)) for name in names)
+
+
+def _key(name: str) -> str:
+    # As the reference has it, which also takes all blanks out.
+    return f"<{''.join(name.split())}>"

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from kettle.collector.ad_kinds import SLOT
 from kettle.collector.ad_store import AdStore, StoredAd
-from kettle.collector.persistent_ads import decode_ads, encode_ads, is_persistent
+from kettle.collector.persistent_ads import (
+    decode_ads,
+    encode_ads,
+    encode_departures,
+    is_persistent,
+)
 from kettle.config.knobs.collector import CollectorKnobs as Knobs
 from kettle.errors import StorageError
 from kettle.runtime.context import Runtime
@@ -36,19 +41,26 @@ class PersistentAds:
             self.save()
 
     def save(self) -> None:
-        """Write the file anew if what belongs in it may have changed."""
+        """Bring the file up to date if what belongs in it may have changed."""
         if not self._path:
             return
         names = self._names()
         if not names and not self._written:
             return
-        ads = [entry.ad for entry in self._store.table(SLOT).values() if is_persistent(entry.ad)]
-        text = encode_ads(ads, created=int(self._runtime.clock.now()))
+        gone = [name for name in self._written if name not in names]
         try:
-            self._runtime.files.write_atomically(self._path, text, mode=0o600)
+            if gone and len(names) + len(gone) == len(self._written):
+                self._runtime.files.append(self._path, encode_departures(gone).encode())
+            else:
+                self._write_whole()
             self._written = names
         except StorageError as error:
             self._runtime.log.problem(f"Ads of sleeping machines cannot be kept: {error}")
+
+    def _write_whole(self) -> None:
+        ads = [entry.ad for entry in self._store.table(SLOT).values() if is_persistent(entry.ad)]
+        text = encode_ads(ads, created=int(self._runtime.clock.now()))
+        self._runtime.files.write_atomically(self._path, text, mode=0o600)
 
     def _names(self) -> list[str]:
         return [
