@@ -57,7 +57,8 @@ def main(argv: list[str]) -> int:
     book = Book(chosen.json)
     found: list[Finding] = []
     count = 0
-    for name in chosen.decoder or DECODERS:
+    # A campaign that is ended now and then comes to all of them.
+    for name in sorted(chosen.decoder or DECODERS, key=lambda name: book.done(name) > 0):
         for numbers in _portions(chosen, book.done(name)):
             found += _try(name, chosen.seed, numbers, len(found))
             book.note(name, len(numbers))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -35,6 +36,9 @@ def main(argv: list[str]) -> int:
         os.environ["PYTHONHASHSEED"] = "0"
         again = [sys.executable, "-m", "kettle.testing.simulation", *argv]
         os.execv(sys.executable, again)  # noqa: S606 - ourselves
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Also where a shell has us ignore it: the book is to be written, the folders removed.
+        signal.signal(number, signal.default_int_handler)
     book = Book(chosen.json, commit_of_this())
     seeds = book.missing(range(chosen.first, chosen.first + chosen.seeds))
     if len(seeds) > 1:
