@@ -7,8 +7,10 @@ Pure text: numbers in, lines out, and back. Which numbers belong into a job's ta
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 from kettle.patterns import late_pattern
 from kettle.records.event_text import one_line
@@ -31,7 +33,7 @@ class CpuTimes:
     system_seconds: float = 0.0
 
     def __str__(self) -> str:
-        return f"Usr {_clock(self.user_seconds)}, Sys {_clock(self.system_seconds)}"
+        return f"Usr {_clock(int(self.user_seconds))}, Sys {_clock(int(self.system_seconds))}"
 
     @classmethod
     def parse(cls, text: str) -> CpuTimes:
@@ -45,9 +47,9 @@ class CpuTimes:
         return cls(float(user), float(((days * 24 + hours) * 60 + minutes) * 60 + seconds))
 
 
-def _clock(seconds: float) -> str:
-    rest = max(0, int(seconds))
-    days, rest = divmod(rest, 86_400)
+@lru_cache(maxsize=1024)
+def _clock(seconds: int) -> str:
+    days, rest = divmod(max(0, seconds), 86_400)
     hours, rest = divmod(rest, 3_600)
     minutes, rest = divmod(rest, 60)
     return f"{days} {hours:02}:{minutes:02}:{rest:02}"
@@ -56,10 +58,48 @@ def _clock(seconds: float) -> str:
 NO_TIME = CpuTimes()
 
 
-def _resource_names(table: UsageTable) -> list[str]:
-    """Return the resources that a table of attributes speaks of, sorted, each once."""
+class _Row(NamedTuple):
+    """A resource's row: its label, and the attributes of a table that stand in its columns."""
+
+    label: str
+    used: str | None
+    requested: str | None
+    allocated: str | None
+    assigned: str | None
+
+
+class _Form(NamedTuple):
+    """How tables with the same attributes are laid out."""
+
+    rows: tuple[_Row, ...]
+    width: int
+
+
+# Limit: forms that are remembered; jobs have a few each.
+@lru_cache(maxsize=256)
+def _form_of(attributes: tuple[str, ...]) -> _Form:
+    spelled = {attribute.lower(): attribute for attribute in attributes}
+    names = _resource_names(attributes)
+    rows = []
+    for name in names:
+        key = name.lower()
+        averaged = spelled.get(f"{key}averageusage")
+        rows.append(
+            _Row(
+                _label(name, averaged=averaged is not None),
+                spelled.get(f"{key}usage", averaged),
+                spelled.get(f"request{key}"),
+                spelled.get(key),
+                spelled.get(f"assigned{key}"),
+            )
+        )
+    return _Form(tuple(rows), max(12, *(len(name) for name in names)) + 8 if names else 0)
+
+
+def _resource_names(attributes: Iterable[str]) -> list[str]:
+    """Return the resources that a table's attributes speak of, sorted, each once."""
     names: dict[str, str] = {}
-    for attribute in table:
+    for attribute in attributes:
         lower = attribute.lower()
         if lower.startswith("request"):
             name = attribute[len("request") :]
@@ -93,31 +133,24 @@ def _column(values: Sequence[UsageValue | None]) -> list[str]:
 
 def render_usage_table(table: UsageTable) -> list[str]:
     """Return the lines of the table of resources, heading first; none for an empty table."""
-    names = _resource_names(table)
-    if not names:
+    rows, width = _form_of(tuple(table))
+    if not rows:
         return []
-    lower = {key.lower(): value for key, value in table.items()}
-    used = _column(
-        [lower.get(f"{n}usage".lower(), lower.get(f"{n}averageusage".lower())) for n in names]
-    )
-    requested = _column([lower.get(f"request{n}".lower()) for n in names])
-    allocated = _column([lower.get(n.lower()) for n in names])
-    assigned = [lower.get(f"assigned{n}".lower()) for n in names]
-    labels = [_label(name, averaged=f"{name}averageusage".lower() in lower) for name in names]
-    width = max(12, *(len(name) for name in names)) + 8
+    used = _column([table.get(row.used or "") for row in rows])
+    requested = _column([table.get(row.requested or "") for row in rows])
+    allocated = _column([table.get(row.allocated or "") for row in rows])
+    assigned = [table.get(row.assigned or "") for row in rows]
     widths = (
-        max(8, *(len(text) for text in used)),
-        max(8, *(len(text) for text in requested)),
-        max(9, *(len(text) for text in allocated)),
+        max(8, *map(len, used)),
+        max(8, *map(len, requested)),
+        max(9, *map(len, allocated)),
     )
     some_assigned = any(value is not None for value in assigned)
     heading = ("Usage", "Request", "Allocated", "Assigned" if some_assigned else "")
     lines = [f"\t{_HEADING:<{width + 3}} : {_row(heading, widths)}"]
-    for label, *cells, names_given in zip(
-        labels, used, requested, allocated, assigned, strict=True
-    ):
+    for row, *cells, names_given in zip(rows, used, requested, allocated, assigned, strict=True):
         quoted = "" if names_given is None else f'"{one_line(str(names_given))}"'
-        lines.append(f"\t   {label:<{width}} : {_row((*cells, quoted), widths)}")
+        lines.append(f"\t   {row.label:<{width}} : {_row((*cells, quoted), widths)}")
     return lines
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from kettle.classad import ClassAd
 from kettle.policy.attribute_protection import Protection, Standing, standing
@@ -54,11 +55,19 @@ def from_report(report: ClassAd) -> dict[str, str]:
     """Return the attributes of a register_job_info or job_exit ad that the queue keeps."""
     updates: dict[str, str] = {}
     for name, text in report.own_texts():
-        lower = name.lower()
-        measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
-        if (measured or lower in _RENAMED) and len(updates) < MAX_ATTRIBUTES:
-            updates[_RENAMED.get(lower, name)] = text
+        kept = _kept_name(name)
+        if kept and len(updates) < MAX_ATTRIBUTES:
+            updates[kept] = text
     return updates
+
+
+# Limit: names that are remembered; starters say the same few about every job.
+@lru_cache(maxsize=1024)
+def _kept_name(name: str) -> str:
+    """Return the name under which the queue keeps what a starter reports; empty if it does not."""
+    lower = name.lower()
+    measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
+    return _RENAMED.get(lower, name if measured else "")
 
 
 def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:

@@ -246,10 +246,13 @@ class DurableFile:
         """Return when everything appended before this call is on disk; StorageError if not."""
         if self.broken:
             raise StorageError(f"{self.path} failed before and takes no more")
-        fds = [self._fd] if self._successor < 0 else [self._fd, self._successor]
         try:
-            # Both are asked for before either is waited for, so that they share one batch.
-            await asyncio.gather(*(self._synchronizer.sync(fd) for fd in fds))
+            if self._successor < 0:
+                await self._synchronizer.sync(self._fd)
+            else:
+                # Both are asked for before either is waited for, so that they share one batch.
+                both = (self._fd, self._successor)
+                await asyncio.gather(*(self._synchronizer.sync(fd) for fd in both))
         except OSError as error:
             self.broken = True
             raise _error("sync", self.path, error) from error

@@ -112,7 +112,8 @@ class _Host:
     pump: asyncio.Task[None] | None = None
     idle_timer: asyncio.TimerHandle | None = None
     jobs: set[JobId] = field(default_factory=set)
-    made: float = 0.0
+    # When it gets no further jobs, by the steady clock (SHADOW_WORKLIFE).
+    old_at: float = 0.0
     began: float = 0.0
 
     def stop_timer(self) -> None:
@@ -218,14 +219,14 @@ class ShadowHosts:
             host = None
         if host is None:
             host = self._current[job.user] = _Host(job.user, job.owner)
-            host.made = self._schedd.runtime.clock.monotonic()
+            runtime = self._schedd.runtime
+            host.old_at = runtime.clock.monotonic() + runtime.config[ShadowKnobs.SHADOW_WORKLIFE]
             self._all.add(host)
             tasks.spawn(self._serve(host), f"shadow host of {host.user}")
         return host
 
     def _is_old(self, host: _Host) -> bool:
-        age = self._schedd.runtime.clock.monotonic() - host.made
-        return age > self._schedd.runtime.config[ShadowKnobs.SHADOW_WORKLIFE]
+        return self._schedd.runtime.clock.monotonic() > host.old_at
 
     def _retire(self, host: _Host) -> None:
         """Give a host no further jobs; without any it ends now, else with the last one."""

@@ -141,6 +141,10 @@ class JobRecord:
         """Write a line to the shadow's log."""
         self.host.log(f"({self.name}) {text}")
 
+    def log_detail(self, text: str) -> None:
+        """Write a line that D_FULLDEBUG asks for."""
+        self.host.runtime.log.full(f"({self.name}) {text}")
+
     def trace(self, step: Step, detail: str = "") -> None:
         """Leave a line of the job's step in the log, where that is wanted."""
         trace(self.host.runtime.log, self.job, step, detail)

@@ -167,7 +167,7 @@ class RunningShadow(Run):
         before = self.state.phase
         self.state, effects = step(self.state, event)
         if self.state.phase is not before:
-            self.log(f"{before.value} -> {self.state.phase.value}: {event.value}")
+            self.log_detail(f"{before.value} -> {self.state.phase.value}: {event.value}")
         await self._perform(effects)
         self.wake.set()
 
@@ -384,7 +384,8 @@ class RunningShadow(Run):
         starts = (self.job.integer("NumJobStarts") or 0) + 1
         self.update(texts({"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}))
         self.write_event(job_events.execute_event(self.startd_address, self.info))
-        self.watch_policy()
+        if "AllowedExecuteDuration" in self.job:
+            self.watch_policy()
 
     def _note_suspension(self) -> None:
         now = int(self.host.now())
