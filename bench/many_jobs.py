@@ -3,9 +3,9 @@
     python bench/many_jobs.py [--jobs 100000] [--seconds 10] [--json FILE]
 
 All jobs are submitted at once, on 8 slots, with an event log. Every few seconds a line is printed:
-jobs that have ended, jobs a second, CPU of a job by daemon since the last line (divided by the fixed
-piece of Python of `job_cost.py`, since the machine may be busy), and private memory by daemon. The
-first and the last quarter of the run are compared at the end.
+jobs that have ended, jobs a second, CPU of a job by daemon since the last line (beside the fixed
+piece of Python of `job_cost.py`, since the machine may be busy; starters that end count with their
+last job), and private memory by daemon. The first and the last quarter are compared at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a running job takes of the access point's memory: schedd and shadows, with few and with many.
+"""What a running job takes of the access point's memory, in schedd and shadows.
 
     python bench/running_jobs.py [--jobs N] [--peer-jobs N] [--json FILE]
 
@@ -55,15 +55,24 @@ def private_kb(pids: list[int]) -> float:
     """Return what processes share with nobody."""
     total = 0
     for pid in pids:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        try:
+            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            # It ended a moment ago.
+            continue
+        for line in text.splitlines():
             if line.startswith(("Private_Clean:", "Private_Dirty:")):
                 total += int(line.split()[1])
     return float(total)
 
 
-def access_point(master: int) -> list[int]:
-    """Return the schedd and the shadows below a master."""
-    return [one.pid for one in processes_below(master) if one.name in ("schedd", "shadow")]
+def access_point(master: int) -> dict[str, float]:
+    """Return the private memory of the schedd and of the shadows below a master, in kB."""
+    pids: dict[str, list[int]] = {"schedd": [], "shadow": []}
+    for one in processes_below(master):
+        if one.name in pids:
+            pids[one.name].append(one.pid)
+    return {name: private_kb(found) for name, found in pids.items()}
 
 
 def measure(
@@ -71,7 +80,7 @@ def measure(
 ) -> dict[str, float]:
     """Run some jobs and then many; return what each of the many adds."""
     found: dict[str, float] = {"jobs": jobs}
-    sizes: list[float] = []
+    sizes: list[dict[str, float]] = []
     for name, count in (("few", FEW), ("many", jobs)):
         submit(count)
         deadline = time.monotonic() + _PATIENCE_SECONDS
@@ -82,9 +91,12 @@ def measure(
             time.sleep(1)
         # What the starts themselves have needed goes.
         time.sleep(10)
-        sizes.append(private_kb(access_point(master)))
-        found[f"private_kb_with_{name}"] = sizes[-1]
-    found["private_kb_a_job"] = round((sizes[1] - sizes[0]) / jobs, 1)
+        sizes.append(access_point(master))
+        found[f"private_kb_with_{name}"] = sum(sizes[-1].values())
+    few, many = sizes
+    for name in few:
+        found[f"{name}_kb_a_job"] = round((many[name] - few[name]) / jobs, 1)
+    found["private_kb_a_job"] = round((sum(many.values()) - sum(few.values())) / jobs, 1)
     return found
 
 

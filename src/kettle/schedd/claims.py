@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from weakref import WeakValueDictionary
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
@@ -162,6 +163,8 @@ class Claims:
     def __init__(self) -> None:
         self.by_id: dict[str, Claim] = {}
         self.by_job: dict[JobId, Claim] = {}
+        # The first granted slot of each startd whose slots are claimed.
+        self._machines: WeakValueDictionary[str, ClassAd] = WeakValueDictionary()
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -177,6 +180,21 @@ class Claims:
         self.by_id.pop(claim.id, None)
         claim.id = claim_id
         self.by_id[claim_id] = claim
+
+    def shared(self, startd_address: str, slot: ClassAd) -> ClassAd:
+        """Return a slot's ad as what it has beside that of another slot of its machine.
+
+        The slots of a machine differ in a tenth of their attributes, and each claim keeps its ad.
+        """
+        base = self._machines.get(startd_address)
+        if base is None or not base.table.keys() <= slot.table.keys():
+            # Nothing of another ad may show through.
+            base = self._machines[startd_address] = slot.copy()
+        own = ClassAd(parent=base)
+        for name, text in slot.own_texts():
+            if base.text(name) != text:
+                own.insert_text(name, text)
+        return own
 
     def assign(self, claim: Claim, job: JobId | None) -> None:
         """Note which job the claim is for now."""

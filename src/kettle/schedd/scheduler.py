@@ -191,7 +191,8 @@ class Scheduler:
         wanted = job if job is not None and job.status == JobStatus.IDLE else None
         # The startd gives a new claim id to what is left, and the granted slot keeps the old one.
         self.claims.rename(claim, granted[0][0] or claim.id)
-        claim.slot = _keep_group(granted[0][1], claim.slot)
+        slot = _keep_group(granted[0][1], claim.slot)
+        claim.slot = self.claims.shared(claim.startd_address, slot)
         for claim_id, slot in granted[1:]:
             self._take_extra(claim, claim_id, slot)
         if reply.leftover is not None:

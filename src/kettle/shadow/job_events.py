@@ -33,15 +33,29 @@ def _resources(ad: ClassAd, attribute: str) -> list[str]:
     return (ad.string(attribute) or "Cpus Memory Disk GPUs").replace(",", " ").split()
 
 
-def execute_event(startd_address: str, info: ClassAd) -> ExecuteEvent:
-    """Return event 001; `info` is what register_starter_info said."""
-    event = ExecuteEvent(host=startd_address, slot_name=info.string("Name"))
+def starter_facts(info: ClassAd) -> ClassAd:
+    """Return what events need of what register_starter_info said: a thousand shadows keep it."""
+    facts = ClassAd()
+    for name in ("Name", "MachineResources", *_announced(info)):
+        text = info.text(name)
+        if text is not None:
+            facts.insert_text(name, text)
+    return facts
+
+
+def _announced(info: ClassAd) -> list[str]:
+    """Return the attributes of a slot that event 001 tells of."""
     names = ["CondorScratchDir", *_resources(info, "MachineResources")]
-    for name in names:
-        for attribute in (name, f"Available{name}"):
-            text = info.text(attribute)
-            if text is not None:
-                event.properties[attribute] = text
+    return [attribute for name in names for attribute in (name, f"Available{name}")]
+
+
+def execute_event(startd_address: str, facts: ClassAd) -> ExecuteEvent:
+    """Return event 001; `facts` are `starter_facts`'."""
+    event = ExecuteEvent(host=startd_address, slot_name=facts.string("Name"))
+    for attribute in _announced(facts):
+        text = facts.text(attribute)
+        if text is not None:
+            event.properties[attribute] = text
     event.properties.pop("Swap", None)
     return event
 

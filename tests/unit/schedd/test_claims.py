@@ -94,3 +94,15 @@ def test_removing_a_claim_leaves_one_that_took_its_id() -> None:
     book.add(new)
     book.remove(old)
     assert book.by_id[new.id] is new
+
+
+def test_a_slot_s_ad_says_the_same_when_it_keeps_only_what_its_neighbour_does_not_say() -> None:
+    claims = Claims()
+    machine = {"Machine": "ep", "Arch": "X86_64", "Cpus": 1, "SlotWeight": "Cpus"}
+    ads = [ClassAd({**machine, "Name": f"slot1_{number}@ep"}) for number in (1, 2)]
+    ads.append(ClassAd({"Machine": "ep", "Name": "slot1_3@ep", "GPUs": 1}))
+    ads.append(ClassAd({**machine, "Name": "slot1_4@ep", "GPUs": 2}))
+    kept = [claims.shared("<1.2.3.4:5>", ad) for ad in ads]
+    assert kept == ads
+    assert kept[1].own_names() == ["Name"]
+    assert "Arch" not in kept[2]

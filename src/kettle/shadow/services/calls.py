@@ -78,9 +78,7 @@ async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
 
 
 async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -> Reply:
-    shadow.info = call.info
-    # A thousand shadows do not keep a thousand slot ads; what events need is beside it.
-    shadow.info.discard("SlotAd")
+    shadow.info = job_events.starter_facts(call.info)
     shadow.starter_address = call.info.string("StarterIpAddr") or ""
     if shadow.starter_address:
         # Kept in the queue, so that a later shadow finds the starter too.
