@@ -15,7 +15,6 @@ TOO_COMPLEX = {
     "client running_job.peek",
     "records event_forms.event_ad",
     "records event_forms.event_from_ad",
-    "records event_usage.render_usage_table",
     "runtime logs.parse_verbosity",
     "startd ads._fill_rollup",
     "starter peek.plan_look",
