@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, KettleError, WireError
+from kettle.errors import KettleError, WireError
 from kettle.matchmaking.unreachable import Unreachable
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
@@ -96,9 +96,11 @@ class ClaimCommands:
             reply = await self._ask(claim, job)
         except (KettleError, OSError, TimeoutError) as error:
             service.runtime.log(f"No claim {claim.public_id} for job {job.id}: {error}")
-            if isinstance(error, ConnectionLost | OSError):
-                self._leave_alone(claim.startd_address)
+            # Whoever answers nonsense would be asked again at once, and so for ever.
+            self._leave_alone(claim.startd_address)
             service.scheduler.on_claim_failed(claim)
+            # Others may have a slot for the job meanwhile.
+            service.ads.want_matches()
             return
         self._unreachable.on_answered(claim.startd_address)
         if reply.accepted:
