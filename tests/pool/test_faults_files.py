@@ -124,6 +124,10 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
         6,
         "writing to file {0}/out: (errno 6) No such device or address",
     ),
+    "no room for the output": (
+        "executable = /bin/echo\ntransfer_executable = false\narguments = words\n"
+        "output = /dev/full\n" + THERE, nothing, nothing,
+        12, 28, "writing to file /dev/full: (errno 28) No space left on device"),
     "shared output is a folder": (
         TRUE + HERE + "output = out\n",
         nothing,
