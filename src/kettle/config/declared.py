@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from kettle.config import knobs
 from kettle.config.knob import Knob
+from kettle.config.knobs.history import HISTORIES
 
 if TYPE_CHECKING:
     from kettle.config.store import Config
@@ -44,10 +45,18 @@ def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
     reported.
     """
     declared = declared_knobs()
+    # They have no default, so no row of their own.
+    unset = {f"MAX_{which}_{word}" for which in HISTORIES for word in ("LOG", "ROTATIONS")}
     texts = " ".join(macro.text for macro in config.entries()).upper()
     for macro in config.entries():
         name = macro.name.upper()
-        if name in declared or "." in name or f"$({name}" in texts or config.find_default(name):
+        if (
+            name in declared
+            or name in unset
+            or "." in name
+            or f"$({name}" in texts
+            or config.find_default(name)
+        ):
             continue
         near = config.nearest(name)
         if near and abs(len(near) - len(name)) <= 1:

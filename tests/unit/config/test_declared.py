@@ -24,3 +24,12 @@ def test_a_value_that_its_knob_does_not_take_is_named_with_its_place() -> None:
 def test_a_misspelt_knob_is_found_and_a_macro_of_one_s_own_is_not() -> None:
     config = Config.from_text("NUM_CPUZ = 3\nMY_THING = 4\nNUM_CPUX = 5\nFOO = $(NUM_CPUX)\n")
     assert [(name, near) for name, _, near in find_slips(config)] == [("NUM_CPUZ", "NUM_CPUS")]
+
+
+def test_names_that_have_no_default_are_no_slips() -> None:
+    config = Config.from_text(
+        "MAX_HISTORY_LOG = 1\nMAX_EPOCH_HISTORY_ROTATIONS = 2\nKETTLE_METRICS_PRT = 1\n",
+        subsystem="MASTER",
+    )
+    found = [(name, near) for name, _, near in find_slips(config)]
+    assert found == [("KETTLE_METRICS_PRT", "KETTLE_METRICS_PORT")]

@@ -63,6 +63,15 @@ def test_the_knobs_say_when_files_are_rotated() -> None:
     assert read_rotation(config) == RotationRules()
 
 
+def test_the_history_of_epochs_has_bounds_of_its_own_or_those_of_the_history() -> None:
+    text = "MAX_HISTORY_LOG = 5000\nMAX_HISTORY_ROTATIONS = 4\n"
+    config = Config.from_text(text)
+    assert read_rotation(config, "EPOCH_HISTORY") == RotationRules(5000, 4)
+    config = Config.from_text(text + "MAX_EPOCH_HISTORY_LOG = 7\nMAX_EPOCH_HISTORY_ROTATIONS = 1\n")
+    assert read_rotation(config, "EPOCH_HISTORY") == RotationRules(7, 1)
+    assert read_rotation(config) == RotationRules(5000, 4)
+
+
 def small(number: int) -> Callable[[int], bytes]:
     return lambda offset: f"ClusterId = {number}\n*** Offset = {offset} ProcId = 0\n".encode()
 

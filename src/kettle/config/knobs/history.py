@@ -1,6 +1,9 @@
 """Knobs of the histories: a pure table."""
 
-from kettle.config.knob import boolean, integer, path
+from kettle.config.knob import boolean, family, integer, path
+
+HISTORIES = ("HISTORY", "EPOCH_HISTORY")
+"""The files that have bounds of their own; those of epochs are the history's where unset."""
 
 
 class HistoryKnobs:
@@ -48,4 +51,16 @@ class HistoryKnobs:
     SYSTEM_JOB_MACHINE_ATTRS_HISTORY_LENGTH = integer(
         "1",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
+    )
+    MAX_WHICH_LOG = family(
+        "MAX_{which}_LOG",
+        integer,
+        "",
+        doc="How many bytes a history file (HISTORY, EPOCH_HISTORY) may have; 20 MiB where unset.",
+    )
+    MAX_WHICH_ROTATIONS = family(
+        "MAX_{which}_ROTATIONS",
+        integer,
+        "",
+        doc="How many older files of a history (HISTORY, EPOCH_HISTORY) stay; 2 where unset.",
     )

@@ -6,10 +6,6 @@ from kettle.config.knob import path, string
 class KettleKnobs:
     """Knobs of Kettle's own."""
 
-    KETTLE_METRICS_PORT = string(
-        "",
-        doc="The port at which the master serves /metrics and /healthz; empty for none, 0 for any.",
-    )
     KETTLE_METRICS_ADDRESS = string(
         "127.0.0.1",
         doc="The address that it serves them at; everybody who reaches it may read them.",
@@ -17,4 +13,8 @@ class KettleKnobs:
     KETTLE_METRICS_ADDRESS_FILE = path(
         "$(LOG)/.metrics_address",
         doc="Where the master says at which URL it serves them.",
+    )
+    KETTLE_METRICS_PORT = string(
+        "",
+        doc="The port at which the master serves /metrics and /healthz; empty for none, 0 for any.",
     )

@@ -33,11 +33,18 @@ _RECORD_BYTES = 4096
 _FEW = 100
 
 
-def read_rotation(config: Config) -> history.RotationRules:
-    """Take the rules for all history files from the configuration (R070)."""
+def read_rotation(config: Config, which: str = "HISTORY") -> history.RotationRules:
+    """Take the rules for a history (HISTORY, EPOCH_HISTORY) from the configuration (R070).
+
+    What is not said of another one is as for HISTORY.
+    """
     if config.boolean("ENABLE_HISTORY_ROTATION") is False:
         return history.RotationRules()
-    most, rotations = config.integer("MAX_HISTORY_LOG"), config.integer("MAX_HISTORY_ROTATIONS")
+    most, rotations = config.integer(f"MAX_{which}_LOG"), config.integer(f"MAX_{which}_ROTATIONS")
+    if most is None:
+        most = config.integer("MAX_HISTORY_LOG")
+    if rotations is None:
+        rotations = config.integer("MAX_HISTORY_ROTATIONS")
     return history.RotationRules(
         most_bytes=_MOST_BYTES if most is None else max(0, most),
         rotations=2 if rotations is None else max(1, rotations),

@@ -46,9 +46,10 @@ class HistoryFiles:
 
     def _take_over(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        files, rules = self._runtime.files, read_rotation(self._runtime.config)
-        self._jobs = RecordFile(files, settings.history, rules)
-        self._epochs = RecordFile(files, settings.epoch_history, rules)
+        files, config = self._runtime.files, self._runtime.config
+        self._jobs = RecordFile(files, settings.history, read_rotation(config))
+        epochs = read_rotation(config, "EPOCH_HISTORY")
+        self._epochs = RecordFile(files, settings.epoch_history, epochs)
         left_out = () if settings.history_has_environment else ENVIRONMENT
         self._records = JobRecords(frozenset(left_out))
 
