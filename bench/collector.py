@@ -16,13 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 sys.path.append(str(Path(__file__).parent))
 
-from peer import PeerPool, peer_pool
+from peer import PeerPool, daemon_cpu, find_daemon, machine, peer_pool, tools_cpu
 
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
@@ -84,14 +86,16 @@ def send_ads(config_file: str, count: int) -> float:
         ad = ClassAd()
         ad.insert_lines(lines_of(number))
         ads.append(ad)
-    began = time.perf_counter()
     with connector.connect(collector, Command.UPDATE_STARTD_AD, timeout=60.0) as stream:
+        bodies = []
         for number, ad in enumerate(ads):
+            writer = stream.writer()
             if number:
-                writer = stream.writer().integer(int(Command.UPDATE_STARTD_AD))
-            else:
-                writer = stream.writer()
-            stream.post(writer.ad(ad))
+                writer.integer(int(Command.UPDATE_STARTD_AD))
+            bodies.append(writer.ad(ad).getvalue())
+        began = time.perf_counter()
+        for body in bodies:
+            stream.post_body(body)
         stream.flush()
         ask = ClassAd({"MyType": "Query", "TargetType": "Machine", "LimitResults": 1})
         ask.insert_text("Requirements", f'Name == "slot1@host{count - 1}"')
@@ -103,32 +107,57 @@ def send_ads(config_file: str, count: int) -> float:
             time.sleep(0.02)
 
 
-def measure_ours(count: int) -> dict[str, float]:
-    """Take every figure of our pool."""
+class Meter:
+    """The figures of one pool: of the clock, and CPU seconds of tools and collector together."""
+
+    def __init__(self, folder: str) -> None:
+        self.collector = find_daemon(b"condor_collector", folder)
+        self.figures: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
+
+    def take(self, figure: str, work: Callable[[], float], *, times: int = 1) -> None:
+        """Take one figure, the best of several times."""
+        for _ in range(times):
+            before = daemon_cpu(self.collector) + tools_cpu()
+            seconds = work()
+            time.sleep(0.3)  # an answering child has to be reaped to be counted
+            used = daemon_cpu(self.collector) + tools_cpu() - before
+            self.figures[figure] = min(seconds, self.figures.get(figure, seconds))
+            name = figure.removesuffix("_seconds")
+            self.cpu[name] = min(used, self.cpu.get(name, used))
+
+
+def measure_ours(count: int) -> Meter:
+    """Take every figure of our pool; who sends the ads is not counted."""
     with tempfile.TemporaryDirectory(prefix="kettle-bench-") as name:
         Path(name).chmod(0o755)
         pool = PersonalPool(str(Path(name) / "pool"), configuration="START = false\n")
         pool.make()
         pool.start()
         try:
-            figures = {"ads_in_seconds": send_ads(pool.config_file, count)}
+            meter = Meter(pool.folder)
+            meter.take("ads_in_seconds", lambda: send_ads(pool.config_file, count))
             for figure, words in _QUERIES.items():
-                figures[figure] = min(tool("condor_status", *words, pool=pool)[0] for _ in range(3))
+                meter.take(figure, partial(_ask, pool, words), times=3)
         finally:
             pool.stop(how="fast")
-    return figures
+    return meter
 
 
-def measure_peer(pool: PeerPool, count: int) -> dict[str, float]:
+def _ask(pool: PersonalPool, words: tuple[str, ...]) -> float:
+    return tool("condor_status", *words, pool=pool)[0]
+
+
+def measure_peer(pool: PeerPool, count: int) -> Meter:
     """Take every figure of the peer's."""
     text = "\n\n".join("\n".join(lines_of(number)) for number in range(count)) + "\n"
     (pool.folder / "user/ads").write_text(text)
     words = ("condor_advertise", "-multiple", "UPDATE_STARTD_AD", f"/tmp/{pool.name}/user/ads")
-    figures = {"ads_in_seconds": _timed(pool.argv(*words))}
+    meter = Meter(f"/tmp/{pool.name}")
+    meter.take("ads_in_seconds", lambda: _timed(pool.argv(*words)))
     for figure, options in _QUERIES.items():
-        argv = pool.argv("condor_status", *options)
-        figures[figure] = min(_timed(argv) for _ in range(3))
-    return figures
+        meter.take(figure, partial(_timed, pool.argv("condor_status", *options)), times=3)
+    return meter
 
 
 def _timed(argv: list[str]) -> float:
@@ -145,13 +174,24 @@ def main() -> None:
     arguments = parser.parse_args()
     ours = measure_ours(arguments.ads)
     with peer_pool(f"bench-collector-{os.getpid()}") as peer:
-        theirs = measure_peer(peer, arguments.ads) if peer is not None else {}
+        theirs = measure_peer(peer, arguments.ads) if peer is not None else None
     print(f"{arguments.ads} ads of {ATTRIBUTES}{'':<16} Kettle    target   HTCondor")
-    for figure, value in ours.items():
-        beside = f"{theirs[figure]:10.4g}" if figure in theirs else "         -"
+    for figure, value in ours.figures.items():
+        beside = f"{theirs.figures[figure]:10.4g}" if theirs is not None else "         -"
         print(f"{figure:<32} {value:8.4g} {TARGETS[figure]:8.4g} {beside}")
+    for figure, value in ours.cpu.items():
+        beside = f"{theirs.cpu[figure]:10.4g}" if theirs is not None else "         -"
+        print(f"{figure + ', CPU seconds':<32} {value:8.4g}          {beside}")
     if arguments.json:
-        found = {"ads": arguments.ads, "kettle": ours, "peer": theirs, "targets": TARGETS}
+        found = {
+            **machine(),
+            "ads": arguments.ads,
+            "kettle": ours.figures,
+            "peer": theirs.figures if theirs is not None else {},
+            "targets": TARGETS,
+            "kettle_cpu_seconds": ours.cpu,
+            "peer_cpu_seconds": theirs.cpu if theirs is not None else {},
+        }
         Path(arguments.json).write_text(json.dumps(found, indent=2) + "\n")
 
 

@@ -4,7 +4,8 @@
 
 Prints each figure beside its target and, where $KETTLE_PEER_ROOT names a chroot with the real
 HTCondor, beside what that takes in the same run. Seconds are of the whole tool, from its start to
-its end; memory is the schedd's PSS after the jobs came in.
+its end; CPU seconds are those of the tool and of the schedd with its children together, which mean
+something on a busy machine, too. Memory is the schedd's PSS after the jobs came in.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 # Not `queue` of the standard library, which others import by that name.
@@ -24,7 +27,7 @@ sys.path.pop(0)
 sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 sys.path.append(str(Path(__file__).parent))
 
-from peer import PeerPool, peer_pool
+from peer import PeerPool, daemon_cpu, find_daemon, machine, peer_pool, tools_cpu
 
 from kettle.pool.personal import PersonalPool
 from pool import tool
@@ -62,20 +65,6 @@ def pss_mb(pid: int) -> float:
     return int(found[1]) / 1024 if found else 0.0
 
 
-def schedd_pid(folder: str) -> int:
-    """Return the schedd whose working folder or command line lies in `folder`."""
-    for name in os.listdir("/proc"):
-        if name.isdecimal():
-            try:
-                line = Path(f"/proc/{name}/cmdline").read_bytes()
-                where = os.readlink(f"/proc/{name}/cwd")
-            except OSError:
-                continue
-            if line.startswith(b"condor_schedd") and b"zygote" not in line and folder in where:
-                return int(name)
-    raise SystemExit(f"no schedd in {folder}")
-
-
 class Ours:
     """Our pool."""
 
@@ -95,7 +84,11 @@ class Ours:
 
     def memory(self) -> float:
         """Return the schedd's memory in MB."""
-        return pss_mb(schedd_pid(self.pool.folder))
+        return pss_mb(self.schedd())
+
+    def schedd(self) -> int:
+        """Return the schedd's pid."""
+        return find_daemon(b"condor_schedd", self.pool.folder)
 
 
 class Theirs:
@@ -116,7 +109,11 @@ class Theirs:
 
     def memory(self) -> float:
         """Return the schedd's memory in MB."""
-        return pss_mb(schedd_pid(f"/tmp/{self.pool.name}"))
+        return pss_mb(self.schedd())
+
+    def schedd(self) -> int:
+        """Return the schedd's pid."""
+        return find_daemon(b"condor_schedd", f"/tmp/{self.pool.name}")
 
 
 def _timed(argv: list[str]) -> float:
@@ -125,23 +122,38 @@ def _timed(argv: list[str]) -> float:
     return time.perf_counter() - began
 
 
-def measure(side: Ours | Theirs, jobs: int) -> dict[str, float]:
-    """Take every figure of one pool."""
+def measure(side: Ours | Theirs, jobs: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Take every figure of one pool: those of the clock, and CPU seconds."""
     figures: dict[str, float] = {}
+    cpu: dict[str, float] = {}
+
+    def take(figure: str, work: Callable[[], float]) -> float:
+        pid = side.schedd()
+        before = daemon_cpu(pid) + tools_cpu()
+        seconds = work()
+        time.sleep(0.3)  # an answering child has to be reaped to be counted
+        used = daemon_cpu(pid) + tools_cpu() - before
+        cpu[figure] = min(used, cpu.get(figure, used))
+        return seconds
+
     few = jobs // 10
-    seconds = side.submit(SUBMIT.replace("{count}", str(few)))
+    text = SUBMIT.replace("{count}", str(few))
+    seconds = take("submit_10000_procs", lambda: side.submit(text))
     figures["submit_10000_procs_per_second"] = few / seconds
-    figures["submit_million_late_seconds"] = side.submit(LATE.replace("{count}", "1000000"))
+    late = LATE.replace("{count}", "1000000")
+    figures["submit_million_late_seconds"] = take("submit_million_late", lambda: side.submit(late))
     side.seconds("condor_rm", "-all")
     _wait_until_empty(side)
     side.submit(SUBMIT.replace("{count}", str(jobs)))
     time.sleep(1.0)
     for name, words in _QUERIES.items():
-        runs = [side.seconds("condor_q", *words) for _ in range(3)]
-        figures[name] = min(runs)
+        figures[name] = min(
+            take(name.removesuffix("_seconds"), partial(side.seconds, "condor_q", *words))
+            for _ in range(3)
+        )
     figures["schedd_mb"] = side.memory()
-    figures["rm_all_seconds"] = side.seconds("condor_rm", "-all")
-    return figures
+    figures["rm_all_seconds"] = take("rm_all", lambda: side.seconds("condor_rm", "-all"))
+    return figures, cpu
 
 
 def _wait_until_empty(side: Ours | Theirs) -> None:
@@ -171,17 +183,28 @@ def main() -> None:
         pool.make()
         pool.start()
         try:
-            ours = measure(Ours(pool, work), arguments.jobs)
+            ours, our_cpu = measure(Ours(pool, work), arguments.jobs)
         finally:
             pool.stop(how="fast")
     with peer_pool(f"bench-queue-{os.getpid()}") as peer:
-        theirs = measure(Theirs(peer), arguments.jobs) if peer is not None else {}
+        theirs, their_cpu = measure(Theirs(peer), arguments.jobs) if peer is not None else ({}, {})
     print(f"{arguments.jobs} jobs{'':<22} Kettle    target   HTCondor")
     for figure, value in ours.items():
         beside = f"{theirs[figure]:10.4g}" if figure in theirs else "         -"
         print(f"{figure:<32} {value:8.4g} {TARGETS[figure]:8.4g} {beside}")
+    for figure, value in our_cpu.items():
+        beside = f"{their_cpu[figure]:10.4g}" if figure in their_cpu else "         -"
+        print(f"{figure + ', CPU seconds':<32} {value:8.4g}          {beside}")
     if arguments.json:
-        found = {"jobs": arguments.jobs, "kettle": ours, "peer": theirs, "targets": TARGETS}
+        found = {
+            **machine(),
+            "jobs": arguments.jobs,
+            "kettle": ours,
+            "peer": theirs,
+            "targets": TARGETS,
+            "kettle_cpu_seconds": our_cpu,
+            "peer_cpu_seconds": their_cpu,
+        }
         Path(arguments.json).write_text(json.dumps(found, indent=2) + "\n")
 
 

@@ -13,7 +13,13 @@ import argparse
 import gc
 import json
 import random
+import sys
 import time
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parent))
+
+from peer import machine
 
 from kettle.classad import ClassAd, parse_old_ad, symmetric_match
 from kettle.config import Config
@@ -176,7 +182,7 @@ def main() -> None:
         print(f"{name:28} {value}")
     if given.json:
         with open(given.json, "w") as file:
-            json.dump(figures, file, indent=1)
+            json.dump({**machine(), **figures}, file, indent=1)
 
 
 if __name__ == "__main__":
