@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pwd
 from collections.abc import Callable
 from functools import partial
@@ -90,7 +91,9 @@ def test_daemons_go_on_without_a_line_of_log_and_say_so_when_there_is_room(
 ) -> None:
     with personal_pool(tmp_path) as pool:
         pool.stop(how="fast")
-        with small_disk(Path(pool.log_folder), "1m") as log:
+        with small_disk(Path(pool.log_folder), "1m") as log, contextlib.ExitStack() as stack:
+            # Whoever stops the pool has to see its lock, which lies here.
+            stack.callback(pool.stop, how="fast")
             pool.start()
             pids = {name: daemon_pid(pool, f"condor_{name}") for name in ("schedd", "startd")}
             filler = fill(log)
@@ -101,7 +104,6 @@ def test_daemons_go_on_without_a_line_of_log_and_say_so_when_there_is_room(
             told = "lines of this log could not be written: No space left on device"
             wait_until(lambda: told in log_text(pool, "ShadowLog"), 10)
             assert pids == {name: daemon_pid(pool, f"condor_{name}") for name in pids}
-            pool.stop(how="fast")
 
 
 def test_a_full_folder_of_event_logs_holds_the_job_and_its_events_follow_when_there_is_room(
