@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kettle.testing.simulation.machines import Machine
     from kettle.testing.simulation.pool import SimulatedPool
 
-_EVENT = re.compile(r"^(\d{3}) \((\d+)\.(\d+)\.", re.MULTILINE)
+_EVENT = re.compile(r"^(\d{3}) \(\d+\.\d+\.", re.MULTILINE)
 _COMPLETED, _REMOVED = "4", "3"
 
 
@@ -69,6 +69,7 @@ class Watch:
             for user, wish in self._pool.wishes()
             if user.machine is machine
             and wish.acknowledged
+            and wish.procs == 1
             and wish.name not in witness.gone
             and queue.job(wish.cluster, 0) is None
         ]
@@ -85,7 +86,7 @@ class Watch:
 def is_finished(pool: SimulatedPool) -> bool:
     """Whether every acknowledged job is out of its queue."""
     return all(machine.service("SCHEDD") is not None for machine in pool.access_points) and all(
-        user.machine.service("SCHEDD").queue.job(wish.cluster, 0) is None
+        wish.cluster not in user.machine.service("SCHEDD").queue.clusters
         for user, wish in pool.wishes()
         if wish.acknowledged
     )
@@ -99,9 +100,7 @@ def find_violations(pool: SimulatedPool) -> list[str]:
     }
     for user, wish in pool.wishes():
         if wish.acknowledged:
-            history = histories[user.machine.name]
-            records = [each for each in history if each.get("ClusterId") == str(wish.cluster)]
-            found += _check_job(pool, user, wish, records)
+            found += _check_wish(pool, user, wish, histories[user.machine.name])
     for execution in pool.witness.executions:
         if execution.ended is None:
             found.append(f"job {execution.job} still runs on {execution.machine} at the end")
@@ -147,23 +146,39 @@ def _claimed_slots(machine: Machine) -> Iterator[str]:
             yield f"{record.name} of {machine.name} stays {state}/{activity}"
 
 
+def _check_wish(
+    pool: SimulatedPool, user: User, wish: Wish, history: list[dict[str, str]]
+) -> Iterator[str]:
+    """Yield what is wrong with the jobs of a cluster that has left the queue."""
+    for proc, job in enumerate(wish.jobs):
+        records = [
+            each
+            for each in history
+            if (each.get("ClusterId"), each.get("ProcId")) == (str(wish.cluster), str(proc))
+        ]
+        name = f"job {wish.cluster}.{proc} of {user.machine.name} ({job})"
+        if wish.removed and not records and wish.procs > 1 and not pool.witness.runs_of(job):
+            # It was never made.
+            continue
+        if len(records) == 1:
+            problems = _check_job(pool, user, wish, job, records[0])
+            yield from (f"{name} {problem}" for problem in problems)
+        else:
+            yield f"{name} is {len(records)} times in the history"
+
+
 def _check_job(
-    pool: SimulatedPool, user: User, wish: Wish, records: list[dict[str, str]]
-) -> list[str]:
-    name = f"job {wish.cluster}.0 of {user.machine.name} ({wish.name})"
-    if len(records) != 1:
-        return [f"{name} is {len(records)} times in the history"]
-    runs = pool.witness.runs_of(wish.name)
+    pool: SimulatedPool, user: User, wish: Wish, job: str, record: dict[str, str]
+) -> Iterator[str]:
+    """Yield what is wrong with one job."""
+    runs = pool.witness.runs_of(job)
     finished = [run for run in runs if run.code is not None]
     folder = user.machine.folder
-    problems = [
-        *_check_log(
-            folder / f"{wish.name}.log", ran=bool(runs), complete=not user.machine.disk.log_refused
-        ),
-        *_check_record(records[0], wish, len(finished)),
-        *_check_output(folder / f"{wish.name}.out", records[0], wish, finished),
-    ]
-    return [f"{name} {problem}" for problem in problems]
+    place = f"({wish.cluster:03}.{int(record['ProcId']):03}."
+    complete = not user.machine.disk.log_refused
+    yield from _check_log(folder / f"{wish.name}.log", place, ran=bool(runs), complete=complete)
+    yield from _check_record(record, wish, len(finished))
+    yield from _check_output(folder / f"{wish.name}.out", record, wish, finished)
 
 
 def _check_output(
@@ -177,13 +192,14 @@ def _check_output(
         yield f"has an output that no run of it wrote to its end: {written!r}"
 
 
-def _check_log(log: Path, *, ran: bool, complete: bool) -> Iterator[str]:
+def _check_log(log: Path, place: str, *, ran: bool, complete: bool) -> Iterator[str]:
     """Yield what is wrong with a finished job's event log.
 
     Limit: events that wait until a log can be written are lost with the process in which they wait;
     where that may have happened the log need not be `complete`, but says nothing twice.
     """
-    events = [match[1] for match in _EVENT.finditer(log.read_text())] if log.exists() else []
+    text = log.read_text() if log.exists() else ""
+    events = [match[1] for match in _EVENT.finditer(text) if match[0][4:].startswith(place)]
     ends = [number for number in events if number in ("005", "009")]
     if len(ends) != 1 and (ends or complete):
         yield f"ends {len(ends)} times in its log: {' '.join(events)}"

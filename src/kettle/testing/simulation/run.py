@@ -124,10 +124,12 @@ async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
 def _release_held(pool: SimulatedPool) -> None:
     for user, wish in pool.wishes():
         schedd = user.machine.service("SCHEDD")
-        job = schedd.queue.job(wish.cluster, 0) if schedd and wish.cluster else None
-        status = 0 if job is None else job.ad.integer("JobStatus")
-        if status in _WAITS_FOR_ITS_USER:
-            user.act(_WAITS_FOR_ITS_USER[status], wish)
+        if schedd is None or not wish.cluster:
+            continue
+        jobs = [schedd.queue.job(wish.cluster, proc) for proc in range(wish.procs)]
+        for status in {job.ad.integer("JobStatus") for job in jobs if job is not None}:
+            if status in _WAITS_FOR_ITS_USER:
+                user.act(_WAITS_FOR_ITS_USER[status], wish)
 
 
 async def _run_the_last(pool: SimulatedPool, verdict: Verdict) -> None:

@@ -80,6 +80,8 @@ def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, m
         lease=source.choice(LEASES),
         transfers=source.random() < 0.2,
     )
+    if not wish.transfers and source.random() < 0.1:
+        wish.procs = source.randint(2, 6)
     if shape.groups:
         group = source.choice(("group_a", "group_b"))
         wish.more |= {

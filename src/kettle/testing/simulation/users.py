@@ -32,11 +32,18 @@ class Wish:
     lease: int = 2400
     # Whether its files travel; else it runs where its user's files are.
     transfers: bool = False
+    # How many jobs its cluster has; those of more than one are made late, two at a time.
+    procs: int = 1
     # Attributes beside or instead of the usual ones, as expressions.
     more: dict[str, str] = field(default_factory=dict)
     cluster: int = 0
     acknowledged: bool = False
     removed: bool = False
+
+    @property
+    def jobs(self) -> list[str]:
+        """What the witness calls its jobs, by their numbers."""
+        return [self.name] if self.procs == 1 else [f"{self.name}.{n}" for n in range(self.procs)]
 
 
 @dataclass
@@ -67,7 +74,7 @@ class User:
 
         async def life(process: SimulatedProcess) -> int:
             try:
-                done = await _act(self, process, action, f"{wish.cluster}.0")
+                done = await _act(self, process, action, wish)
             except KettleError as error:
                 self.machine.note(f"action {action} on {wish.name}: {error}")
                 return 1
@@ -106,7 +113,12 @@ async def _submit(user: User, process: SimulatedProcess, wish: Wish) -> None:
     cluster = (await call(calls.NewCluster())).value
     for name, text in _attributes(user.machine, wish).items():
         stream.post(calls.SetAttribute2(cluster, -1, text, name, 2))
-    await call(calls.NewProc(cluster))
+    if wish.procs == 1:
+        await call(calls.NewProc(cluster))
+    else:
+        arguments = f"{wish.seconds:.3f} {wish.code} {wish.name}.$(Process)"
+        digest = f"arguments={arguments}\nmax_materialize=2\n\nQueue {wish.procs}\n"
+        await call(calls.SetJobFactory(cluster, 2, "", digest))
     wish.cluster = cluster
     answer = await call(calls.CommitTransactionNoFlags())
     stream.close()
@@ -147,11 +159,15 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
             "TransferInput": f'"{wish.name}.in"',
             "TransferOutput": f'"{wish.name}.out"',
         }
+    if wish.procs > 1:
+        del attributes["Arguments"]
+        attributes["Args"] = f'"{wish.seconds:.3f} {wish.code} {wish.name}.0"'
     return attributes | wish.more
 
 
-async def _act(user: User, process: SimulatedProcess, action: int, ids: str) -> bool:
+async def _act(user: User, process: SimulatedProcess, action: int, wish: Wish) -> bool:
     stream = await _connect(user, process, Command.ACT_ON_JOBS)
+    ids = f"{wish.cluster}.0" if wish.procs == 1 else str(wish.cluster)
     request = {"JobAction": action, "ActionResultType": 1, "ActionIds": ids}
     await stream.send(ActOnJobs(ClassAd(request)))
     answer = (await stream.receive()).ad()
