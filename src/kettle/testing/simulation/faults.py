@@ -298,3 +298,4 @@ def end_all(pool: SimulatedPool) -> None:
     """Forget what was planned and has not happened; what is broken mends itself in time."""
     pool.table.spare_all()
     pool.hub.weather.pieces_to_cut = -1
+    pool.hub.loss = pool.hub.repeated = 0.0
