@@ -18,7 +18,7 @@ from kettle.classad.nodes import (
     Unary,
     literal,
 )
-from kettle.classad.parser import PRECEDENCE, Parser
+from kettle.classad.parser import PRECEDENCE, Parser, parse_old_value
 from kettle.errors import ClassAdSyntaxError
 
 NAMES = st.sampled_from(["a", "Memory", "x y", "true", "parent", "_1"])
@@ -90,3 +90,15 @@ def test_text_inserted_unchecked_never_raises(text: str) -> None:
     ad.insert_text("A", text)
     value = ad.evaluate("A")
     assert value is ERROR or ad.lookup("A") is not None
+
+
+_PLAIN = r'-?(0|[0-9]{1,20})(\.[0-9]{0,8})?([eE]-?[0-9]{1,2})?|"[a-z\\ ]{0,5}"'
+
+
+@given(st.from_regex(_PLAIN, fullmatch=True))
+def test_what_is_plainly_a_literal_is_what_the_parser_makes_of_it(text: str) -> None:
+    try:
+        parsed = Parser(text, old=True).expression()
+    except ClassAdSyntaxError:
+        return
+    assert unparse(parse_old_value(text), old=True) == unparse(parsed, old=True)

@@ -458,15 +458,21 @@ _NOT_ZERO: Final = frozenset("123456789")
 def _plain_literal(text: str) -> Expr | None:
     """Return what most attributes are, a decimal number or a string without escapes, if it is one.
 
-    A leading zero would make the number octal; a huge one is cut to 64 bits by the parser.
+    A leading zero would make the number octal; a huge one is cut to 64 bits by the parser. None of
+    these is remembered: the times of each job are others.
     """
     first = text[:1]
     if first == '"':
         inside = text[1:-1]
         if len(text) > 1 and text[-1] == '"' and '"' not in inside and "\\" not in inside:
             return Literal(inside)
-    elif first in _NOT_ZERO and len(text) < 18 and text.isdecimal() and text.isascii():
-        return literal(int(text))
+    elif len(text) < 18 and text.isascii():
+        if first in _NOT_ZERO and text.isdecimal():
+            return literal(int(text))
+        whole, point, fraction = text.partition(".")
+        plain = whole == "0" or (first in _NOT_ZERO and whole.isdecimal())
+        if point and plain and fraction.isdecimal():
+            return Literal(float(text))
     return None
 
 
