@@ -178,7 +178,7 @@ class Network:
             with suppress(subprocess.TimeoutExpired):
                 machine.run("kettle", "down", "--fast")
         for machine in self.machines:
-            for pid in _processes_in(machine.holder.pid):
+            for pid in processes_in(machine.holder.pid):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             machine.holder.wait(10)
@@ -187,7 +187,7 @@ class Network:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _processes_in(holder: int) -> list[int]:
+def processes_in(holder: int) -> list[int]:
     """Return the processes that live in the network namespace of a machine."""
     space = os.readlink(f"/proc/{holder}/ns/net")
     found = []

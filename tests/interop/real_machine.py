@@ -56,14 +56,19 @@ START=true
 """
 
 
+def furnish(machine: Machine, root: Path) -> None:
+    """Have the folder of the real programs be a machine's root directory, on that machine alone."""
+    machine.ok("env", f"KETTLE_PEER_ROOT={root}", str(PEER_CONDOR), "furnish")
+    machine.take_names(str(root))
+
+
 class Real:
     """The real HTCondor on one of the machines."""
 
     def __init__(self, machine: Machine, extra: str) -> None:
         self.machine = machine
         self.root = peer_root()
-        machine.ok("env", f"KETTLE_PEER_ROOT={self.root}", str(PEER_CONDOR), "furnish")
-        machine.take_names(str(self.root))
+        furnish(machine, self.root)
         self.name = f"kettle-{machine.name}-{os.getpid()}"
         self.folder = self.root / "tmp" / self.name
         for folder in ("log", "spool", "execute", "lock", "run", "user"):

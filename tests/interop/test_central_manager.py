@@ -93,7 +93,10 @@ def our_daemon(folder: Path, name: str) -> Iterator[None]:
     }
     with (folder / f"{name}.out").open("w") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", f"kettle.{name}"], env=environment, stdout=output, stderr=output
+            [sys.executable, "-m", f"kettle.{name}", "-f"],
+            env=environment,
+            stdout=output,
+            stderr=output,
         )
     try:
         yield

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.codes import JobStatus
+from kettle.classad import parse_old_ad
 from kettle.errors import StorageError
 from kettle.records.event_log import read_events
 from kettle.testing.world import World, run_in_world
@@ -189,3 +190,18 @@ def test_a_schedd_waits_for_the_one_before_it_to_leave_the_spool(tmp_path: Path)
         await first.crash()
 
     play(tmp_path, scenario)
+
+
+def test_its_ad_lies_in_the_spool_for_tools_while_it_lives(tmp_path: Path) -> None:
+    def left() -> list[str]:
+        return [path.read_text() for path in tmp_path.rglob(".schedd_classad")]
+
+    async def scenario(here: AccessPoint) -> None:
+        await asyncio.sleep(1)
+        (text,) = left()
+        ad = parse_old_ad(text)
+        assert ad.string("MyAddress") == str(here.schedd.runtime.network.address)
+        assert ad.string("MyType") == "Scheduler"
+
+    play(tmp_path, scenario)
+    assert not left()

@@ -153,16 +153,17 @@ def test_editing_by_constraint_counts_and_can_keep_to_own_jobs() -> None:
     assert [job.ad.integer("Foo") for job in schedd.queue.jobs.values()] == [None, None, 6]
 
 
-def test_deleting_an_attribute_shows_the_clusters_value_again() -> None:
+def test_deleting_a_jobs_attribute_hides_the_clusters_value_too() -> None:
     schedd = Schedd()
     (job,) = schedd.submit(Foo="1")
     client = schedd.client()
     client.call(calls.SetAttribute(1, 0, "2", "Foo"))
     assert client.call(calls.GetAttributeInt(1, 0, "foo")).result == 2
     client.call(calls.DeleteAttribute(1, 0, "Foo"))
-    assert client.call(calls.GetAttributeInt(1, 0, "Foo")).result == 1
+    assert client.call(calls.GetAttributeInt(1, 0, "Foo")).value == -1
     client.call(calls.CommitTransactionNoFlags())
-    assert job.ad.integer("Foo") == 1
+    assert job.ad.integer("Foo") is None
+    assert client.call(calls.GetAttributeInt(1, -1, "Foo")).result == 1
 
 
 def test_missing_things_are_told_apart() -> None:

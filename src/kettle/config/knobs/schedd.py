@@ -223,7 +223,7 @@ class ScheddKnobs:
     SCHEDD_CRON_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
     SCHEDD_DAEMON_AD_FILE = path(
         "$(SPOOL)/.schedd_classad",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where the schedd leaves its ad for tools on the same machine.",
     )
     SCHEDD_DEBUG = listing("D_PID", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
     SCHEDD_INTERVAL = seconds(

@@ -329,7 +329,7 @@ class JobQueue:
             if op == queue_log.SET_ATTRIBUTE:
                 ad.insert_text(name, text if len(text) > _SHORT else intern(text))
             else:
-                ad.discard(name)
+                take_away(ad, name)
             names.add(name.lower())
         for key, names in touched.items():
             self._note_touched(key, names, changes)
@@ -533,7 +533,17 @@ class _Restoring:
     def delete_attribute(self, key: str, name: str) -> None:
         ad = self._ads.get(key)
         if ad is not None:
-            ad.discard(name)
+            take_away(ad, name)
+
+
+def take_away(ad: ClassAd, name: str) -> None:
+    """Remove an attribute so that a job does not have it, even where its whole cluster does.
+
+    So do the reference's chained ads, whose logs say no more than that it was removed.
+    """
+    ad.discard(name)
+    if name in ad:
+        ad.insert_text(name, "undefined")
 
 
 def _small(status: int | None) -> int:

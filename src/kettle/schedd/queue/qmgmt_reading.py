@@ -17,7 +17,7 @@ from kettle.errors import RefusedError
 from kettle.policy.match_expansion import expand_match
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
-from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.queue.job_queue import Job, JobQueue, take_away
 from kettle.schedd.queue.qmgmt_answers import Answer, code
 from kettle.schedd.queue.selection import candidates, holds, parse_constraint, select_jobs
 from kettle.schedd.queue.transaction import Transaction
@@ -129,7 +129,7 @@ class Reading:
                     view.insert_text(name, ad.text(name) or "undefined")
             for name, text in overlay:
                 if text is None:
-                    view.discard(name)
+                    take_away(view, name)
                 else:
                     view.insert_text(name, text)
         return view

@@ -67,6 +67,9 @@ class ScheddAds:
     async def stop(self) -> None:
         """Withdraw the ads."""
         self._stopping = True
+        path = self._service.runtime.config.get("SCHEDD_DAEMON_AD_FILE")
+        if path:
+            self._service.runtime.files.remove(path)
         if self._own_ad_soon is not None:
             self._own_ad_soon.cancel()
         name = self._service.name
@@ -109,6 +112,21 @@ class ScheddAds:
                 ad[name] = value
         return ad
 
+    def _leave_for_tools(self, ad: ClassAd) -> None:
+        """Write the ad to where tools on this machine look before they ask a collector.
+
+        Another schedd of this spool may have left its own there: tools would go on asking it.
+        """
+        runtime = self._service.runtime
+        path = runtime.config.get("SCHEDD_DAEMON_AD_FILE")
+        if not path:
+            return
+        lines = "".join(f"{line}\n" for line in ad.flattened().lines())
+        try:
+            runtime.files.write_atomically(path, lines)
+        except KettleError as error:
+            runtime.log.problem(f"The schedd's ad cannot be written: {error}")
+
     def _work(self) -> ads.Work:
         """Return what waits inside this daemon now."""
         service = self._service
@@ -135,7 +153,9 @@ class ScheddAds:
 
     async def _serve_interval(self) -> None:
         while not self._stopping:
-            self._advertiser.update(Command.UPDATE_SCHEDD_AD, self.own_ad())
+            ad = self.own_ad()
+            self._advertiser.update(Command.UPDATE_SCHEDD_AD, ad)
+            self._leave_for_tools(ad)
             self._told.clear()
             self.flock.forget_told()
             self._wake.set()
