@@ -9,8 +9,11 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 
-# A line of a daemon's own: moment, perhaps the process, ERROR.
-_OWN = re.compile(r"^(?:\d\d/\d\d/\d\d \d\d:\d\d:\d\d )?(?:\(pid:\d+\) )?ERROR:? (.*)")
+# A line of a daemon's own: moment (with parts of a second, or as a number), perhaps the process and
+# the category, ERROR.
+_OWN = re.compile(
+    r"^(?:(?:\d\d/\d\d/\d\d )?\d[\d:.]* )?(?:\((?:pid:|cid:|D_)[^)]*\) )*ERROR:? (.*)"
+)
 # The end of a traceback: the exception's name, and what it says.
 _RAISED = re.compile(r"^(?:\S+ \S+ )?[\w.]*(?:Error|Exception|Lost)(?:\[\w+\])?: (.*)")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
 
 PORT = "cannot listen on 127.0.0.1 port 9618: Address already in use"
@@ -14,6 +16,21 @@ def test_a_complaint_is_told_once_without_its_moment() -> None:
     )
     assert render_complaints(found) == f"CollectorLog: {PORT}"
     assert is_hopeless(found)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "11/21/26 16:11:05 ",
+        "11/21/26 16:11:05.584 (pid:17) ",
+        "11/21/26 16:11:05.584 (pid:17) (D_ERROR) ",
+        "1795290481.584 (D_ERROR) ",
+    ],
+)
+def test_a_line_is_known_whatever_the_log_shows_before_it(head: str) -> None:
+    found = find_complaints({"CollectorLog": f"{head}ERROR: {PORT}\n"})
+    assert render_complaints(found) == f"CollectorLog: {PORT}"
 
 
 def test_of_a_traceback_only_its_last_word_is_told() -> None:
