@@ -54,6 +54,11 @@ def numbers(jobs: Jobs, proc: int) -> list[int]:
     ]
 
 
+def begun(jobs: Jobs) -> list[int]:
+    """Return the procs of the jobs that have begun to run."""
+    return [event.proc for event in jobs.events() if event.number == 1]
+
+
 def holders(pool: PersonalPool) -> list[str]:
     said = run_tool(pool, "condor_status", "-claimed", "-af", "AccountingGroup")[1]
     return sorted(name.partition("@")[0] for name in said.split())
@@ -62,7 +67,8 @@ def holders(pool: PersonalPool) -> list[str]:
 @shows("R079")
 def test_two_users_come_to_share_the_slots_evenly(pool: PersonalPool, work: Path) -> None:
     first = queue(pool, work, "ann", 4)
-    wait_until(lambda: holders(pool) == ["ann", "ann"], 20)
+    # A slot that is claimed and runs nothing yet would be given away without an eviction.
+    wait_until(lambda: holders(pool) == ["ann", "ann"] and len(begun(first)) == 2, 20)
     second = queue(pool, work, "ben", 4)
     # Ann's priority gets worse with what she uses, until one of her slots goes to Ben: not both.
     wait_until(lambda: holders(pool) == ["ann", "ben"], 40)
@@ -87,7 +93,8 @@ def test_a_job_that_the_machine_prefers_takes_a_slot_from_another(
     pool: PersonalPool, work: Path
 ) -> None:
     first = queue(pool, work, "ann", 2)
-    wait_until(lambda: holders(pool) == ["ann", "ann"], 20)
+    # A slot that is claimed and runs nothing yet would be given away without an eviction.
+    wait_until(lambda: holders(pool) == ["ann", "ann"] and len(begun(first)) == 2, 20)
     second = queue(pool, work, "ben", 1, "+Wanted = true\n")
     second.wait_for(1, 20)
     evicted = [proc for proc in range(2) if 4 in numbers(first, proc)]
