@@ -13,7 +13,7 @@ from typing import Any, cast
 _METHODS = ("match", "fullmatch", "search", "finditer", "findall", "sub", "subn", "split")
 
 
-class _LatePattern:
+class LatePattern:
     """Stands for a compiled pattern; from the first use on its methods are the pattern's own."""
 
     def __init__(self, source: str, flags: int) -> None:
@@ -32,4 +32,4 @@ def late_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
 
     A pattern that is wrong says so then: each has a test that uses it.
     """
-    return cast("re.Pattern[str]", _LatePattern(source, flags))
+    return cast("re.Pattern[str]", LatePattern(source, flags))

@@ -85,6 +85,9 @@ class _Round:
 class NegotiatorService:
     """The daemon; see the module's docstring."""
 
+    # How often the books follow the slots between cycles; a simulation has it less often.
+    bookkeeping_seconds = BOOKKEEPING_SECONDS
+
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.settings: NegotiatorSettings = read_settings(runtime.config)
@@ -411,21 +414,21 @@ class NegotiatorService:
 
     async def _keep_books(self) -> None:
         """Follow the slot ads between cycles for as long as anybody holds a slot."""
-        pause = BOOKKEEPING_SECONDS
+        pause = self.bookkeeping_seconds
         while True:
             await asyncio.sleep(pause)
             if not self.accountant.holdings and not len(self.recent):
                 continue
             began = self.runtime.clock.steady()
             held = set(self.accountant.holdings)
-            await self.refresh_books(older_than=BOOKKEEPING_SECONDS / 2)
+            await self.refresh_books(older_than=self.bookkeeping_seconds / 2)
             if self._wanting and held - set(self.accountant.holdings):
                 # Whoever gave a slot back tells its own schedd; others wait for it, too.
                 self.wake()
             self.recent.settle(None, began)
             await self.save()
             spent = self.runtime.clock.steady() - began
-            pause = max(BOOKKEEPING_SECONDS, spent / BOOKKEEPING_SHARE)
+            pause = max(self.bookkeeping_seconds, spent / BOOKKEEPING_SHARE)
 
     # --- advertising ----------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from kettle.patterns import LatePattern
+
 _DONE, _FAILED = b"+", b"-"
 _PIECE = 1 << 20
 # Limit: processor seconds of one call; a child that hangs is ended by the kernel.
@@ -143,5 +145,14 @@ def warm(call: Callable[[], object]) -> None:
     for name in run_in_child(names).decode().split("\n"):
         if name.startswith("kettle.") or name in sys.stdlib_module_names:
             importlib.import_module(name)
+    compile_patterns()
     gc.collect()
     gc.freeze()
+
+
+def compile_patterns() -> None:
+    """Compile every pattern of the modules that are loaded here, which each child would do anew."""
+    for name in [name for name in sys.modules if name.startswith("kettle.")]:
+        for value in list(vars(sys.modules[name]).values()):
+            if isinstance(value, LatePattern):
+                _ = value.pattern

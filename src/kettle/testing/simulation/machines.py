@@ -286,6 +286,9 @@ class Machine:
         if isinstance(service, ScheddService):
             # The kernel closes what a process had open, and locks go with it.
             process.at_death.append(service.journal.close)
+        if isinstance(service, NegotiatorService):
+            # Nothing here depends on it, and it would be a third of what happens at all.
+            service.bookkeeping_seconds = 10.0
         if isinstance(service, StartdService):
             service.starters.__class__ = _SimulatedStarters
         daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
