@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from kettle.classad import ClassAd
 from kettle.startd.slot_machine import Phase
 from kettle.wire.commands import Command
@@ -251,6 +253,23 @@ def test_a_silent_schedd_loses_its_idle_claim_and_a_living_one_keeps_it(tmp_path
         assert point.alives in {9, 10}
         await point.schedd.network.close()  # type: ignore[attr-defined]
         await asyncio.sleep(100)
+        assert point.phase() is None
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("lease", [2400, 60])
+def test_a_schedd_that_is_gone_loses_a_claim_that_no_job_has_used_long_before_its_lease(
+    tmp_path: Path, lease: int
+) -> None:
+    """It will not come back for it: what it had claimed for whom, it alone knew."""
+
+    async def scenario(point: ExecutionPoint) -> None:
+        await point.claim(job(JobLeaseDuration=lease))
+        await point.schedd.network.close()  # type: ignore[attr-defined]
+        await asyncio.sleep(25)
+        assert point.phase() is (Phase.CLAIMED_IDLE if lease == 2400 else None)
+        await asyncio.sleep(300)
         assert point.phase() is None
 
     play(tmp_path, scenario)

@@ -194,7 +194,17 @@ def alive_due_at(claim: Claim) -> float | None:
     """Return when the startd next asks the schedd whether it is alive; None if never."""
     if claim.phase is not ClaimPhase.IDLE or not claim.holder.startd_sends_alives:
         return None
-    return claim.asked_at + max(1.0, claim.lease_seconds / ALIVES_PER_LEASE)
+    return claim.asked_at + alive_seconds(claim)
+
+
+def alive_seconds(claim: Claim) -> float:
+    """Return how often the schedd of an idle claim is asked whether it is alive.
+
+    Three times a lease, and as often as it wished: a schedd that died with a claim that no job has
+    used yet will never come back for it.
+    """
+    wished = max(claim.holder.alive_interval_seconds, LOWEST_ALIVE_INTERVAL_SECONDS)
+    return max(1.0, min(claim.lease_seconds / ALIVES_PER_LEASE, wished))
 
 
 def ask_alive(claim: Claim, now: float) -> Claim:

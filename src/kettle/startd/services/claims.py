@@ -32,6 +32,7 @@ from kettle.wire.messages import claims as messages
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 from kettle.wire.security.claim_id import ClaimId
+from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.startd.service import StartdService
@@ -518,7 +519,7 @@ class ClaimCommands:
         await stream.send(messages.AliveReply(record.claim.holder.alive_interval_seconds))
 
     async def keep_alive_forever(self) -> None:
-        """Ask the schedds of idle claims, three times a lease, whether they still live."""
+        """Ask the schedds of idle claims, at least three times a lease, whether they live."""
         service = self._service
         while True:
             now = service.runtime.clock.steady()
@@ -531,7 +532,7 @@ class ClaimCommands:
                 if due <= now:
                     service.machine.set_claim(record, claim_machine.ask_alive(claim, now))
                     self.tell(self._ask_alive(record, claim), "alive")
-                    due = now + claim.lease_seconds / claim_machine.ALIVES_PER_LEASE
+                    due = now + claim_machine.alive_seconds(claim)
                 next_due = min(next_due, due)
             self._alive_soon.clear()
             with contextlib.suppress(TimeoutError):
@@ -551,6 +552,8 @@ class ClaimCommands:
                 stream.close()
         except KettleError as error:
             service.runtime.log(f"{record.short_name}: the schedd does not answer: {error}")
+            if isinstance(error.__cause__, ConnectionRefusedError):
+                self._give_up_idle(claim)
             return
         current = service.machine.find_claim(claim.claim_id)
         if current is None or current.claim is None:
@@ -561,6 +564,18 @@ class ClaimCommands:
             return
         now = service.runtime.clock.steady()
         service.machine.set_claim(current, claim_machine.hear(current.claim, now))
+
+    def _give_up_idle(self, claim: Claim) -> None:
+        """Nobody is at the address of an idle claim's schedd: it lived in that process alone.
+
+        Compat: the reference waits for the end of the lease (test_startd.py).
+        """
+        shared = Sinful.parse(claim.holder.schedd_address).shared_port_id is not None
+        record = self._service.machine.find_claim(claim.claim_id)
+        if record is None or record.claim is None or shared:
+            return
+        if record.claim.phase is claim_machine.ClaimPhase.IDLE:
+            self._service.apply(record, ev.LeaseExpired())
 
     def note_schedd(self, record: SlotRecord, address: str) -> None:
         """A restarted schedd looks for its job: that is where it listens now."""
