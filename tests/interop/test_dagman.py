@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ import pytest
 from interop.real_pool import inside, peer_root
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
+from kettle.tools.programs import Streams, load_tool
 from pool_jobs import ask_queue, run_tool, wait_until
 
 pytestmark = [pytest.mark.interop, pytest.mark.timeout(300)]
@@ -168,9 +170,13 @@ def order(folder: Path) -> str:
     return "".join((folder / "order").read_text().split())
 
 
-def test_a_diamond_runs_in_its_order_and_tries_a_failing_node_again(site: Site) -> None:
-    folder = site.graph("diamond", DIAMOND, B=2)
-    cluster = site.start(folder, "-SubmitMethod", "1")
+# A graph's jobs are submitted by a condor_submit each, or by condor_dagman itself.
+@pytest.mark.parametrize("method", ["0", "1"])
+def test_a_diamond_runs_in_its_order_and_tries_a_failing_node_again(
+    site: Site, method: str
+) -> None:
+    folder = site.graph(f"diamond{method}", DIAMOND, B=2)
+    cluster = site.start(folder, "-SubmitMethod", method)
     assert site.wait_for_end(folder, cluster) == "0"
     ran = order(folder)
     assert (ran[0], ran[-1], ran.count("B"), ran.count("C")) == ("A", "D", 3, 1)
@@ -188,3 +194,47 @@ def test_a_graph_that_fails_leaves_a_rescue_from_which_it_goes_on(site: Site) ->
     assert "DONE C" not in rescue
     assert site.wait_for_end(folder, site.start(folder)) == "0"
     assert sorted(order(folder)) == ["A", "B", "C", "C", "D"]
+
+
+SAID_BY_DAGMAN = (
+    "dag_node_name = A",
+    "My.DAGManJobId = 7",
+    "submit_event_notes = DAG Node: A",
+    "dagman_log = /tmp/graph.dag.nodes.log",
+    'My.DAGManNodesMask = "0,1,2,4,5,7,9,10,11,12,13,16,17,24,27,35,36,46"',
+    'My.DAGParentNodeNames = ""',
+    "keep_claim_idle = 20",
+    "priority = 3",
+)
+
+
+def test_our_condor_submit_makes_of_dagmans_words_what_the_real_one_does(tmp_path: Path) -> None:
+    root = peer_root()
+    words = [word for said in SAID_BY_DAGMAN for word in ("-a", said)]
+    (tmp_path / "node.sub").write_text("executable = /bin/true\nqueue\n")
+    environment = {"CONDOR_CONFIG": str(tmp_path / "config")}
+    (tmp_path / "config").write_text("SCHEDD_HOST = nowhere\n")
+    out = StringIO()
+    argv = ["condor_submit", "-dry-run", str(tmp_path / "ours"), *words, str(tmp_path / "node.sub")]
+    assert load_tool("condor_submit")(argv, environment, Streams(StringIO(), out, out)) == 0
+    there = Path(tempfile.mkdtemp(prefix="kettle-node-", dir=root / "tmp"))
+    try:
+        for name in ("node.sub", "config"):
+            shutil.copy(tmp_path / name, there / name)
+        place = f"/tmp/{there.name}"
+        real = [*inside(root), "env", "-C", place, f"CONDOR_CONFIG={place}/config", *argv]
+        real[real.index("-dry-run") + 1] = "theirs"
+        real[-1] = "node.sub"
+        done = subprocess.run(real, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done
+        theirs = (there / "theirs").read_text()
+    finally:
+        shutil.rmtree(there)
+    names = ("DAG", "SubmitEventNotes", "JobPrio", "JobKeepClaimIdle", "KeepClaimIdle")
+    said = [
+        sorted(line for line in text.splitlines() if line.startswith(names))
+        for text in ((tmp_path / "ours").read_text(), theirs)
+    ]
+    assert said[0] == said[1]
+    assert 'DAGNodeName="A"' in said[0]
+    assert "unused" not in out.getvalue()
