@@ -1,9 +1,9 @@
 """Write the manual's page of pairings: what meets the real HTCondor, and the tests that say so.
 
 `python .ci/generate_pairings.py` rewrites `docs/generated/pairings.md` from the tests of
-`tests/interop`: each module's first sentence is a pairing, each test's name what was seen, and the
-tables of its methods are read as they stand there. `tests/tidy/test_generated_pairings.py` fails
-when the page is out of date.
+`tests/interop`: each module's first sentence is a pairing, its docstring's last says how the two
+know each other, each test's name what was seen, and the tables of its methods are read as they
+stand there. `tests/tidy/test_generated_pairings.py` fails when the page is out of date.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/generated/pairings.md"
 TESTS = ROOT / "tests/interop"
+KNOWN_BY = "Known by: "
 
 
 def _constant(tree: ast.Module, name: str) -> ast.expr:
@@ -55,17 +56,21 @@ def _methods() -> list[str]:
 
 
 def _modules() -> list[str]:
-    """Return the table of pairings and of what was seen of each."""
-    lines = ["| Pairing | What was seen |", "|---|---|"]
+    """Return the table of pairings, of how the two know each other, and of what was seen."""
+    lines = ["| Pairing | Known by | What was seen |", "|---|---|---|"]
     for path in sorted(TESTS.glob("test_*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        said = (ast.get_docstring(tree) or "").split("\n\n")[0].replace("\n", " ")
+        paragraphs = (ast.get_docstring(tree) or "").split("\n\n")
+        said = paragraphs[0].replace("\n", " ")
+        known_by = paragraphs[-1].removeprefix(KNOWN_BY).removesuffix(".").replace("\n", " ")
+        if not paragraphs[-1].startswith(KNOWN_BY):
+            raise LookupError(f"{path.name} does not end its docstring with {KNOWN_BY!r}")
         seen = "<br>".join(
             node.name.removeprefix("test_").replace("_", " ")
             for node in tree.body
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
         )
-        lines.append(f"| {said}<br>`{path.name}` | {seen} |")
+        lines.append(f"| {said}<br>`{path.name}` | {known_by} | {seen} |")
     return lines
 
 

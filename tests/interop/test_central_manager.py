@@ -1,4 +1,7 @@
-"""Our collector and negotiator serve the real schedd, startd and tools."""
+"""Our collector and negotiator serve the real schedd, startd and tools.
+
+Known by: CLAIMTOBE.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The client room speaks to daemons of the real HTCondor."""
+"""The client room speaks to daemons of the real HTCondor.
+
+Known by: FS, encrypted.
+"""
 
 from __future__ import annotations
 

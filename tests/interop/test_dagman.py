@@ -1,6 +1,8 @@
 """The real condor_dagman, as a job of our schedd's scheduler universe, drives graphs of our jobs.
 
 It runs on this host, out of a folder with its program and libraries, as an account that submits.
+
+Known by: FS.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""UDP messages between the real daemons and ours, in both directions."""
+"""UDP messages between the real daemons and ours, in both directions.
+
+Known by: CLAIMTOBE and sealed datagrams; nothing at all.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The PyPI wheel reads the event logs that we write."""
+"""The PyPI wheel reads the event logs that we write.
+
+Known by: no connection: files.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Our startd and starter serve the real collector, negotiator, schedd and shadow."""
+"""Our startd and starter serve the real collector, negotiator, schedd and shadow.
+
+Known by: CLAIMTOBE, and the claims' sessions.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Pools of several machines, Kettle's and the real HTCondor's mixed, joined by tokens alone."""
+"""Pools of several machines, Kettle's and the real HTCondor's mixed, joined by tokens alone.
+
+Known by: IDTOKENS between machines, FS on one; encrypted.
+"""
 
 from __future__ import annotations
 

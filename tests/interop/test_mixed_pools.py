@@ -3,6 +3,8 @@
 The central manager (collector, negotiator), the access point (schedd, shadows) and the execution
 point (startd, starters) authenticate each other and encrypt what they say; a job goes the whole way
 and back with its files, and is suspended, held, released and removed with the tools of either side.
+
+Known by: PASSWORD, IDTOKENS or SSL, as the first table says; encrypted.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 The event log has every event that a pool of ours writes; the history is rotated. Our own readers
 say the same of them. What both sides wrote into one file is read in test_spool_takeover.py.
+
+Known by: no connection: files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A real execution point that only its real broker reaches: our tools are called back by it."""
+"""A real execution point that only its real broker reaches: our tools are called back by it.
+
+Known by: CLAIMTOBE.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Every method of authentication, with the real programs at the one end and ours at the other.
 
 Each row of the tables is a pairing that was seen; the manual's page on methods is made from them.
+
+Known by: every method of the second table; encrypted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The real tools speak to our half of the negotiation, over real sockets."""
+"""The real tools speak to our half of the negotiation, over real sockets.
+
+Known by: FS, CLAIMTOBE.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The PyPI wheel `htcondor` as a client of our half of the negotiation, with a token of ours."""
+"""The PyPI wheel `htcondor` as a client of our half of the negotiation, with a token of ours.
+
+Known by: IDTOKENS.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A pool of three machines: one that all others join, one that runs jobs, one behind a wall."""
+"""A pool of three machines: one that all others join, one that runs jobs, one behind a wall.
+
+Known by: IDTOKENS between machines, FS on one; encrypted.
+"""
 
 from __future__ import annotations
 
@@ -125,6 +128,7 @@ def test_a_job_rides_out_a_line_that_is_cut_for_a_moment(three: Three) -> None:
     assert (three.centre.folder / "moment.out").read_text() == "open\n"
 
 
+@pytest.mark.slow
 def test_a_machine_that_vanishes_loses_its_job_to_another_and_comes_back(three: Three) -> None:
     jobs = submit(
         three.centre,

@@ -1,4 +1,7 @@
-"""Our shadow host with the real startd and starter: run, suspended, held and found again."""
+"""Our shadow host with the real startd and starter: run, suspended, held and found again.
+
+Known by: CLAIMTOBE, and the claims' sessions.
+"""
 
 from __future__ import annotations
 

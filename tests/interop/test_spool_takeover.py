@@ -2,6 +2,8 @@
 
 One machine, one spool folder. All daemons of the one side are killed at once, with jobs that wait,
 are held, run, are spooled and have yet to be made; then the other side starts in their place.
+
+Known by: FS, encrypted.
 """
 
 from __future__ import annotations

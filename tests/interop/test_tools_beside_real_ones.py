@@ -2,6 +2,8 @@
 
 What the two print must agree byte for byte, but for moments and spans of time, which go on between
 the two calls, and addresses. A few jobs of each kind stand in the queue.
+
+Known by: CLAIMTOBE.
 """
 
 from __future__ import annotations

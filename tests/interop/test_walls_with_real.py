@@ -3,6 +3,8 @@
 Two pools, one with our collector as the broker and one with the real one; in each an access point
 and a walled execution point of either side. A job brings its input, is suspended and continued,
 shows what it has written, and brings its output back.
+
+Known by: IDTOKENS between machines, FS on one; encrypted.
 """
 
 from __future__ import annotations

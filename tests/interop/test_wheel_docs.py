@@ -1,4 +1,7 @@
-"""The example of docs/reference/python-wheel.md prints what stands under it."""
+"""The example of docs/reference/python-wheel.md prints what stands under it.
+
+Known by: FS.
+"""
 
 from __future__ import annotations
 

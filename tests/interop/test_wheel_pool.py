@@ -1,4 +1,7 @@
-"""The unmodified PyPI wheel finds our daemons, follows logs and books, and commands machines."""
+"""The unmodified PyPI wheel finds our daemons, follows logs and books, and commands machines.
+
+Known by: FS.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The unmodified PyPI wheel submits to a pool of ours, acts on jobs, edits, exports and spools."""
+"""The unmodified PyPI wheel submits to a pool of ours, acts on jobs, edits, exports and spools.
+
+Known by: FS.
+"""
 
 from __future__ import annotations
 
