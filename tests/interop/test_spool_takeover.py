@@ -124,7 +124,8 @@ class Site:
         self._begin(side)
         self.wait(
             lambda: (
-                "Machine" in self.ask(side, "condor_status", "-any", "-af", "MyType").said
+                {"Machine", "DaemonMaster"}
+                <= set(self.ask(side, "condor_status", "-any", "-af", "MyType").said.split())
                 and self.ask(side, "condor_q", "-af", "ClusterId").code == 0
             ),
             side,
