@@ -6,7 +6,6 @@ after a reconfiguration does each read it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from kettle.config import Config
@@ -51,8 +50,6 @@ class StarterSettings:
     transfer_plugins: str = ""
     full_debug: bool = False
     max_lease: int = 2400
-    job_hook_keyword: str = ""
-    hooks: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
     platform: str = ""
 
@@ -105,7 +102,6 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         starter_user_log=text("STARTER_USER_LOG"),
         transfer_plugins=text("FILETRANSFER_PLUGINS"),
         full_debug="D_FULLDEBUG" in text("STARTER_DEBUG").upper(),
-        job_hook_keyword=text("STARTER_JOB_HOOK_KEYWORD"),
     )
 
 

@@ -196,7 +196,9 @@ class StarterKnobs:
         doc="When the starter first tells how the job is, in seconds after its start.",
     )
     STARTER_JOB_ENVIRONMENT = string("", doc="Variables that every job gets.")
-    STARTER_JOB_HOOK_KEYWORD = string("", doc="The hooks that are called for jobs which name none.")
+    STARTER_JOB_HOOK_KEYWORD = string(
+        "", doc="Known text; no part of Kettle acts on it yet: no job hooks are called."
+    )
     STARTER_LIST = listing("STARTER", doc="Known list of words; no part of Kettle acts on it yet.")
     STARTER_LOG = path("$(LOG)/StarterLog", doc="The starter's log.")
     STARTER_LOG_NAME_APPEND = string("", doc="Known text; no part of Kettle acts on it yet.")

@@ -116,11 +116,10 @@ class JobEnd:
             await self._wait_for_deactivation()
 
     async def _perform(self, step: ExitStep) -> bool:
+        """Do one step; what has nothing to do here (no job hooks are called yet) is passed."""
         starter = self._starter
         if step is ExitStep.CANCEL_UPDATES:
             starter.stop_looking()
-        elif step is ExitStep.EXIT_HOOK:
-            return await starter.world.exit_hook()
         elif step is ExitStep.TRANSFER_OUTPUT:
             await self._bring_output()
         elif step is ExitStep.UPDATE_STARTD:

@@ -198,10 +198,6 @@ class StarterWorld:
         names = set(wanted.replace(",", " ").split())
         return {name: value for name, value in os.environ.items() if name in names}
 
-    async def exit_hook(self) -> bool:
-        """Run HOOK_JOB_EXIT where there is one."""
-        return True
-
 
 def log_prefix(job: ClassAd) -> str:
     """Return how a job is called in log lines."""

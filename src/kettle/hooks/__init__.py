@@ -1,1 +1,0 @@
-"""What each hook is given and how its answer is read."""
