@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
@@ -29,6 +29,8 @@ def lines(body: bytes, *, encrypted: bool) -> list[str]:
     return sorted(Reader(body, encrypted).ad().lines())
 
 
+@example([({"ClaimId": "JobStatus + 1", "JobStatus": "1"}, [{}])], ["ClaimId"], False)
+@example([({}, [{"ClaimId": "JobStatus + 1", "JobStatus": "1"}])], ["ClaimId"], False)
 @given(
     st.lists(st.tuples(ADS, st.lists(ADS, max_size=4)), max_size=3),
     st.none() | st.lists(st.sampled_from([*NAMES, "Missing"]), min_size=1, max_size=4),

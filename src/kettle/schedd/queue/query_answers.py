@@ -114,6 +114,8 @@ class JobBodies:
     ) -> None:
         self._projection = projection
         self._wanted = None if projection is None else frozenset(map(str.lower, projection))
+        # A secret is never shown, but what it is computed from is, as of any wanted attribute.
+        self._asks_secrets = any(map(is_private_attribute, projection or ()))
         self._encrypted = encrypted
         self._end_lines = 0 if server_time is None else 1
         end = b"" if server_time is None else self._string(b"ServerTime = %d" % server_time)
@@ -130,6 +132,8 @@ class JobBodies:
 
     def of(self, job: Job) -> bytes:
         """Return the body of one job's message."""
+        if self._asks_secrets:
+            return self._expanded(job)
         key = (job.id.cluster, tuple(job.ad.own_names()))
         block = self._blocks.get(key)
         if block is None:
