@@ -49,10 +49,12 @@ def draw_shape(source: random.Random) -> Shape:
     preemption, groups, datagrams = (source.random() < share for share in (0.4, 0.4, 0.25))
     text = ""
     if preemption:
+        # Two users who may preempt each other at any time would do so for ever.
+        requirements, retirement = source.choice((("true", 450), ("false", 0), ("false", 30)))
         text += _PREEMPTION.format(
-            requirements=source.choice(("true", "false")),
+            requirements=requirements,
             rank=source.choice(("0", 'TARGET.Owner == "bob"')),
-            retirement=source.choice((0, 30)),
+            retirement=retirement,
         )
     if groups:
         text += _GROUPS.format(surplus=source.choice(("true", "false")))
