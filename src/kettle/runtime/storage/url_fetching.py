@@ -17,8 +17,8 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from kettle.config.knob import split_list
 from kettle.transfer.outcome import UrlResult
-from kettle.transfer.plan import split_list
 from kettle.transfer.plugins import (
     LIFETIME_SECONDS,
     MAX_OUTPUT,
