@@ -106,6 +106,7 @@ class NegotiatorService:
         self._look_again: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._advertised_at = 0.0
+        self._advertise_later: asyncio.TimerHandle | None = None
         self._observed_at = 0.0
         # The last cycle left requests without a slot.
         self._wanting = False
@@ -140,6 +141,7 @@ class NegotiatorService:
         """Stop cycling, write the books, withdraw the ad."""
         if self._look_again is not None:
             self._look_again.cancel()
+        self._forget_advertising()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -433,15 +435,28 @@ class NegotiatorService:
     # --- advertising ----------------------------------------------------------------------------
 
     def advertise_soon(self) -> None:
-        """Send the ads, unless that was done a moment ago."""
+        """Send the ads, a pause after those before: a short one where there were jobs."""
         now = self.runtime.clock.steady()
         quiet = not self.history.cycles or not self.history.cycles[0].idle_jobs
         pause = self.settings.update_interval_seconds if quiet else ADVERTISE_SECONDS
-        if now - self._advertised_at >= min(pause, self.settings.update_interval_seconds):
+        due = self._advertised_at + min(pause, self.settings.update_interval_seconds)
+        if due <= now:
             self.advertise()
+            return
+        loop = asyncio.get_running_loop()
+        pending = self._advertise_later
+        if pending is None or pending.when() > loop.time() + due - now:
+            self._forget_advertising()
+            self._advertise_later = loop.call_later(due - now, self.advertise)
+
+    def _forget_advertising(self) -> None:
+        if self._advertise_later is not None:
+            self._advertise_later.cancel()
+            self._advertise_later = None
 
     def advertise(self) -> None:
         """Send the negotiator's ad and those of the books to the collectors."""
+        self._forget_advertising()
         self._advertised_at = self.runtime.clock.steady()
         self._advertiser.update(Command.UPDATE_NEGOTIATOR_AD, self.own_ad())
         if not self.settings.advertise_accounting:
