@@ -7,6 +7,7 @@ addresses differ, and so does what the recorded pool had counted before.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -221,6 +222,7 @@ def test_history_is_streamed_as_recorded(tmp_path: Path) -> None:
             schedd.service.queue.take_cluster_number()
         await submit(client, schedd, 1)
         finish(schedd, ExitCode=0)
+        await asyncio.sleep(1)  # Its record is on disk, and the job is out of the queue.
         same_ads(await repeat(client, schedd, Recording("history_streamed", 0)))
 
     play(tmp_path, scenario)
@@ -230,6 +232,7 @@ def test_history_in_one_message_is_as_recorded(tmp_path: Path) -> None:
     async def scenario(world: World, schedd: Schedd, client: Runtime) -> None:
         await submit(client, schedd, 1)
         finish(schedd)
+        await asyncio.sleep(1)
         ((recorded, ours),) = await repeat(client, schedd, Recording("history_unstreamed_python"))
         expected = Reader(recorded)
         for _ in range(2):

@@ -31,6 +31,7 @@ EXPECTED = (
     (r"(log|etc|lock|spool|execute|run|config\.d)", "d", 0o755),
     (r"condor_config|config\.d/.*|etc/.*", "f", 0o644),
     (r"(log|spool)/\.\w+_address(\.super)?", "f", 0o644),
+    (r"spool/\.schedd_classad", "f", 0o644),
     (r"log/startd_history", "f", 0o644),
     (r"log/InstanceLock", "f", 0o600),
     (r"log/(\w+Log(\.slot\d+(_\d+)?)?|master\.out)", "f", 0o640),

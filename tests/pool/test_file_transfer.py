@@ -150,7 +150,7 @@ def test_output_to_a_place_that_is_none_holds_the_job(pool: PersonalPool, work: 
         pool,
         work,
         "echo 1 > res",
-        'transfer_output_files = res\ntransfer_output_remaps = "res=no/such/folder/res"',
+        'transfer_output_files = res\ntransfer_output_remaps = "res=/no/such/folder/res"',
     )
     reason, code = hold_reason(work)
     assert code == "12"

@@ -71,7 +71,8 @@ class AsideTarget:
 class AsideFiles(LocalFiles):
     """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say.
 
-    Folders that are missing below `makes_below` are made for what is written there.
+    Folders that are missing below `makes_below`, itself a folder, are made for what is written
+    there.
     """
 
     def __init__(
@@ -88,7 +89,8 @@ class AsideFiles(LocalFiles):
             return act()
         except FileNotFoundError:
             root = self._makes_below
-            if root is None or not os.path.normpath(path).startswith(f"{root}/"):
+            below = root is not None and os.path.normpath(path).startswith(f"{root}/")
+            if root is None or not below or not os.path.isdir(root):
                 raise
             os.makedirs(os.path.dirname(path), exist_ok=True)
             return act()
