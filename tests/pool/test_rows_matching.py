@@ -87,7 +87,7 @@ def test_history_is_shown_and_rotates(pool: PersonalPool, work: Path) -> None:
         return [path for path in spool.glob("history.*") if path.name[8:9].isdigit()]
 
     wait_until(lambda: len(rotated()) == 2, 5)
-    said = run_tool(pool, "condor_history", str(jobs.cluster), "-limit", "1")[1]
-    assert " C " in said
+    words = ("condor_history", str(jobs.cluster), "-limit", "1")
+    wait_until(lambda: " C " in run_tool(pool, *words)[1], 5)
     text = run_tool(pool, "condor_history", "-file", str(rotated()[0]), "-af", "JobStatus")[1]
     assert set(text.split()) == {"4"}

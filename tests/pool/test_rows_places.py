@@ -67,7 +67,9 @@ def shell(pool: PersonalPool, work: Path, script: str, lines: str = "") -> Jobs:
 def test_every_job_gets_the_environment_that_the_site_gives_and_may_change_it(
     pool: PersonalPool, work: Path
 ) -> None:
-    environment = 'environment = "COLOUR=red HERE=$$(CondorScratchDir)"\n'
+    environment = (
+        'environment = "COLOUR=red HERE=$$(CondorScratchDir)"\nshould_transfer_files = yes\n'
+    )
     jobs = shell(pool, work, 'echo "$SITE,$COLOUR"; [ "$HERE" = "$PWD" ] && echo here', environment)
     jobs.wait_for(5, 20)
     assert (work / "out").read_text() == "of ours,red\nhere\n"

@@ -58,7 +58,9 @@ def loaded(pool: PersonalPool) -> dict[str, set[str]]:
     folder = Path(pool.folder)
     (folder / "held.sub").write_text("executable = /bin/true\nhold = true\nqueue\n")
     source = str(Path(__file__).parents[2] / "src")
-    environment = {**os.environ, "CONDOR_CONFIG": pool.config_file, "PYTHONPATH": source}
+    # A home without tokens: reading them takes more.
+    own = {"CONDOR_CONFIG": pool.config_file, "PYTHONPATH": source, "HOME": str(folder)}
+    environment = {**os.environ, **own}
     found = {}
     for name, words in TOOLS.items():
         done = subprocess.run(
