@@ -69,7 +69,8 @@ def ads(pool: PersonalPool, work_folder: Path) -> dict[str, ClassAd]:
     (work_folder / "data").write_bytes(b"x" * 100_000)
     (work_folder / "job.sub").write_text(
         "executable = /bin/cat\narguments = data\ntransfer_input_files = data\n"
-        f"should_transfer_files = yes\noutput = out.$(ProcId)\nlog = log\ninitialdir = {work_folder}\nqueue 3\n"
+        "should_transfer_files = yes\noutput = out.$(ProcId)\nlog = log\n"
+        f"initialdir = {work_folder}\nqueue 3\n"
     )
     code, _, complaint = run_tool(pool, "condor_submit", str(work_folder / "job.sub"))
     assert code == 0, complaint
