@@ -128,6 +128,8 @@ def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_accou
         # The log is in the spool until it is fetched.
         asking = ("condor_q", "-all", "-af", "JobStatus")
         wait_until(lambda: machine.call(*asking).stdout == "2\n", 20)
+        execute = Path(machine.pool.folder, "execute")
+        wait_until(lambda: any(execute.glob("dir_*")), 20)
         probe = (
             "find . -type f -readable ! -path './etc/*' ! -path './config.d/*' "
             "! -name '.*_address*' ! -name condor_config; "
