@@ -74,6 +74,17 @@ def reach_pool(given: str | None, environment: Mapping[str, str]) -> Reach:
     return Reach(pool_environment(given, environment))
 
 
+def reach_queue(given: str | None, environment: Mapping[str, str]) -> Reach:
+    """Return connections to the pool that is meant; NotFoundError if there is no queue to ask."""
+    reach = reach_pool(given, environment)
+    if not has_queue(reach):
+        raise NotFoundError(
+            "this machine runs jobs for its pool and has no schedd of its own",
+            hint="ask on the machine where the job was submitted",
+        )
+    return reach
+
+
 def has_queue(reach: Reach) -> bool:
     """Whether there is a queue to ask: not on a machine that only runs jobs for its pool."""
     daemons = {word.upper() for word in reach.config.words("DAEMON_LIST")}

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
-from kettle.errors import NotFoundError, UsageError
+from kettle.errors import UsageError
 from kettle.tools.front import place
 from kettle.tools.front.why import find_job, name_of
 from kettle.tools.programs import Streams
@@ -42,12 +42,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     """Find, put in order, draw."""
     if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
-    reach = place.reach_pool(arguments.dir, environment)
-    if not place.has_queue(reach):
-        raise NotFoundError(
-            "this machine runs jobs for its pool and has no schedd of its own",
-            hint="ask on the machine where the job was submitted",
-        )
+    reach = place.reach_queue(arguments.dir, environment)
     job, _ = find_job(reach, arguments.job)
     global_id = job.string("GlobalJobId") or ""
     lines, gaps = read_lines(reach.config, global_id)

@@ -43,12 +43,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     """Fetch, explain, show."""
     if not re.fullmatch(r"\d+(\.\d+)?", arguments.job):
         raise UsageError(f"{arguments.job} is no job id", hint="CLUSTER.PROC, such as 12.0")
-    reach = place.reach_pool(arguments.dir, environment)
-    if not place.has_queue(reach):
-        raise NotFoundError(
-            "this machine runs jobs for its pool and has no schedd of its own",
-            hint="ask on the machine where the job was submitted",
-        )
+    reach = place.reach_queue(arguments.dir, environment)
     job, gone = find_job(reach, arguments.job)
     slots = [] if gone else find_slots(reach)
     found = explain(job, slots, user=job.string("User") or "")
