@@ -59,12 +59,20 @@ def _has(pool: PersonalPool, job: str, status: str) -> bool:
     return ask_queue(pool, job, "JobStatus") == [[status]]
 
 
+def _own_name() -> str:
+    """Return a pattern of our account's name, whole or as far as a column has room for it."""
+    name = getpass.getuser()
+    lengths = range(len(name), min(len(name), 8) - 1, -1)
+    return "|".join(re.escape(name[:length]) for length in lengths)
+
+
 def still(text: str) -> str:
     """Return a text without what differs from run to run: numbers, names, widths."""
     text = re.sub(r"<\d+[^>\s]*>?", "ADDRESS", text)
     text = text.replace(os.uname().nodename, "HOST")
-    text = re.sub(rf"(?<!\w)({re.escape(getpass.getuser())}|root|alice|kettle)(?!\w)", "USER", text)
+    text = re.sub(rf"(?<!\w)({_own_name()}|root|alice|kettle)(?!\w)", "USER", text)
     text = re.sub(r"[0-9a-f]{32}", "ID", text)
     text = re.sub(r"/\S+", "PATH", text)
+    text = re.sub(r"-{4,}", "----", text)
     text = re.sub(r"[\d.:+]+|\[\?+\]", "N", text)
     return re.sub(r"[ ]+", " ", text)
