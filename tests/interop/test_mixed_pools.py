@@ -92,6 +92,8 @@ NEGOTIATOR_INTERVAL=2
 UPDATE_INTERVAL=5
 STARTD_NAME=kettle
 """
+# What has to be there before a job can run.
+KINDS = {"Scheduler", "Machine", "Negotiator", "Collector"}
 JOB = """\
 executable = /bin/sh
 transfer_executable = false
@@ -142,6 +144,10 @@ class Mixture:
         )
         assert done.returncode == 0, (done.stdout, done.stderr)
         return done.stdout
+
+    def kinds(self) -> set[str]:
+        """Return of which daemons the collector has ads."""
+        return set(self.ask("condor_status", "-any", "-af", "MyType").split())
 
     def both(self, *words: str) -> list[str]:
         """Run both tools until their words agree; something may change between the two."""
@@ -243,8 +249,7 @@ def mixed(method: str, theirs: tuple[str, ...]) -> Iterator[Mixture]:
                 address = file.read_text().split("?")[0].strip("<>\n")
         submits = "real" if "access point" in theirs else "ours"
         mixture = Mixture(folder, pool, submits)
-        wait_until(lambda: "Machine" in mixture.ask("condor_status", "-any", "-af", "MyType"), 30)
-        wait_until(lambda: bool(mixture.ask("condor_status", "-schedd", "-af", "Name")), 30)
+        wait_until(lambda: mixture.kinds() >= KINDS, 30, lambda: str(mixture.kinds()))
         yield mixture
 
 
@@ -253,8 +258,7 @@ def test_a_pool_of_both_kinds_runs_a_job_and_obeys_the_tools_of_both(
     theirs: tuple[str, ...], method: str
 ) -> None:
     with mixed(method, theirs) as pool:
-        kinds = pool.both("condor_status", "-any", "-af", "MyType")
-        assert {"Scheduler", "Machine", "Negotiator", "Collector"} <= set(kinds)
+        assert set(pool.both("condor_status", "-any", "-af", "MyType")) >= KINDS
         log = pool.submit("files", JOB)
         wait_until(lambda: has_event(log, "005"), 60, lambda: "the end of the first job")
         assert "(1) Normal termination (return value 3)" in log.read_text()
