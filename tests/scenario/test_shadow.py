@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -539,6 +540,28 @@ def test_an_unresolvable_expansion_holds_the_job_before_it_starts(tmp_path: Path
         assert exit_of(await here.ended()) == (112, True)
         assert there.story == []
         assert "\tCannot expand $$ expression (Nope).\n" in here.log.read_text()
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.parametrize("age", [-10, 10])
+def test_a_dataflow_job_is_skipped_if_its_output_is_newer_than_all_that_it_reads(
+    tmp_path: Path, age: int
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        for name in ("in", "program", "out"):
+            (here.folder / name).touch()
+        changed = (here.folder / "in").stat().st_mtime_ns + age * 10**9
+        os.utime(here.folder / "out", ns=(changed, changed))
+        wishes = {"TransferInput": "in", "TransferOutput": "out", "SkipIfDataflow": True}
+        await here.run(there, Cmd=str(here.folder / "program"), **wishes)
+        assert exit_of(await here.ended()) == (100, True)
+        skipped = age > 0
+        assert here.updates["DataflowJobSkipped"] == str(skipped).lower()
+        assert here.updates["ExitCode"] == "0"
+        assert (there.story == []) is skipped
+        assert ("NumJobStarts" not in here.updates) is skipped
+        assert here.numbers() == (["046", "005"] if skipped else ["001", "005"])
 
     play(tmp_path, scenario)
 

@@ -116,6 +116,9 @@ class Job:
         written_by="dagman", doc="Cluster of the workflow that the job belongs to."
     )
     DAGNodeName = string(written_by="dagman", doc="Name of the job's node in its workflow.")
+    DataflowJobSkipped = boolean(
+        written_by="shadow", doc="Whether the job was not run as its output was there already."
+    )
     DeferralPrepTime = integer(
         written_by="submit",
         unit="seconds",

@@ -50,6 +50,7 @@ class Run(JobRecord):
         "request",
         "reusable",
         "sent_bytes",
+        "skipped",
         "startd_address",
         "starter_address",
         "state",
@@ -85,6 +86,8 @@ class Run(JobRecord):
         self.transfer_failure: Request | None = None
         self.request: Request | None = None
         self.report: ExitReport | None = None
+        # Whether the job ends without a run, as its output is there already (skip_if_dataflow).
+        self.skipped = False
         # How this run ended, if an earlier shadow of it wrote its last events already.
         self.told: Ending | None = None
         self.files: RemoteFiles | None = None

@@ -27,6 +27,7 @@ from kettle.shadow.endings import (
 from kettle.shadow.job_updates import texts
 from kettle.shadow.services.calls import answer
 from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
+from kettle.shadow.services.dataflow import skip_if_dataflow
 from kettle.shadow.services.ending import fail_run, finish, recall_end
 from kettle.shadow.services.reconnect import (
     look_for_starter,
@@ -114,7 +115,7 @@ class RunningShadow(Run):
                 self.host.aside.run(self.files.close)
 
     async def _prepare(self) -> bool:
-        """Fill in `$$()` and open the log; False if the job has to be held instead."""
+        """Fill in `$$()` and open the log; False if the job is held, or over, without a run."""
         try:
             await self.host.logs.check(self.job)
         except StorageError as error:
@@ -143,7 +144,7 @@ class RunningShadow(Run):
             return False
         for name, text in expansion.changed.items():
             self.job[name] = text
-        return True
+        return not await skip_if_dataflow(self)
 
     def _hold_at_once(self, reason: str, code: HoldReasonCode, subcode: int = 0) -> None:
         self.reusable = True
