@@ -1,7 +1,7 @@
 """Ending a run at its beginning because the job's output is there already (skip_if_dataflow).
 
-Whether it is, is `transfer.dataflow`'s to say. Nothing is asked of the startd then: the claim is free
-for the next job, and the job ends as if its program had ended well.
+Whether it is, is `transfer.dataflow`'s to say. Nothing is asked of the startd then: the claim is
+free for the next job, and the job ends as if its program had ended well.
 """
 
 from __future__ import annotations
