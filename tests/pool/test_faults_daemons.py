@@ -40,6 +40,7 @@ def pids(pool: PersonalPool) -> dict[str, int]:
     return {name: daemon_pid(pool, f"condor_{name}") for name in DAEMONS}
 
 
+@pytest.mark.shows("R076")
 def test_a_daemon_whose_program_vanishes_is_tried_again_at_growing_intervals_and_named(
     tmp_path: Path, work: Path
 ) -> None:

@@ -56,6 +56,8 @@ def assert_each_started_once(witness: Witness) -> None:
     assert starts == {1}
 
 
+@pytest.mark.shows("R081")
+@pytest.mark.shows("R082")
 @pytest.mark.parametrize(
     "names",
     [

@@ -78,6 +78,7 @@ def test_a_folder_with_something_else_in_it_is_left_alone(tmp_path: Path) -> Non
         pool.purge()
 
 
+@pytest.mark.shows("R040")
 def test_a_bad_configuration_is_told_with_file_and_line(tmp_path: Path) -> None:
     with (
         pytest.raises(KettleError, match="condor_config"),

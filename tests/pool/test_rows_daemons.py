@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import kettle
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool, wait_until_gone
 from pool_jobs import ask_queue, daemon_pid, daemon_pids, run_tool, submit, wait_until
@@ -42,6 +46,7 @@ def slots(pool: PersonalPool) -> list[str]:
 
 
 @shows("R044")
+@shows("R077")
 @pytest.mark.parametrize("how", ["-graceful", "-fast", "-peaceful"])
 def test_the_startd_is_turned_off_and_on(pool: PersonalPool, how: str) -> None:
     master = pool.master_pid()
@@ -81,6 +86,48 @@ def test_a_policy_that_changed_is_obeyed_after_a_reconfig(pool: PersonalPool, wo
     jobs.wait_for(1, 20, each=2)
     control(pool, "condor_rm", str(jobs.cluster))
     jobs.wait_for(9, 10)
+
+
+@shows("R025")
+@shows("R032")
+@shows("R040")
+@pytest.mark.parametrize("program", ["kettle.master", "kettle.schedd", "kettle.startd"])
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("A = 1\nthis is not valid\n", r"Line 2 while reading .*/condor_config"),
+        ("use FOO:BAR\n", r"FOO"),
+        (None, r"/condor_config"),
+    ],
+)
+def test_a_daemon_does_not_start_on_a_configuration_that_it_cannot_read(
+    tmp_path: Path, program: str, text: str | None, complaint: str
+) -> None:
+    path = tmp_path / "condor_config"
+    if text is not None:
+        path.write_text(text)
+    code, said = begin(path, f"runpy.run_module({program!r}, run_name='__main__')", "-f")
+    assert code not in (0, -signal.SIGTERM)
+    assert re.search(complaint, said), said
+    assert "Traceback" not in said
+    for words in (("condor_q",), ("condor_status",), ("condor_config_val", "A")):
+        tool = f"importlib.import_module('kettle.tools.programs').run_program({words[0]!r})"
+        code, said = begin(path, tool, *words[1:])
+        assert code != 0
+        assert re.search(complaint, said), (words, said)
+
+
+def begin(config: Path, code: str, *words: str) -> tuple[int, str]:
+    """Run one program with a configuration; return its exit code and what it complained of."""
+    source = str(Path(kettle.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", f"import importlib, runpy, sys; sys.exit({code})", *words],
+        env={"CONDOR_CONFIG": str(config), "PATH": "/usr/bin:/bin", "PYTHONPATH": source},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
 
 
 @shows("R076")

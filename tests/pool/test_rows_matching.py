@@ -77,6 +77,7 @@ def test_nice_jobs_run_after_the_others_whatever_the_order(pool: PersonalPool, w
     assert order.read_text() == "normal\nnice\n"
 
 
+@shows("R064")
 @shows("R070")
 def test_history_is_shown_and_rotates(pool: PersonalPool, work: Path) -> None:
     jobs = submit(pool, work, f"{QUICK}queue 6\n")
@@ -91,3 +92,10 @@ def test_history_is_shown_and_rotates(pool: PersonalPool, work: Path) -> None:
     wait_until(lambda: " C " in run_tool(pool, *words)[1], 5)
     text = run_tool(pool, "condor_history", "-file", str(rotated()[0]), "-af", "JobStatus")[1]
     assert set(text.split()) == {"4"}
+    removed = submit(pool, work / "removed", f"{QUICK}hold = true\nqueue\n")
+    assert run_tool(pool, "condor_rm", str(removed.cluster))[0] == 0
+    removed.wait_for(9, 10)
+    words = ("condor_history", "-constraint", f"ClusterId == {removed.cluster}")
+    wait_until(lambda: " X " in run_tool(pool, *words)[1], 5)
+    assert "JobStatus = 3\n" in run_tool(pool, *words, "-l")[1]
+    assert len(rotated()) == 2

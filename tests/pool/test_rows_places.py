@@ -19,6 +19,7 @@ from pool_jobs import (
     Jobs,
     ask_queue,
     daemon_pid,
+    daemon_pids,
     family_of,
     parent_of,
     run_tool,
@@ -160,18 +161,25 @@ def test_the_wrapper_gets_the_job_s_command_and_its_exit_code_is_the_job_s(
 
 
 @shows("S007")
-def test_a_local_job_runs_below_a_starter_of_the_schedd(pool: PersonalPool, work: Path) -> None:
+def test_a_local_job_runs_below_a_starter_of_the_schedd(tmp_path: Path, work: Path) -> None:
     text = "universe = local\nexecutable = /bin/sleep\narguments = 61\nqueue\n"
-    jobs = submit(pool, work, text)
-    jobs.wait_for(1, 15)
-    schedd = daemon_pid(pool, "condor_schedd")
+    # Nobody to match it, and no machine to match it with.
+    with personal_pool(tmp_path, "DAEMON_LIST = MASTER COLLECTOR SCHEDD\n") as pool:
+        jobs = submit(pool, work, text)
+        jobs.wait_for(1, 15)
+        schedd = daemon_pid(pool, "condor_schedd")
 
-    def job() -> int:
-        return next((pid for pid in family_of(schedd) if title_of(pid).endswith("sleep 61")), 0)
+        def job() -> int:
+            return next((pid for pid in family_of(schedd) if title_of(pid).endswith("sleep 61")), 0)
 
-    wait_until(lambda: job() != 0, 5)
-    assert "condor_starter" in title_of(parent_of(job()))
-    remove(jobs)
+        wait_until(lambda: job() != 0, 5)
+        line = [parent_of(job())]
+        while line[-1] != schedd and len(line) < 4:
+            line.append(parent_of(line[-1]))
+        assert "condor_starter" in title_of(line[0])
+        assert line[-1] == schedd
+        assert daemon_pids(pool, "condor_shadow") == []
+        remove(jobs)
 
 
 @pytest.mark.root
@@ -244,6 +252,22 @@ def test_no_job_ever_runs_as_root(pool: PersonalPool, work: Path) -> None:
     wait_until(lambda: bool(held.count_events(5)) or held.count_events(12).get(0, 0) > 1, 20)
     if held.count_events(5):
         assert (work / "second" / "out").read_text() != "0\n"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="as root there are accounts to change to")
+@shows("R086")
+def test_without_privileges_everything_is_one_account_s(pool: PersonalPool, work: Path) -> None:
+    jobs = shell(pool, work, "id -u; touch made; exec sleep 60", "should_transfer_files = yes\n")
+    jobs.wait_for(1, 20)
+    master = pool.master_pid()
+    assert master is not None
+    family = [master, *family_of(master)]
+    wait_until(lambda: any(title_of(pid).endswith("sleep 60") for pid in family_of(master)), 5)
+    assert {Path(f"/proc/{pid}").stat().st_uid for pid in family} == {os.getuid()}
+    wait_until(lambda: any(Path(pool.folder, "execute").rglob("made")), 5)
+    everything = [Path(pool.folder), *Path(pool.folder).rglob("*")]
+    assert {path.lstat().st_uid for path in everything} == {os.getuid()}
+    remove(jobs)
 
 
 @pytest.mark.slow

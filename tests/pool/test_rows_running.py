@@ -155,6 +155,11 @@ def test_streams_folder_and_environment_are_the_job_s(pool: PersonalPool, work: 
     assert (work / "out.0").read_text() == "said 1 0\n"
     assert (work / "out.1").read_text() == "said 1 1\n"
     assert (work / "err").read_text() == "oops\n"
+    inside = work / "inside"
+    inside.mkdir(mode=0o777)
+    (inside / "in").write_text("here\n")
+    ended(shell(pool, work, script, f"{lines}initialdir = {inside}\nqueue\n"))
+    assert (inside / "out.0").read_text() == "here 1 0\n"
 
 
 @shows("R056")
@@ -209,14 +214,16 @@ def test_a_suspended_job_stands_still_and_goes_on(pool: PersonalPool, work: Path
     jobs.wait_for(10, 10)
     wait_until(lambda: process_state(pid) == "T", 5)
     jobs.wait_for_status(7)
+    assert re.search(r":\d\d S ", run_tool(pool, "condor_q", "-nobatch", str(jobs.cluster))[1])
     assert run_tool(pool, "condor_continue", str(jobs.cluster))[0] == 0
     jobs.wait_for(11, 10)
     wait_until(lambda: process_state(pid) == "S", 5)
     jobs.wait_for_status(2)
     remove(jobs)
     assert jobs.record().integer("JobStatus") == 3
-    said = run_tool(pool, "condor_history", "-limit", "1", str(jobs.cluster), "-af", "JobStatus")
-    assert said[1] == "3\n"
+    words = ("condor_history", "-limit", "1", str(jobs.cluster))
+    assert run_tool(pool, *words, "-af", "JobStatus")[1] == "3\n"
+    assert " X " in run_tool(pool, *words)[1]
 
 
 @shows("R064")
@@ -281,12 +288,50 @@ def test_condor_status_has_its_tables(pool: PersonalPool, work: Path) -> None:
     for kind in ("schedd", "master", "any", "direct", "compact", "negotiator", "collector"):
         more = [ask("-schedd", "-af", "Machine").strip()] if kind == "direct" else []
         assert ask(f"-{kind}", *more).strip()
-    for kind in ("vm", "java"):
-        assert ask(f"-{kind}") == ""
     memory, shown = ask("-af", "Memory").split(), ask("-format", "%d ", "Memory").split()
     assert memory == shown
     assert "Memory = " in ask("-l")
     remove(jobs)
+
+
+@shows("R071")
+@shows("R074")
+def test_machines_with_a_special_ability_have_tables_of_their_own(
+    pool: PersonalPool, work: Path
+) -> None:
+    def ask(*words: str) -> str:
+        code, said, complaint = run_tool(pool, "condor_status", *words)
+        assert (code, complaint) == (0, ""), words
+        return said
+
+    assert ask("-vm") == ask("-java") == ""
+    common = (
+        'MyType = "Machine"\nMachine = "brewery"\nOpSys = "LINUX"\nArch = "X86_64"\nCpus = 1\n'
+        'MyAddress = "<127.0.0.1:1>"\nState = "Unclaimed"\nActivity = "Idle"\nMemory = 512\n'
+        "LoadAvg = 0.5\nEnteredCurrentActivity = 1700000000\nOffline = true\n"
+    )
+    for name, more in (
+        ("kvm", 'HasVM = true\nVM_Type = "kvm"\nVM_Memory = 256\nVM_Networking = false\n'),
+        ("jvm", 'HasJava = true\nJavaVendor = "Beans"\nJavaVersion = "17.0.9"\n'),
+    ):
+        path = work / name
+        path.write_text(f'{common}Name = "{name}@brewery"\n{more}')
+        code, _, complaint = run_tool(pool, "condor_advertise", "UPDATE_STARTD_AD", str(path))
+        assert code == 0, complaint
+    wait_until(lambda: "jvm@brewery" in ask("-java") and "kvm@brewery" in ask("-vm"), 5)
+    assert re.search(r"^Name +JavaVendor +Java\w* +State +Activity", ask("-java"), re.MULTILINE)
+    assert re.search(r"^jvm@brewery +Beans +17.0.9 +Unclaimed +Idle", ask("-java"), re.MULTILINE)
+    assert re.search(r"^Name +V\w+ +Network +State", ask("-vm"), re.MULTILINE)
+    assert re.search(r"^kvm@brewery +kvm ", ask("-vm"), re.MULTILINE)
+    assert "kvm" not in ask("-java")
+    assert "jvm" not in ask("-vm")
+    assert ask("-constraint", "Offline", "-af", "Name").split() == ["jvm@brewery", "kvm@brewery"]
+    for name in ("kvm", "jvm"):
+        (work / name).write_text(
+            f'MyType = "Query"\nTargetType = "Machine"\nRequirements = Name == "{name}@brewery"\n'
+        )
+        run_tool(pool, "condor_advertise", "INVALIDATE_STARTD_ADS", str(work / name))
+    wait_until(lambda: "brewery" not in ask(), 5)
 
 
 @shows("R073")
@@ -438,11 +483,45 @@ def test_usage_is_what_the_job_used(pool: PersonalPool, work: Path) -> None:
     assert 190 <= (record.integer("MemoryUsage") or 0) <= 300
 
 
+@shows("R091")
+def test_the_size_of_a_job_that_grows_is_seen_while_it_runs(tmp_path: Path, work: Path) -> None:
+    script = work / "grow.py"
+    script.write_text(
+        "import os, sys, time\nhold = []\n"
+        "for wanted in (20, 150):\n"
+        "    hold.append(bytearray(b'x') * (wanted << 20))\n"
+        "    while not os.path.exists(f'{sys.argv[1]}/go{wanted}'): time.sleep(0.1)\n"
+    )
+    config = "STARTER_INITIAL_UPDATE_INTERVAL = 1\nSTARTER_UPDATE_INTERVAL = 1\n"
+    with personal_pool(tmp_path, config) as pool:
+        lines = f"arguments = {script} {work}\nrequest_memory = 300\n"
+        jobs = shell(pool, work, 'exec /usr/bin/env python3 "$@"', lines)
+
+        def shown() -> float:
+            said = run_tool(pool, "condor_q", "-nobatch", str(jobs.cluster))[1]
+            row = re.search(rf"^ *{jobs.cluster}\.0 .* R +-?\d+ +([\d.]+) ", said, re.MULTILINE)
+            return float(row[1]) if row else 0.0
+
+        wait_until(lambda: 20 <= shown() < 100, 20, lambda: str(shown()))
+        (work / "go20").touch()
+        wait_until(lambda: 170 <= shown() < 300, 20, lambda: str(shown()))
+        attributes = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage")
+        [row] = ask_queue(pool, str(jobs.cluster), *attributes)
+        image, resident, memory, _ = map(int, row)
+        assert image >= resident >= 170 * 1024
+        assert 170 <= memory < 300
+        assert jobs.count_events(6)[0] >= 2
+        (work / "go150").touch()
+        ended(jobs)
+
+
 @shows("S012")
 def test_a_job_without_a_lease_of_its_own_runs(pool: PersonalPool, work: Path) -> None:
     jobs = ended(shell(pool, work, "echo ran", "job_lease_duration = 0\n"))
     assert (work / "out").read_text() == "ran\n"
-    assert jobs.record().integer("NumJobStarts") == 1
+    record = jobs.record()
+    assert record.integer("NumJobStarts") == 1
+    assert (record.integer("JobLeaseDuration") or 0) == 0
 
 
 @shows("S013")
@@ -478,6 +557,27 @@ def test_programs_of_any_language_run_and_a_missing_interpreter_is_told(
     [reason] = jobs.wait_for_status(5, "HoldReason")
     assert "' with arguments 1 2' '3: invalid interpreter (/no/such/interpreter) " in reason
     remove(jobs)
+
+
+def test_hooks_that_are_configured_and_not_called_are_named_in_the_logs(
+    tmp_path: Path, work: Path
+) -> None:
+    config = (
+        "STARTD_JOB_HOOK_KEYWORD = far\nFAR_HOOK_FETCH_WORK = /bin/true\n"
+        "SITE_HOOK_JOB_EXIT = /bin/true\nSITE_HOOK_PREPARE_JOB = /bin/true\n"
+    )
+
+    def log_of(pool: PersonalPool, name: str) -> str:
+        return "".join(path.read_text() for path in Path(pool.log_folder).glob(name))
+
+    with personal_pool(tmp_path, config) as pool:
+        warning = "WARNING: FAR_HOOK_FETCH_WORK will not be called: there are no hooks yet"
+        assert warning in log_of(pool, "StartLog")
+        ended(shell(pool, work / "plain", "true"))
+        assert "will not be called" not in log_of(pool, "StarterLog*")
+        ended(shell(pool, work / "wishes", "true", '+HookKeyword = "site"\n'))
+        warning = "WARNING: SITE_HOOK_JOB_EXIT, SITE_HOOK_PREPARE_JOB will not be called"
+        assert log_of(pool, "StarterLog*").count(warning) == 1
 
 
 @shows("S016")

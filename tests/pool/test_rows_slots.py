@@ -82,6 +82,7 @@ def remove(jobs: Jobs) -> None:
     jobs.wait_for(9, 10)
 
 
+@shows("A004")
 @shows("A006")
 @shows("A007")
 @shows("A017")
@@ -100,7 +101,7 @@ def test_a_machine_is_one_partitionable_slot_unless_configured_otherwise(
             "Memory",
             "DetectedMemory",
         )
-    assert name.startswith("slot1@")
+    assert name == f"slot1@{os.uname().nodename}"
     assert (kind, partitionable, misspelt) == ("Partitionable", "true", "undefined")
     assert cpus == detected
     assert memory == total
@@ -155,7 +156,14 @@ def test_a_limit_that_is_not_enforced_is_accounted_for(whole: PersonalPool, work
     text = f"executable = {work}/job.sh\narguments = {work}/eat.py\nrequest_memory = 10\n"
     jobs = submit(whole, work, text + "request_disk = 1MB\nqueue\n")
     jobs.wait_for(5, 20)
-    assert "(return value 0)" in jobs.log.read_text()
+    text = jobs.log.read_text()
+    assert "(return value 0)" in text
+    row = re.search(r"^\s*Memory \(MB\) +: +(\d+) +(\d+) +(\d+)", text, re.MULTILINE)
+    assert row is not None, text
+    used, asked, given = map(int, row.groups())
+    assert used >= 200
+    assert asked == 10
+    assert given < used
 
 
 @shows("A002")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,19 @@ def test_a_description_that_means_nothing_is_an_error_and_queues_nothing(
     assert code != 0
     assert "ERROR" in complaint
     assert ask_queue(pool, "-all", "ClusterId") == before
+
+
+@shows("R046")
+def test_what_was_submitted_is_said_in_two_lines(pool: PersonalPool, work: Path) -> None:
+    (work / "good.sub").write_text(HELD + "queue 3\n")
+    code, said, complaint = run_tool(pool, "condor_submit", str(work / "good.sub"))
+    assert code == 0
+    assert "ERROR" not in complaint
+    first, second = said.splitlines()
+    assert re.fullmatch(r"Submitting job\(s\)\.+", first)
+    found = re.fullmatch(r"3 job\(s\) submitted to cluster (\d+)\.", second)
+    assert found is not None
+    assert ask_queue(pool, found[1], "ProcId") == [["0"], ["1"], ["2"]]
 
 
 @shows("R047")

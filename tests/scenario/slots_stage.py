@@ -120,8 +120,15 @@ class FakeStarter:
 class ExecutionPoint:
     """A startd with a collector beside it, and a submit side that talks to it."""
 
-    def __init__(self, world: World, startd: WorldDaemon[StartdService], schedd: Runtime) -> None:
+    def __init__(
+        self,
+        world: World,
+        collector: WorldDaemon[CollectorService],
+        startd: WorldDaemon[StartdService],
+        schedd: Runtime,
+    ) -> None:
         self.world = world
+        self.collector = collector
         self.startd = startd
         self.schedd = schedd
         self.service = startd.service
@@ -132,6 +139,17 @@ class ExecutionPoint:
     def phase(self, name: str = "slot1_1") -> Phase | None:
         record = self.service.machine.find(name)
         return record.slot.phase if record is not None else None
+
+    def advertised(self, name: str = "slot1") -> ClassAd | None:
+        """Return the slot's ad as the collector has it."""
+        entries = self.collector.service.store.entries()
+        full_name = f"{name}@{self.service.machine.name}"
+        found = (
+            entry.ad
+            for entry in entries
+            if entry.ad.string("MyType") == "Machine" and entry.ad.string("Name") == full_name
+        )
+        return next(found, None)
 
     def offered(self, name: str = "slot1") -> str:
         record = self.service.machine.find(name)
@@ -144,12 +162,16 @@ class ExecutionPoint:
             self.startd.network.address, command, session=ClaimId(claim_id)
         )
 
-    async def claim(self, ad: ClassAd, slot: str = "slot1") -> claims.RequestClaimReply:
-        claim_id = self.offered(slot)
+    async def claim(
+        self, ad: ClassAd, slot: str = "slot1", *, claim_id: str = "", session: str = ""
+    ) -> claims.RequestClaimReply:
+        """Ask for a slot by an id (the one that it offers) in the session of an id (the same)."""
+        claim_id = claim_id or self.offered(slot)
+        session = session or claim_id
         self.schedd.network.add_session(
-            ClaimId(claim_id), user="execute-side@matchsession", lifetime=None
+            ClaimId(session), user="execute-side@matchsession", lifetime=None
         )
-        stream = await self.open(Command.REQUEST_CLAIM, claim_id)
+        stream = await self.open(Command.REQUEST_CLAIM, session)
         address = str(self.schedd.network.address)
         await stream.send(claims.RequestClaim(claim_id, ad, address, 300, []))
         reply = claims.RequestClaimReply.read(await stream.receive(600))
@@ -196,13 +218,13 @@ def play(
     folder: Path, scenario: Scenario, text: str = "", starter: FakeStarter | None = None
 ) -> None:
     async def run(world: World) -> None:
-        await world.start("COLLECTOR", CollectorService, port=9618)
+        collector = await world.start("COLLECTOR", CollectorService, port=9618)
         startd = await world.start("STARTD", StartdService, SMALL + text)
         if starter is not None:
             startd.processes.zygote.entries[ENTRY] = starter
         schedd, network, _ = world.runtime("SCHEDD")
         await network.listen(0)
-        point = ExecutionPoint(world, startd, schedd)
+        point = ExecutionPoint(world, collector, startd, schedd)
         network.register(Command.ALIVE, point.on_alive)
         network.register(Command.RELEASE_CLAIM, point.on_release)
         network.begin_accepting()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import WireError
 from kettle.startd.slot_machine import Phase
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims
 from kettle.wire.messages import starter_control as words
-from kettle.wire.security.claim_id import SUBMIT_SIDE
+from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
 from scenario.slots_stage import ExecutionPoint, FakeStarter, job, play
 
 
@@ -31,6 +33,51 @@ def test_a_job_is_cut_a_slot_and_the_rest_is_offered_again(tmp_path: Path) -> No
         assert point.phase() is Phase.CLAIMED_IDLE
         assert (await point.claim(job())).accepted
         assert not (await point.claim(job())).accepted
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.shows("R078")
+def test_a_slot_is_advertised_at_each_interval_and_at_each_change(tmp_path: Path) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        await asyncio.sleep(1)
+        said = []
+        for _ in range(6):
+            ad = point.advertised()
+            assert ad is not None
+            said.append((ad.integer("MyCurrentTime") or 0, ad.integer("UpdateSequenceNumber") or 0))
+            await asyncio.sleep(120)
+        # Nothing happens to the slot, and yet each interval brings one ad, of a later time.
+        steps = [(time - last, number - n) for (last, n), (time, number) in pairwise(said)]
+        assert steps == [(120, 1)] * 5
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(0.9)
+        cut = point.advertised("slot1_1")
+        assert cut is not None
+        assert (cut.string("State"), cut.string("Activity")) == ("Claimed", "Busy")
+        starter.finish.set()
+        await point.tell(Command.RELEASE_CLAIM, claim_id)
+        await asyncio.sleep(0.9)
+        assert point.advertised("slot1_1") is None
+
+    play(tmp_path, scenario, "UPDATE_INTERVAL = 120\n", starter)
+
+
+@pytest.mark.shows("R080")
+def test_a_claim_id_that_is_not_the_slots_claims_nothing(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        good = point.offered()
+        guess = mint_claim_id(good.partition("#")[0], 1, 1, bytes(range(32))).text
+        with pytest.raises(WireError):
+            await point.claim(job(), claim_id=guess)
+        # Whoever has the session of one claim has no other claim by it.
+        assert not (await point.claim(job(), claim_id=guess, session=good)).accepted
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+        assert point.phase() is None
+        assert (await point.claim(job())).accepted
 
     play(tmp_path, scenario)
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.config.hooks import explain_uncalled, fetch_hooks
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
@@ -82,6 +83,7 @@ class StartdService:
         resources = machine_resources(config, self.machine.facts, self.machine.readings)
         self.machine.divide(plan_layout(config, resources), resources, now)
         self._make_base()
+        self._say_what_is_not_called()
         for record in self.machine:
             self.offer(record)
         self.claims.register()
@@ -101,8 +103,13 @@ class StartdService:
         self.starters.generation += 1
         self._tasks.append(tasks.spawn(self._learn_url_methods(), "URL plug-ins"))
         self._make_base()
+        self._say_what_is_not_called()
         self.policy.look(self.machine)
         self.updates.note_all()
+
+    def _say_what_is_not_called(self) -> None:
+        if hooks := fetch_hooks(self.runtime.config):
+            self.runtime.log.problem(explain_uncalled(hooks))
 
     async def shut_down(self, how: str) -> None:
         """Get rid of jobs as told, withdraw the ads."""

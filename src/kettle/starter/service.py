@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
+from kettle.config.hooks import explain_uncalled
 from kettle.errors import ConnectionLost, KettleError, NotFoundError
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
@@ -326,6 +327,8 @@ class Starter:
         if self.transfers and self.job.boolean("TransferExecutable") is not False:
             self.keeper.make_executable(self.plan.program)
         await self._begin_execution()
+        if hooks := self.settings.hooks.meant_for(self.job):
+            self.log(explain_uncalled(hooks))
         await self.programs.begin()
         return True
 

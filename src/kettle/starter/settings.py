@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kettle.config import Config
+from kettle.config.hooks import JobHooks, read_job_hooks
 from kettle.starter.account import AccountRules
 from kettle.starter.limits import LimitRules
 
@@ -48,6 +49,7 @@ class StarterSettings:
     lib: str = ""
     starter_user_log: str = ""
     transfer_plugins: str = ""
+    hooks: JobHooks = field(default_factory=JobHooks)
     full_debug: bool = False
     max_lease: int = 2400
     version: str = ""
@@ -101,6 +103,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
         starter_user_log=text("STARTER_USER_LOG"),
         transfer_plugins=text("FILETRANSFER_PLUGINS"),
+        hooks=read_job_hooks(config),
         full_debug="D_FULLDEBUG" in text("STARTER_DEBUG").upper(),
     )
 

@@ -258,14 +258,16 @@ class StartdKnobs:
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     STARTD_JOB_ATTRS = listing("", doc="Attributes of the job that the ad of its slot shows.")
-    STARTD_JOB_HOOK_KEYWORD = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_JOB_HOOK_KEYWORD = string(
+        "", doc="Whose hooks fetch work; none is called yet, which the startd's log says."
+    )
     STARTD_LATCH_EXPRS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     STARTD_LEFTOVER_PROCS_BREAK_SLOTS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     STARTD_LOG = path("$(LOG)/StartLog", doc="The daemon's log.")
-    STARTD_NAME = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTD_NAME = string("", doc="What the startd and its slots are called instead of the host.")
     STARTD_NOCLAIM_SHUTDOWN = integer(
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",

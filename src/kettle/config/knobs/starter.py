@@ -197,7 +197,7 @@ class StarterKnobs:
     )
     STARTER_JOB_ENVIRONMENT = string("", doc="Variables that every job gets.")
     STARTER_JOB_HOOK_KEYWORD = string(
-        "", doc="Known text; no part of Kettle acts on it yet: no job hooks are called."
+        "", doc="Whose hooks jobs have; none is called yet, which the starter's log says."
     )
     STARTER_LIST = listing("STARTER", doc="Known list of words; no part of Kettle acts on it yet.")
     STARTER_LOG = path("$(LOG)/StarterLog", doc="The starter's log.")
