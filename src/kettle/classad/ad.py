@@ -306,15 +306,16 @@ class ClassAd:
             raise KeyError(name)
         return self.evaluate(name)
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, *, above: ClassAd | None = None) -> Iterator[str]:
         """Yield `Name = value` in old syntax for every attribute, the chained ad's last.
 
         Names are not quoted here, whatever they look like: files and the wire have none quoted.
+        With `above`, an ad this one is chained to, only what is before that one.
         """
         usual = _usual_name
         seen: dict[str, Expr | str] = {}
         ad: ClassAd | None = self
-        while ad is not None:
+        while ad is not above and ad is not None:
             names, table = ad._names, ad.table
             # A copy: whoever reads the lines may change the ad meanwhile.
             for key, found in list(table.items()):

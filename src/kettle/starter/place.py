@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kettle.classad import ClassAd, parse_expression
+from kettle.classad.shared_lines import SharedLines
 from kettle.errors import ClassAdSyntaxError
 from kettle.starter.launch import SlotShare, Surroundings, share_of
 from kettle.starter.limits import Limits, disk_limit_kib, plan_limits
@@ -63,6 +64,8 @@ class Place:
         # How a job's beginning is told on the short way, by whether files may travel.
         self.repeated: dict[bool, RepeatedCall] = {}
         self.sandbox = Sandbox.of_starter(settings.execute, process.pid)
+        # What .job.ad holds; what jobs have in common is kept.
+        self._job_lines = SharedLines(_is_public)
 
     # ---- the slot's ad ------------------------------------------------------------------------
 
@@ -86,6 +89,10 @@ class Place:
     def _lasting_text(self) -> str:
         lines = self._first.lines()
         return public_text(line for line in lines if not is_passing(line.partition(" ")[0]))
+
+    def text_of_job(self, job: ClassAd) -> str:
+        """Return a job's ad as text: what .job.ad holds."""
+        return "\n".join([*self._job_lines.of(job), ""])
 
     # ---- what shadows are told ----------------------------------------------------------------
 
@@ -197,13 +204,10 @@ def _is_constant(expression: str) -> bool:
 
 
 def public_text(lines: Iterable[str]) -> str:
-    """Return the lines of an ad as a text for the job to read, without what is nobody's business.
+    """Return the lines of an ad as a text for the job to read, without secrets."""
+    return "\n".join([*filter(_is_public, lines), ""])
 
-    Nearly every line is told by its first letter to be no secret.
-    """
-    kept = [
-        line
-        for line in lines
-        if line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])
-    ]
-    return "\n".join([*kept, ""])
+
+def _is_public(line: str) -> bool:
+    """Whether a job may read it; nearly every line is told by its first letter to be no secret."""
+    return line[0] not in "cCtT_" or not is_private_attribute(line.partition(" ")[0])

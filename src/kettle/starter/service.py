@@ -37,7 +37,7 @@ from kettle.starter.services.ending import JobEnd
 from kettle.starter.services.job import JobProcesses
 from kettle.starter.services.programs import Programs
 from kettle.starter.services.reports import JobReports
-from kettle.starter.services.sandbox import SandboxKeeper, SmallFile, ad_file
+from kettle.starter.services.sandbox import SandboxKeeper, SmallFile
 from kettle.starter.services.shadow import LeaseOver, ShadowLink
 from kettle.starter.services.streams import StreamedFiles
 from kettle.starter.services.transfer import SandboxTransfer, TransferFailed
@@ -196,8 +196,7 @@ class Starter:
 
     async def _prepare(self) -> None:
         if self.short_way:
-            for name in short_way.FOR_THE_STARTER:
-                self.job.discard(name)
+            self._forget_what_is_ours()
         else:
             self.job = await self.call(syscalls.get_job_info)
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
@@ -218,9 +217,18 @@ class Starter:
         await self._register()
         if self.transfers:
             await self.transfer.fetch_input()
-        self.keeper.write_file(ad_file(self.sandbox.job_ad, self.job.lines()))
+        self.keeper.write_file(self._job_file())
         await self._ask_guidance("JobEnvironment", {})
         await self._await_deferral_time()
+
+    def _forget_what_is_ours(self) -> None:
+        """Take out of the job's ad what the shadow says to us in it."""
+        names, common = short_way.FOR_THE_STARTER, self.job.parent
+        if common is not None and any(name in common for name in names):
+            # It was taken for a part of what like jobs have in common.
+            self.job = self.job.flattened()
+        for name in names:
+            self.job.discard(name)
 
     def _make_sandbox(self, account: Account) -> None:
         world = self.world
@@ -229,13 +237,16 @@ class Starter:
         machine_ad = SmallFile(self.sandbox.machine_ad, self.place.text_of(self.slot))
         files = [*self._chirp.start(), machine_ad]
         if self._short_begin:
-            files.append(ad_file(self.sandbox.job_ad, self.job.lines()))
+            files.append(self._job_file())
         try:
             self._keeper.make(files)
         except OSError as error:
             raise CannotLaunch(
                 f"cannot make the sandbox {self.sandbox.root}: {error.strerror}", 0, 0
             ) from error
+
+    def _job_file(self) -> SmallFile:
+        return SmallFile(self.sandbox.job_ad, self.place.text_of_job(self.job))
 
     def _may_begin_shortly(self) -> bool:
         """Whether one call is enough until the program runs: nothing is fetched or waited for."""

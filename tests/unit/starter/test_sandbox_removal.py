@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.starter.place import public_text
 from kettle.starter.sandbox import Sandbox
-from kettle.starter.services.sandbox import KeptSandbox, SandboxKeeper, SmallFile, ad_file
+from kettle.starter.services.sandbox import KeptSandbox, SandboxKeeper, SmallFile
+
+
+def ad_file(path: str, lines: list[str]) -> SmallFile:
+    return SmallFile(path, public_text(lines))
 
 
 def keeper(folder: Path) -> SandboxKeeper:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Protocol
 
 from kettle.classad import ClassAd
+from kettle.classad.shared_lines import SharedLines
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
 from kettle.errors import RefusedError
@@ -28,7 +29,7 @@ from kettle.wire.messages.short_way import FOR_THE_STARTER
 # Records that come within this time are written together.
 _TOGETHER_SECONDS = 0.05
 # With what letters the names begin that may have to be left out of a record.
-_FIRST_LETTERS = frozenset(name[0] for name in FOR_THE_STARTER) | frozenset("cCtTeE_")
+_FIRST_LETTERS = frozenset(name[0] for name in FOR_THE_STARTER) | frozenset("cCtT_")
 
 
 class Service(Protocol):
@@ -49,6 +50,8 @@ class RunHistory:
         # The configuration that named the file.
         self._config: Config | None = None
         self._waiting: list[tuple[ClassAd, int]] = []
+        # The lines of records, those that jobs have in common from the time before.
+        self._lines = SharedLines(_is_kept)
         self._timer: asyncio.TimerHandle | None = None
 
     def _open(self) -> RecordFile | None:
@@ -56,6 +59,10 @@ class RunHistory:
         if self._config is not runtime.config:
             self.flush()
             self._config = runtime.config
+            with_environment = runtime.config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT]
+            self._lines = SharedLines(
+                _is_kept if with_environment else _is_kept_without_environment
+            )
             path = runtime.config.get("STARTD_HISTORY")
             rotation = read_rotation(runtime.config)
             self._file = RecordFile(runtime.files, path, rotation) if path else None
@@ -82,9 +89,7 @@ class RunHistory:
         waiting, self._waiting = self._waiting, []
         if not waiting or self._file is None or self._config is None:
             return
-        with_environment = self._config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT]
-        left_out = () if with_environment else ENVIRONMENT
-        renders = [partial(_render, ad, ended_at, left_out) for ad, ended_at in waiting]
+        renders = [partial(_render, ad, ended_at, self._lines) for ad, ended_at in waiting]
         _, trouble = self._file.append_all(renders, waiting[-1][1])
         if trouble is not None:
             self._service.runtime.log.problem(f"The history lacks runs: {trouble}")
@@ -106,7 +111,7 @@ class RunHistory:
         await send_history(self._service.runtime, stream, file, query)
 
 
-def _render(ad: ClassAd, ended_at: int, left_out: tuple[str, ...], offset: int) -> bytes:
+def _render(ad: ClassAd, ended_at: int, lines: SharedLines, offset: int) -> bytes:
     banner = render_banner(
         offset=offset,
         cluster=ad.integer("ClusterId") or 0,
@@ -115,15 +120,18 @@ def _render(ad: ClassAd, ended_at: int, left_out: tuple[str, ...], offset: int) 
         completed=ended_at,
         now=ended_at,
     )
-    kept = [
-        line
-        for line in ad.lines()
-        if line[0] not in _FIRST_LETTERS or _is_kept(line.partition(" ")[0], left_out)
-    ]
-    return render_record(kept, banner)
+    return render_record(lines.of(ad), banner)
 
 
-def _is_kept(name: str, left_out: tuple[str, ...]) -> bool:
+def _is_kept(line: str) -> bool:
     """Whether everybody on the machine may read it: a claim's secret is none of theirs."""
-    private = name in FOR_THE_STARTER or is_private_attribute(name)
-    return not private and name.lower() not in left_out
+    if line[0] not in _FIRST_LETTERS:
+        return True
+    name = line.partition(" ")[0]
+    return name not in FOR_THE_STARTER and not is_private_attribute(name)
+
+
+def _is_kept_without_environment(line: str) -> bool:
+    return _is_kept(line) and (
+        line[0] not in "eE" or line.partition(" ")[0].lower() not in ENVIRONMENT
+    )

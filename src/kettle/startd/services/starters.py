@@ -21,7 +21,8 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.process.processes import Child, is_zombie, kill_tree, strays
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd.services.leftovers import Leftovers
-from kettle.wire.codec import Reader, Writer
+from kettle.wire.codec import Writer
+from kettle.wire.like_ads import LikeAds
 from kettle.wire.messages import starter_control as words
 
 ENTRY = "kettle.starter.services.entry:run"
@@ -56,6 +57,8 @@ class StarterProcess:
     final: ClassAd | None = None
     done: asyncio.Event = field(default_factory=asyncio.Event)
     told_to_leave: bool = False
+    # Reads the jobs that it asks for.
+    jobs: LikeAds = field(default_factory=LikeAds)
 
     @property
     def pid(self) -> int:
@@ -277,7 +280,7 @@ class Starters:
 
     def _on_ask(self, starter: StarterProcess, job: bytes) -> None:
         try:
-            ad = Reader(job).ad()
+            ad = starter.jobs.read(job)
         except RemoteProtocolError as error:
             # A shadow's words, handed on as they came: they cost it the starter it had.
             self._runtime.log(f"A shadow's next job for {starter.slot_name} is refused: {error}")

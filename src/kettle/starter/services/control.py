@@ -21,6 +21,7 @@ from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.outcome import Vacate
 from kettle.wire.codec import Reader
+from kettle.wire.like_ads import LikeAds
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 
@@ -60,6 +61,7 @@ class StartdControl:
         # What was granted last; the next grant may say only what is new.
         self._granted: StarterActivation | None = None
         self.claim_goes_on = True
+        self._jobs = LikeAds()
         self._heard = asyncio.Event()
 
     def begin(self, starter: Starter) -> None:
@@ -137,7 +139,7 @@ class StartdControl:
             activation = StarterActivation.read(Reader(order.activation))
         else:
             activation = self._granted_again(order.content)
-        activation.job = Reader(job).ad()
+        activation.job = self._jobs.read(job)
         return activation
 
     def _granted_again(self, news: ClassAd) -> StarterActivation:

@@ -155,7 +155,7 @@ class JobEnd:
     def _has_output(self) -> bool:
         """Whether anything has to be sent; a look at a sandbox that is as we made it is enough."""
         starter = self._starter
-        if starter.keeper.survey().is_as_made and sends_only_changes(starter.job):
+        if starter.keeper.surveyed().is_as_made and sends_only_changes(starter.job):
             return False
         return starter.transfer.has_output()
 

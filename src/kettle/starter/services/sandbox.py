@@ -16,7 +16,6 @@ from typing import NamedTuple
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
-from kettle.starter.place import public_text
 from kettle.starter.sandbox import Sandbox
 
 
@@ -27,11 +26,6 @@ class SmallFile:
     path: str
     text: str
     mode: int = 0o644
-
-
-def ad_file(path: str, lines: Iterable[str]) -> SmallFile:
-    """Return an ad as a file for the job to read, without what is nobody's business."""
-    return SmallFile(path, public_text(lines))
 
 
 @dataclass
@@ -136,6 +130,10 @@ class SandboxKeeper:
             self._seen = Survey(kib, files, is_as_made=False)
         return self._seen
 
+    def surveyed(self) -> Survey:
+        """Return what was seen, or what is there. No process of the job may have lived since."""
+        return self._seen or self.survey()
+
     def _survey_as_made(self) -> Survey | None:
         """Return what is there if every folder is the account's, as open and full as it was made.
 
@@ -162,9 +160,9 @@ class SandboxKeeper:
     def leave_to_next(self) -> bool:
         """Keep the sandbox for the next job if nothing is in it but what we put there.
 
-        False if it has to be removed. No process of the job may have lived since the survey.
+        False if it has to be removed.
         """
-        kept, seen = self._kept, self._seen or self.survey()
+        kept, seen = self._kept, self.surveyed()
         if kept is None or not seen.is_as_made:
             return False
         kept.root, kept.account = self.sandbox.root, self.account

@@ -1,0 +1,49 @@
+"""Lines of ads with a parent in common are those of each ad, in another order."""
+
+from __future__ import annotations
+
+from kettle.classad import ClassAd
+from kettle.classad.shared_lines import SharedLines
+
+
+def public(line: str) -> bool:
+    return not line.startswith("Secret")
+
+
+def expected(ad: ClassAd) -> list[str]:
+    return sorted(line for line in ad.lines() if public(line))
+
+
+def test_lines_are_those_of_the_ad_whatever_it_overrides() -> None:
+    parent = ClassAd({"A": 1, "B": 2, "SecretC": 3, "D": 4})
+    lines = SharedLines(public)
+    for own in ({}, {"A": 7}, {"X": 1, "SecretY": 2}, {"a": 8, "B": 9}, {"SecretC": 1}):
+        ad = ClassAd(own, parent=parent)
+        assert sorted(lines.of(ad)) == expected(ad)
+        above = ClassAd({"D": 5, "Z": 6}, parent=ad)
+        assert sorted(lines.of(above)) == expected(above)
+    other = ClassAd({"A": 2}, parent=ClassAd({"A": 5, "B": 6}))
+    assert sorted(lines.of(other)) == ["A = 2", "B = 6"]
+    assert lines.of(ClassAd({"Q": 1, "SecretQ": 2})) == ["Q = 1"]
+
+
+def test_what_is_shared_is_made_into_lines_once() -> None:
+    seen: list[str] = []
+
+    def note(line: str) -> bool:
+        seen.append(line)
+        return True
+
+    parent = ClassAd({"A": 1, "B": 2})
+    lines = SharedLines(note)
+    for number in range(5):
+        lines.of(ClassAd({"ProcId": number}, parent=parent))
+    assert seen.count("A = 1") == 1
+
+
+def test_only_so_many_sets_of_names_are_remembered() -> None:
+    parent = ClassAd({f"N{number}": number for number in range(40)})
+    lines = SharedLines(public)
+    for number in range(40):
+        ad = ClassAd({f"N{number}": "own"}, parent=parent)
+        assert sorted(lines.of(ad)) == expected(ad)
