@@ -113,6 +113,10 @@ class Literal(Expr):
             return str(value)
         if old and type(value) is str:
             return '"' + value.replace('"', '\\"') + '"'
+        if type(value) is float:
+            from kettle.classad.unparse import render_real
+
+            return render_real(value, old=old)
         return self._old_text if old else self._new_text
 
 

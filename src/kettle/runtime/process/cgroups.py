@@ -27,6 +27,8 @@ _V2_CONTROLLERS = ("memory", "cpu", "pids")
 # Limit: looks at a freeze under way. It is done within microseconds but for what the kernel holds
 # fast, which cannot fork either; nobody's loop waits for it.
 _FREEZE_LOOKS = 100
+# What the kernel takes for whoever writes it.
+_MYSELF = b"0"
 
 
 class Limits(Protocol):
@@ -85,9 +87,13 @@ class _KeptFiles:
             found = self._descriptors[path] = os.open(path, flags | os.O_CLOEXEC)
         return found
 
+    def to_write(self, path: str) -> int:
+        """Return the descriptor of a file that is only written here."""
+        return self._descriptor(path, os.O_WRONLY)
+
     def write(self, path: str, text: str) -> None:
         """Write a word into a file that is only written here."""
-        os.pwrite(self._descriptor(path, os.O_WRONLY), text.encode(), 0)
+        os.pwrite(self.to_write(path), text.encode(), 0)
 
     def read(self, path: str) -> str:
         """Return what is in a small file that is only read here; empty if that cannot be."""
@@ -113,6 +119,8 @@ class Group:
         self._members = "cgroup.procs"
         self._entrance = "cgroup.procs"
         self._kept = _KeptFiles()
+        # The way in and the way back for each folder, as descriptors of `_kept`.
+        self._ways: list[tuple[int, int]] = []
 
     def make(self) -> None:
         """Make the group; OSError if the kernel refuses. One that exists is taken over."""
@@ -121,6 +129,7 @@ class Group:
 
     def remove(self) -> None:
         """Remove the group if it is empty."""
+        self._ways = []
         self._kept.close()
         for folder in self._folders.values():
             with contextlib.suppress(OSError):
@@ -132,12 +141,22 @@ class Group:
 
         Nothing inside may await.
         """
-        with contextlib.ExitStack() as stack:
-            for name, folder in self._folders.items():
-                self._kept.write(f"{folder}/{self._entrance}", "0")
-                # Each way back is taken, whatever became of the others.
-                stack.callback(self._kept.write, f"{self._own[name]}/{self._entrance}", "0")
+        if not self._ways:
+            self._ways = [
+                (
+                    self._kept.to_write(f"{folder}/{self._entrance}"),
+                    self._kept.to_write(f"{self._own[name]}/{self._entrance}"),
+                )
+                for name, folder in self._folders.items()
+            ]
+        inside: list[int] = []
+        try:
+            for way_in, way_back in self._ways:
+                os.pwrite(way_in, _MYSELF, 0)
+                inside.append(way_back)
             yield
+        finally:
+            _leave(inside)
 
     def pids(self) -> list[int]:
         """Return the processes inside, at this moment."""
@@ -361,6 +380,15 @@ def leftovers(hierarchy: Hierarchy, base: str, execute: str) -> list[Group]:
         with contextlib.suppress(OSError):
             names.update(os.listdir(os.path.join(folder, base)))
     return [hierarchy.group(f"{base}/{name}") for name in sorted(names) if pattern.fullmatch(name)]
+
+
+def _leave(ways: list[int]) -> None:
+    """Take each way back, whatever becomes of the others."""
+    if ways:
+        try:
+            os.pwrite(ways.pop(), _MYSELF, 0)
+        finally:
+            _leave(ways)
 
 
 def _kill_each(pids: Iterable[int]) -> None:

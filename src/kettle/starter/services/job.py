@@ -39,6 +39,7 @@ _KILL_ROUNDS = 20
 _LONGEST_FIRST_LINE = 256
 # Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
 _STOP_ROUNDS = 30
+_NOTHING = contextlib.nullcontext()
 
 
 class JobProcesses:
@@ -167,12 +168,9 @@ class JobProcesses:
         if self.group is None and self.view is None:
             yield
             return
-        with contextlib.ExitStack() as stack:
-            stack.enter_context(self._privileges.as_root())
-            if self.group is not None:
-                stack.enter_context(self.group.entered())
-            if self.view is not None:
-                stack.enter_context(self.view.entered())
+        group = self.group.entered() if self.group is not None else _NOTHING
+        view = self.view.entered() if self.view is not None else _NOTHING
+        with self._privileges.as_root(), group, view:
             yield
 
     @contextlib.contextmanager
