@@ -7,6 +7,7 @@ name to show. Source: wire reference, Queries (locating a daemon by name).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
@@ -16,8 +17,10 @@ from kettle.runtime.storage.files import Files
 from kettle.structs import Struct
 from kettle.wire.commands import Command
 from kettle.wire.messages.collector import Query
-from kettle.wire.similar_ads import read_similar_ads
 from kettle.wire.sinful import Sinful
+
+if TYPE_CHECKING:
+    from kettle.wire.ad_shapes import AdRun
 
 QUERY_SECONDS = 60.0
 LOCATION = "MyAddress AddressV1 CondorVersion CondorPlatform Name Machine"
@@ -75,10 +78,16 @@ class Pool:
 
     def query(self, command: Command, query: ClassAd) -> list[ClassAd]:
         """Ask the first collector that answers; raise its error if none does."""
+        from kettle.wire.ad_shapes import each_ad
+
+        return list(each_ad(self.query_runs(command, query)))
+
+    def query_runs(self, command: Command, query: ClassAd) -> list[ClassAd | AdRun]:
+        """Ask as `query` does; ads with the same names are returned in runs."""
         failure: KettleError | None = None
         for address in self.collectors():
             try:
-                return query_ads(self.connector, address, command, query)
+                return query_runs(self.connector, address, command, query)
             except WireError as error:
                 failure = error
         assert failure is not None
@@ -160,9 +169,20 @@ def query_ads(
     connector: Connector, address: Sinful, command: Command, query: ClassAd
 ) -> list[ClassAd]:
     """Send a collector query to one daemon and return the ads it answers."""
+    from kettle.wire.ad_shapes import each_ad
+
+    return list(each_ad(query_runs(connector, address, command, query)))
+
+
+def query_runs(
+    connector: Connector, address: Sinful, command: Command, query: ClassAd
+) -> list[ClassAd | AdRun]:
+    """Ask one daemon as `query_ads` does; ads with the same names are returned in runs."""
+    from kettle.wire.similar_ads import read_ad_runs
+
     with connector.connect(address, command, timeout=QUERY_SECONDS) as stream:
         stream.send(Query(query))
-        return list(read_similar_ads(stream.receive()))
+        return list(read_ad_runs(stream.receive()))
 
 
 def make_query(

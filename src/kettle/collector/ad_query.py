@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kettle.classad import ClassAd, Expr, unparse
 from kettle.collector.ad_kinds import (
@@ -29,6 +30,8 @@ MAX_TYPES = 64
 MAX_QUERY = 256 * 1024
 # An expression as long takes much longer than to send the ad it is about.
 _LONG_EXPRESSION = 2000
+# Ads of which some attributes are shown with the work that one whole ad takes.
+_SOME_OF_ONE = 20
 # Ads that are looked at before others may have their turn.
 _LOOKED_AT = 50
 
@@ -52,15 +55,22 @@ class TableQuery:
     absent: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """One ad of a reply, and the names that are asked for; none means all."""
 
-    ad: ClassAd
+    entry: StoredAd
     names: tuple[str, ...]
-    # The secrets to send along, and whether the ad itself is such a private one.
-    private: ClassAd | None = None
+    # Whether its secrets are to be sent along, and whether the private ad is meant itself.
+    private: bool = False
     secret: bool = False
+
+    @property
+    def ad(self) -> ClassAd:
+        """Return the ad that is meant."""
+        if not self.secret:
+            return self.entry.ad
+        assert self.entry.private is not None
+        return self.entry.private
 
 
 def parse_query(
@@ -138,7 +148,11 @@ def _parse_projection(query: ClassAd, expression: Expr | None) -> tuple[str, ...
 
 
 def extent(store: AdStore, queries: Iterable[TableQuery]) -> int:
-    """Return about how many ads an answer has to look at; a long expression counts for many."""
+    """Return about how many ads an answer has to look at.
+
+    A long expression counts for many, some attributes of an ad for a part: they are copied out of
+    what is known already, or will be, to the next who asks for them.
+    """
     looked_at = 0
     for query in queries:
         there = len(store.table(query.kind))
@@ -146,6 +160,8 @@ def extent(store: AdStore, queries: Iterable[TableQuery]) -> int:
             there = min(there, there if query.limit is None else query.limit)
         elif len(unparse(query.requirements)) > _LONG_EXPRESSION:
             there *= _LONG_EXPRESSION
+        if query.projection and isinstance(query.projection, tuple):
+            there //= _SOME_OF_ONE
         looked_at += there
     return looked_at
 
@@ -163,19 +179,17 @@ def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer | N
             if not _wanted(entry, query):
                 continue
             left -= 1
-            if query.private_only:
-                assert entry.private is not None
-                names = _names(entry.private, query.projection)
-                yield Answer(entry.private, names, secret=True)
-            else:
-                names = _names(entry.ad, query.projection)
-                yield Answer(entry.ad, names, entry.private if query.private else None)
+            meant = entry.private if query.private_only else entry.ad
+            assert meant is not None
+            names = _names(meant, query.projection)
+            with_secrets = query.private and entry.private is not None
+            yield Answer(entry, names, with_secrets, query.private_only)
 
 
 def _wanted(entry: StoredAd, query: TableQuery) -> bool:
     if query.private_only and entry.private is None:
         return False
-    if not query.absent and "Absent" in entry.ad and entry.ad.boolean("Absent"):
+    if not query.absent and "absent" in entry.ad.table and entry.ad.boolean("Absent"):
         return False
     if query.requirements is None:
         return True

@@ -94,6 +94,12 @@ class Sender:
 _PROVES_NOTHING = frozenset(("", "CLAIMTOBE", "ANONYMOUS"))
 
 
+# What of an ad is asked for: the names, and whether the connection is encrypted.
+Projection = tuple[tuple[str, ...], bool]
+# Limit: answers that are remembered with each ad: those of a pool's table, its sums, some script.
+_MOST_SHOWN = 8
+
+
 @dataclass(slots=True)
 class StoredAd:
     """An ad and what the collector remembers beside it."""
@@ -113,6 +119,22 @@ class StoredAd:
     lost: int = 0
     history: int = 0
     sender: Sender = field(default_factory=Sender)
+    # What was answered to those who asked for some of its attributes, as long as it is unchanged.
+    _shown: dict[Projection, bytes] | None = None
+
+    def shown(self, projection: Projection) -> bytes | None:
+        """Return what was sent of this ad when that was asked for last, if it is known."""
+        return self._shown.get(projection) if self._shown is not None else None
+
+    def note_shown(self, projection: Projection, encoded: bytes) -> None:
+        """Remember what is sent of this ad."""
+        if self._shown is None or len(self._shown) >= _MOST_SHOWN:
+            self._shown = {}
+        self._shown[projection] = encoded
+
+    def forget_shown(self) -> None:
+        """Forget what was sent: the ad has changed."""
+        self._shown = None
 
 
 @dataclass(slots=True)
@@ -212,6 +234,7 @@ class AdStore:
             if name in ad:
                 del ad[name]
         entry.ad.update(ad)
+        entry.forget_shown()
         if private is not None:
             if entry.private is None:
                 entry.private = private
@@ -327,6 +350,7 @@ class AdStore:
             return False
         if not _holds(wanted, entry.ad):
             return False
+        entry.forget_shown()
         entry.ad["Absent"] = True
         entry.ad["ClassAdLifetime"] = self.settings.absent_lifetime_seconds
         entry.expires_at = now + self.settings.absent_lifetime_seconds

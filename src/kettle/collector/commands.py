@@ -102,49 +102,60 @@ def find(
 
 
 def _reply(answers: Iterable[Answer | None], encrypted: bool) -> Parts:
-    writer = Writer(encrypted)
+    """Yield the reply: each ad after a 1 that announces it, and a 0 at the end."""
+    one, none = (Writer(encrypted).integer(number).getvalue() for number in (1, 0))
     encoders: dict[tuple[str, ...], AdEncoder] = {}
+    part: list[bytes] = []
     for number, found in enumerate(answers, 1):
         if found is not None:
-            _write_answer(writer, found, encoders)
+            part += one, _encode_answer(found, encoders, encrypted=encrypted)
         if number % _ADS_IN_A_PART == 0:
-            yield writer.getvalue(), False
-            writer = Writer(encrypted)
-    yield writer.integer(0).getvalue(), True
+            yield b"".join(part), False
+            part.clear()
+    yield b"".join((*part, none)), True
 
 
-def _write_answer(
-    writer: Writer, found: Answer, encoders: dict[tuple[str, ...], AdEncoder]
-) -> None:
-    """Write one ad of a reply, after the 1 that announces it; a 0 ends the reply.
+def _encode_answer(
+    found: Answer, encoders: dict[tuple[str, ...], AdEncoder], *, encrypted: bool
+) -> bytes:
+    """Return one ad of a reply, as much of it as is asked for.
 
     Without what it refers to an attribute such as Requirements would mean something else to the
     receiver, so that goes along with the names asked for.
     """
-    writer.integer(1)
-    ad, names = found.ad, found.names
-    if found.private is None and not found.secret:
-        encoder = encoders.get(names)
-        if encoder is None:
-            encoder = AdEncoder(names, encrypted=writer.encrypted)
-            if len(encoders) < _MOST_ENCODERS:
-                encoders[names] = encoder
-        writer.raw(encoder.encode(ad))
-        return
+    entry, names = found.entry, found.names
+    if found.private or found.secret:
+        return _encode_secrets(found, encrypted=encrypted)
+    known = entry.shown((names, encrypted)) if names else None
+    if known is not None:
+        return known
+    encoder = encoders.get(names)
+    if encoder is None:
+        encoder = AdEncoder(names, encrypted=encrypted)
+        if len(encoders) < _MOST_ENCODERS:
+            encoders[names] = encoder
+    encoded = encoder.encode(entry.ad)
+    if names:
+        entry.note_shown((names, encrypted), encoded)
+    return encoded
+
+
+def _encode_secrets(found: Answer, *, encrypted: bool) -> bytes:
+    """Return an ad with its secrets, which are sent along whatever is asked for."""
+    ad, names, private = found.ad, found.names, found.entry.private
     wanted = expand_projection(ad, names) if names else None
-    if found.private is not None:
-        ad = _with_secrets(found)
-        wanted = None if wanted is None else [*wanted, *found.private.own_names()]
-    writer.ad(ad, private=True, projection=wanted)
+    if found.private and private is not None:
+        wanted = None if wanted is None else [*wanted, *private.own_names()]
+        ad = _with_secrets(ad, private)
+    return Writer(encrypted).ad(ad, private=True, projection=wanted).getvalue()
 
 
-def _with_secrets(found: Answer) -> ClassAd:
+def _with_secrets(public: ClassAd, private: ClassAd) -> ClassAd:
     """Return a public ad together with the secrets of its private one."""
-    assert found.private is not None
-    whole = ClassAd(parent=found.ad)
-    for name in found.private.own_names():
-        if name not in found.ad:
-            text = found.private.text(name)
+    whole = ClassAd(parent=public)
+    for name in private.own_names():
+        if name not in public:
+            text = private.text(name)
             if text is not None:
                 whole.insert_text(name, text)
     return whole

@@ -334,10 +334,12 @@ class Reader:
         self._position += 8
         return number
 
-    def next_integer(self) -> int:
-        """Return the integer that comes next, without reading it."""
-        number = self.integer()
-        self._position -= 8
+    def next_integer(self, ahead: int = 0) -> int:
+        """Return the integer that comes next, or so many bytes later, without reading it."""
+        try:
+            number: int = _unpack_integer(self._body, self._position + ahead)[0]
+        except struct.error as error:
+            raise RemoteProtocolError("a message ends where an integer is expected") from error
         return number
 
     def count(self, maximum: int) -> int:

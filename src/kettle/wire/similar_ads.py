@@ -9,16 +9,18 @@ as what `codec.Reader.ad` does. A hundred thousand jobs of 70 attributes take a 
 
 from __future__ import annotations
 
-import re
-import struct
 from collections.abc import Iterator
-from operator import add
 
 from kettle.classad import ClassAd
-from kettle.errors import RemoteProtocolError
+from kettle.wire.ad_shapes import (
+    MOST_LETTERS,
+    MOST_LINES,
+    AdRun,
+    AdShape,
+    find_shape,
+)
 from kettle.wire.codec import Reader
 
-_unpack_integer = struct.Struct(">q").unpack_from
 # After so many bodies that did not fit, another shape is looked for; and after so many that did,
 # and eight times as many again, perhaps a longer end: the first two jobs of a queue may be odd.
 _PATIENCE = 8
@@ -26,13 +28,10 @@ _PATIENCE = 8
 _WORTH_IT = 64
 # Limit: numbers of attributes of which a shape is remembered.
 _MOST_SHAPES = 100
-# Limit: lines, and letters, of a shape: making one takes 0.1 ms a line.
-_MOST_LINES = 1000
-_MOST_LETTERS = 64 * 1024
 # The two empty strings that end most ads.
 _NO_TYPES = ((1).to_bytes(8, "big") + b"\0") * 2
-# A line: two bytes of its length, of eight, and its value.
-_LINE = rb"\0{6}(..)%s = ([^\0]+)\0"
+# What announces an ad of a sequence.
+_ANNOUNCED = (1).to_bytes(8, "big")
 
 
 class SimilarAds:
@@ -40,7 +39,7 @@ class SimilarAds:
 
     def __init__(self) -> None:
         self._previous = b""
-        self._shape: _Shape | None = None
+        self._shape: AdShape | None = None
         self._missed = 0
         self._fitted = 0
         self._next_look = _PATIENCE
@@ -72,7 +71,7 @@ class SimilarAds:
             end = self._shape.end
             if 2 * _common_end(end, body) >= len(end):
                 before = end
-        self._shape = _find_shape(body, _common_end(before, body)) if before else None
+        self._shape = find_shape(body, _common_end(before, body)) if before else None
         self._missed = self._fitted = 0
         self._next_look = _PATIENCE
 
@@ -82,7 +81,7 @@ class SimilarAds:
         common = _common_end(self._previous, body)
         if self._shape is None or common < len(self._shape.end) + _WORTH_IT:
             return
-        found = _find_shape(body, common)
+        found = find_shape(body, common)
         if found is not None:
             self._shape = found
 
@@ -90,12 +89,14 @@ class SimilarAds:
 class AlikeAds:
     """Reads ads that stand anywhere in messages, most of them with the names of some before.
 
-    Slots of a pool have the same names, but hardly the same end.
+    Slots of a pool have the same names, but hardly the same end. `before` are bytes that each ad
+    follows.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: bytes = b"") -> None:
+        self._before = before
         # By number of attributes; how many in a row had the same names.
-        self._shapes: dict[int, _Shape] = {}
+        self._shapes: dict[int, AdShape] = {}
         self._alike: dict[int, tuple[list[str], int]] = {}
 
     def read(self, reader: Reader) -> ClassAd:
@@ -109,109 +110,42 @@ class AlikeAds:
             self._learn(ad)
         return ad
 
+    def take_run(self, reader: Reader) -> AdRun | None:
+        """Return the next ads of a message if they, with what they follow, have a known shape."""
+        place = len(self._before)
+        if not reader.encrypted or reader.remaining <= place + 8:
+            return None
+        shape = self._shapes.get(reader.next_integer(place))
+        return shape.take_run(reader) if shape is not None else None
+
     def _learn(self, ad: ClassAd) -> None:
         """Note the names of an ad; when they have come often enough they are a shape."""
         count, names = len(ad), ad.own_names()
-        if not 0 < count <= _MOST_LINES or sum(map(len, names)) > _MOST_LETTERS:
+        if not 0 < count <= MOST_LINES or sum(map(len, names)) > MOST_LETTERS:
             return
         before, times = self._alike.get(count, ([], 0))
         if names == before and times >= _PATIENCE:
             del self._alike[count]
             if count in self._shapes or len(self._shapes) < _MOST_SHAPES:
                 # A copy: whoever gets the ad may change it.
-                self._shapes[count] = _Shape(count, ad.copy(), _NO_TYPES)
+                self._shapes[count] = AdShape(count, ad.copy(), _NO_TYPES, self._before)
             return
         if len(self._alike) >= _MOST_SHAPES:
             self._alike.clear()
         self._alike[count] = names, times + 1 if names == before else 1
 
 
-def read_similar_ads(reader: Reader) -> Iterator[ClassAd]:
-    """Read a sequence of (1, ad) and a final 0, as `read_flagged_ads` does."""
-    ads = AlikeAds()
-    while reader.boolean():
-        yield ads.read(reader)
-
-
-class _Shape:
-    """Names, one after the other, in front of an end that is always the same."""
-
-    __slots__ = ("_beyond", "_fullmatch", "_match", "_model", "_pack", "end")
-
-    def __init__(self, count: int, model: ClassAd, end: bytes) -> None:
-        names = [name.encode("utf-8", "surrogateescape") for name in model.own_names()]
-        # Bytes of a line that are not its value, the NUL included.
-        self._beyond = [len(name) + len(b" = \0") for name in names]
-        self._pack = struct.Struct(f">{len(names)}H").pack
-        lines = b"".join(_LINE % re.escape(name) for name in names)
-        source = re.escape(count.to_bytes(8, "big")) + lines
-        self._fullmatch = re.compile(source, re.DOTALL).fullmatch
-        self._match = re.compile(source + re.escape(end), re.DOTALL).match
-        self._model = model
-        self.end = end
-
-    def read(self, body: bytes) -> ClassAd | None:
-        """Return the ad of a body of this shape, None for another."""
-        end = self.end
-        if not body.endswith(end):
-            return None
-        found = self._fullmatch(body, 0, len(body) - len(end))
-        return None if found is None else self._fill_in(found.groups())
-
-    def take(self, reader: Reader) -> ClassAd | None:
-        """Return the next ad of a message, None if it has another shape."""
-        groups = reader.take(self._match)
-        if not groups:
-            return None
-        ad = self._fill_in(groups)
-        if ad is None:
-            raise RemoteProtocolError("an ad has a line that is empty, or not as long as it says")
-        return ad
-
-    def _fill_in(self, groups: tuple[bytes, ...]) -> ClassAd | None:
-        """Return an ad with these values; None if a line is not as long as it says, or empty."""
-        texts = groups[1::2]
-        try:
-            sizes = self._pack(*map(add, map(len, texts), self._beyond))
-        except struct.error:
-            return None
-        if sizes != b"".join(groups[::2]):
-            return None
-        values = b"\0".join(texts).decode("utf-8", "surrogateescape").split("\0")
-        stripped = list(map(str.strip, values))
-        return self._model.with_texts(stripped) if all(stripped) else None
-
-
-def _find_shape(body: bytes, common: int) -> _Shape | None:
-    """Return the shape of a body of which so many bytes at the end are another's, too."""
-    try:
-        count = int(_unpack_integer(body)[0])
-        starts = _line_starts(body, count)
-        own = sum(start < len(body) - common for start in starts[:-1])
-        if not 0 < own <= _MOST_LINES or starts[own] > _MOST_LETTERS:
-            return None
-        lines = body[8 : starts[own]]
-        model = Reader(own.to_bytes(8, "big") + lines, encrypted=True).ad(types=False)
-        end = body[starts[own] :]
-        shared = Reader((count - own).to_bytes(8, "big") + end, encrypted=True).ad()
-    except (struct.error, RemoteProtocolError):
-        return None
-    # An attribute that is there twice counts in the order of the lines.
-    if len({*model.table, *shared.table}) < count:
-        return None
-    model.parent = shared if len(shared) else None
-    return _Shape(count, model, end)
-
-
-def _line_starts(body: bytes, count: int) -> list[int]:
-    """Return where each line of an ad begins, and where the last one ends."""
-    starts = [8]
-    for _ in range(count):
-        size = int(_unpack_integer(body, starts[-1])[0])
-        if size <= 0:
-            raise RemoteProtocolError("a line without a length")
-        starts.append(starts[-1] + 8 + size)
-    return starts
+def read_ad_runs(reader: Reader) -> Iterator[ClassAd | AdRun]:
+    """Read a sequence of (1, ad) and a final 0: runs of ads with the same names, and single ads."""
+    ads = AlikeAds(_ANNOUNCED)
+    while True:
+        run = ads.take_run(reader)
+        if run is not None:
+            yield run
+        elif reader.boolean():
+            yield ads.read(reader)
+        else:
+            return
 
 
 def _common_end(one: bytes, other: bytes) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, parse_expression
 from kettle.collector.ad_kinds import SCHEDD, SLOT, START, kind_of_type
 from kettle.collector.ad_query import answer, parse_query
-from kettle.collector.ad_store import AdStore
+from kettle.collector.ad_store import AdStore, StoreSettings
 from kettle.collector.commands import find
 from kettle.wire.codec import Reader
 from kettle.wire.messages.fields import read_flagged_ads
@@ -80,8 +80,50 @@ def test_secrets_come_along_only_for_those_who_may(store: AdStore) -> None:
     for may, expected in ((True, "c0"), (False, None)):
         questions = parse_query(54, query, store, may_see_private=may)
         first = next(iter(answer(store, questions)))
-        private = first.private.string("ClaimId") if first.private is not None else None
-        assert private == expected
+        assert first is not None
+        secrets = first.entry.private if first.private else None
+        assert (secrets.string("ClaimId") if secrets is not None else None) == expected
+
+
+def replied(store: AdStore, projection: str, *, encrypted: bool = True) -> list[list[str]]:
+    """Return the lines of the ads of a reply about all slots."""
+    query = ClassAd({"TargetType": "Machine", "Projection": projection})
+    _, parts = find(store, 5, query, may_see_private=False)
+    body = b"".join(part for part, _ in parts(encrypted))
+    return [list(ad.lines()) for ad in read_flagged_ads(Reader(body, encrypted))]
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_an_answer_that_is_remembered_is_the_same_until_the_ad_changes(
+    store: AdStore, encrypted: bool
+) -> None:
+    first = replied(store, "Name Memory", encrypted=encrypted)
+    assert first == [[f'Name = "slot{n}"', f"Memory = {n * 100}"] for n in range(3)]
+    assert replied(store, "Name Memory", encrypted=encrypted) == first
+    assert replied(store, "Memory", encrypted=encrypted) == [each[1:] for each in first]
+    store.merge(SLOT, ClassAd({"MyType": "Machine", "Name": "slot1", "Memory": 7}))
+    assert replied(store, "Name Memory", encrypted=encrypted)[1][1] == "Memory = 7"
+    newer = ClassAd({"MyType": "Machine", "Name": "slot2", "Memory": 8, "HasStartDaemonAd": True})
+    store.update(SLOT, newer, now=1.0)
+    assert replied(store, "Name Memory", encrypted=encrypted)[2][1] == "Memory = 8"
+
+
+def test_what_was_remembered_of_a_machine_goes_when_it_is_absent() -> None:
+    store = AdStore(StoreSettings(absent_requirements=parse_expression("true")))
+    store.update(SLOT, ClassAd({"MyType": "Machine", "Name": "a"}), now=0.0)
+    assert replied(store, "Name Absent") == [['Name = "a"']]
+    store.expire(10_000.0)
+    query = ClassAd({"TargetType": "Machine", "Projection": "Name Absent"})
+    query.insert_text("Requirements", "Absent")
+    _, parts = find(store, 5, query, may_see_private=False)
+    reader = Reader(b"".join(part for part, _ in parts(True)), encrypted=True)
+    [ad] = read_flagged_ads(reader)
+    assert list(ad.lines()) == ['Name = "a"', "Absent = true"]
+
+
+def test_many_projections_of_one_ad_are_all_answered(store: AdStore) -> None:
+    for number in range(30):
+        assert replied(store, f"Memory Nothing{number}")[2] == ["Memory = 200"]
 
 
 def test_a_projection_brings_what_its_attributes_refer_to() -> None:

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError, RemoteProtocolError
+from kettle.wire.ad_shapes import each_ad
 from kettle.wire.codec import Reader, Writer, expand_projection
 from kettle.wire.encoded_ads import AdEncoder
 from kettle.wire.messages.fields import read_flagged_ads
-from kettle.wire.similar_ads import read_similar_ads
+from kettle.wire.similar_ads import read_ad_runs
 
 NAMES = ["Name", "Memory", "memory", "State", "Start", "ClaimId", "É", "Odd %s", "_condor_privX"]
 TEXTS = ["1", "-3", '"plain"', '"100 %d"', "Memory > 5", "MY.State", "undefined", '"é"', "{ 1 }"]
@@ -63,7 +64,7 @@ def test_a_sequence_is_read_as_ad_by_ad(
             writer.integer(1).ad(ad, private=True)
     body = writer.integer(0).getvalue()
     expected = [list(ad.lines()) for ad in read_flagged_ads(Reader(body, encrypted))]
-    assert [list(ad.lines()) for ad in read_similar_ads(Reader(body, encrypted))] == expected
+    assert [list(ad.lines()) for ad in each_ad(read_ad_runs(Reader(body, encrypted)))] == expected
 
 
 @given(st.integers(0, 3000), st.binary(min_size=1, max_size=4))
@@ -79,9 +80,9 @@ def test_a_sequence_that_breaks_off_or_lies_is_refused_or_read_alike(
         expected = [sorted(ad.lines()) for ad in read_flagged_ads(Reader(broken, encrypted=True))]
     except RemoteProtocolError:
         with pytest.raises(RemoteProtocolError):
-            list(read_similar_ads(Reader(broken, encrypted=True)))
+            list(each_ad(read_ad_runs(Reader(broken, encrypted=True))))
     else:
-        found = [sorted(ad.lines()) for ad in read_similar_ads(Reader(broken, encrypted=True))]
+        found = [sorted(ad.lines()) for ad in each_ad(read_ad_runs(Reader(broken, encrypted=True)))]
         assert found == expected
 
 
@@ -90,7 +91,7 @@ def test_what_becomes_of_one_ad_does_not_show_in_the_next() -> None:
     for number in range(30):
         writer.integer(1).ad(ad_of({"Number": str(number), "Odd Name": "1"}))
     body = writer.integer(0).getvalue()
-    for number, ad in enumerate(read_similar_ads(Reader(body, encrypted=True))):
+    for number, ad in enumerate(each_ad(read_ad_runs(Reader(body, encrypted=True)))):
         assert list(ad.lines()) == [f"Number = {number}", "Odd Name = 1"]
         ad["LastHeardFrom"] = number
         ad["ODD NAME"] = 2

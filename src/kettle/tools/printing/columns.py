@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from kettle.classad import (
     ClassAd,
@@ -23,6 +24,9 @@ from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment, format_span
+
+if TYPE_CHECKING:
+    from kettle.wire.ad_shapes import AdRun
 
 # %, flags, width, precision, length letters that change nothing, the conversion.
 _CONVERSION = late_pattern(
@@ -240,6 +244,19 @@ class AutoColumn(Struct):
             return format_span(number) if self.letter == "T" else format_moment(number)
         return show_value(value, quoted=self.quoted)
 
+    def values(self, run: AdRun) -> list[str]:
+        """Return what `render` returns for each ad of a run, in a column that has no width."""
+        from kettle.tools.printing.run_values import plain_values, texts_of
+
+        texts = texts_of(run, self.key) if self.key and not self.raw else None
+        found = None if texts is None else plain_values(texts, quoted=self.quoted)
+        if found is None:
+            found = [self.value(ad) for ad in run]
+        if not self.label:
+            return found
+        empty = self.expression is not None
+        return [self.label + text if text or empty else text for text in found]
+
     def render(self, ad: ClassAd) -> str:
         """Return label and value, filled up to the width of the column so far."""
         text = self.value(ad)
@@ -291,6 +308,11 @@ def _frame(
         else (column.before if index else "", column, column.after if index < last else "")
         for index, column in enumerate(columns)
     ]
+
+
+def _literal(text: str) -> str:
+    """Return a text as it stands in the template of a row."""
+    return text.replace("%", "%%")
 
 
 _QUALIFIERS = frozenset(",ngtlVrohjTYRx")
@@ -377,6 +399,22 @@ class Columns:
             parts += before, column.render(ad), after
         parts.append(self._after_row)
         return "".join(parts)
+
+    @property
+    def stand_alone(self) -> bool:
+        """Whether a row is the same, whatever rows were printed before it: no column has a width.
+
+        True of rows of `-af` alone, which are what is printed of thousands of ads.
+        """
+        return all(isinstance(each, AutoColumn) and each.width is None for each in self._columns)
+
+    def render_run(self, run: AdRun) -> list[str]:
+        """Return the rows of ads with the same names, where rows stand alone."""
+        frames = _frame(self._columns)
+        values = [column.values(run) for _, column, _ in frames if isinstance(column, AutoColumn)]
+        gaps = (f"{_literal(before)}%s{_literal(after)}" for before, _, after in frames)
+        row = _literal(self._before_row) + "".join(gaps) + _literal(self._after_row)
+        return list(map(row.__mod__, zip(*values, strict=True)))
 
     def render_headings(self) -> str:
         """Return the row of headings."""

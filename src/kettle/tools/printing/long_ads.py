@@ -6,8 +6,13 @@ and often the same expressions; and a plain value is printed as it came.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kettle.classad import ClassAd, Expr, unparse
 from kettle.patterns import late_pattern
+
+if TYPE_CHECKING:
+    from kettle.wire.ad_shapes import AdRun
 
 # Values that are printed as they stand, without being parsed.
 _VALUE = r'0|-?[1-9][0-9]{0,17}|true|false|undefined|"[ !#-\[\]-~]*"'
@@ -47,11 +52,7 @@ class LongAds:
         names = tuple(ad.names())
         if not names:
             return ""
-        order = self._orders.get(names)
-        if order is None:
-            order = _Order(names)
-            if len(self._orders) < _MOST_ORDERS:
-                self._orders[names] = order
+        order = self._order(names)
         table = ad.table if ad.parent is None else ad.flattened().table
         values = [table[key] for key in order.keys]
         odd = [(place, values[place]) for place in order.odd]
@@ -64,6 +65,31 @@ class LongAds:
         for place, raw in odd:
             values[place] = self._text(ad, order.keys[place], raw)
         return order.template % tuple(values)
+
+    def render_run(self, run: AdRun) -> list[str]:
+        """Return what `render` returns for each ad of a run."""
+        model = run.model
+        if model.parent is not None or not model.table:
+            return [self.render(ad) for ad in run]
+        order = self._order(tuple(model.own_names()))
+        columns = dict(zip(model.table, zip(*run.rows, strict=True), strict=True))
+        shown = []
+        for key in order.keys:
+            texts = columns[key]
+            distinct = set(texts)
+            if not _are_plain(list(distinct)):
+                printed = {text: self._text(_only(key, text), key, text) for text in distinct}
+                texts = tuple(map(printed.__getitem__, texts))
+            shown.append(texts)
+        return list(map(order.template.__mod__, zip(*shown, strict=True)))
+
+    def _order(self, names: tuple[str, ...]) -> _Order:
+        order = self._orders.get(names)
+        if order is None:
+            order = _Order(names)
+            if len(self._orders) < _MOST_ORDERS:
+                self._orders[names] = order
+        return order
 
     def _text(self, ad: ClassAd, key: str, raw: Expr | str) -> str:
         """Return a value as it is printed."""
@@ -81,6 +107,13 @@ class LongAds:
             if len(self._texts) < _MOST_TEXTS:
                 self._texts[text] = known
         return known
+
+
+def _only(key: str, text: str) -> ClassAd:
+    """Return an ad with one attribute; its name's spelling does not matter."""
+    ad = ClassAd()
+    ad.table[key] = text
+    return ad
 
 
 def _are_plain(values: list[Expr | str]) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
-from kettle.patterns import late_pattern
 from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.printing.tables import render_table
 from kettle.tools.programs import Streams
@@ -22,6 +22,9 @@ from kettle.tools.status.compact import NAMES as COMPACT_NAMES
 from kettle.tools.status.compact import condition as compact_condition
 from kettle.tools.status.totals import is_worth_a_look, render_totals
 from kettle.tools.status.wish import MODES, USAGE, ContradictionError, Wish, read_wish
+
+if TYPE_CHECKING:
+    from kettle.wire.ad_shapes import AdRun
 
 # What the reference asks for in every projection.
 _ALWAYS = ("Machine", "Name", "OCU")
@@ -69,17 +72,32 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         except ClassAdSyntaxError:
             streams.stderr.write(f"Invalid constraint expression : ( ({constraint}) )\n")
             return 0 if wish.file else 1
+    found: Sequence[ClassAd | AdRun]
     try:
-        ads = read_file(wish) if wish.file else ask(wish, environment, streams)
+        found = read_file(wish) if wish.file else ask(wish, environment, streams)
     except OSError:
         # Compat: the reference goes on with no ads at all and exits with 0 (vectors `output`).
         streams.stderr.write(f"Can't open file of ClassAds: {wish.file}\n")
         return 0
-    if unknown := find_unknown(wish, ads):
+    if unknown := find_unknown(wish, found):
         streams.stderr.write(f"condor_status: unknown host {unknown}\n")
         return 1
-    streams.stdout.write(render_all(wish, arrange(wish, ads), streams))
+    streams.stdout.write(_render_found(wish, found, streams))
     return 0
+
+
+def _render_found(wish: Wish, found: Sequence[ClassAd | AdRun], streams: Streams) -> str:
+    """Return what was found as it is shown; ads with the same names all at once if possible."""
+    ads = [each for each in found if isinstance(each, ClassAd)]
+    if len(ads) < len(found):
+        from kettle.tools.status.many import render_many
+        from kettle.wire.ad_shapes import each_ad
+
+        text = render_many(wish, found)
+        if text is not None:
+            return text
+        ads = list(each_ad(found))
+    return render_all(wish, arrange(wish, ads), streams)
 
 
 def render_all(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
@@ -91,7 +109,7 @@ def render_all(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
     return render(wish, ads)
 
 
-def find_unknown(wish: Wish, ads: Sequence[ClassAd]) -> str:
+def find_unknown(wish: Wish, ads: Sequence[object]) -> str:
     """Return the first name that no machine has, empty if there is none or something was found."""
     if ads or wish.file or wish.diagnose:
         return ""
@@ -206,7 +224,7 @@ def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
         return list(ads)
 
 
-def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> list[ClassAd]:
+def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequence[ClassAd | AdRun]:
     """Ask the collector, or with -direct the daemon itself."""
     from kettle.client.pool import STARTD, make_query, query_ads
     from kettle.tools.reach import Reach
@@ -228,7 +246,7 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> list[Cl
     if wish.direct:
         located = reach.locate(STARTD)
         return query_ads(reach.connector, located.address, Command.QUERY_STARTD_ADS, query)
-    return reach.pool.query(command, query)
+    return reach.pool.query_runs(command, query)
 
 
 def projection(wish: Wish) -> list[str]:
@@ -268,7 +286,9 @@ def arrange(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
         found = [(key, ad) for key, ad in keyed if key is not None]
         ads = [ad for _, ad in sorted(found, key=lambda pair: pair[0])]
     elif not wish.sort and not wish.sums_alone:
-        ads = sorted(ads, key=_natural_key)
+        from kettle.tools.status.order import natural_key
+
+        ads = sorted(ads, key=lambda ad: natural_key(ad.string("Machine"), ad.string("Name")))
     return ads[: wish.limit] if wish.limit else ads
 
 
@@ -285,20 +305,6 @@ def _sort_key(
         else:
             return None
     return tuple(keys)
-
-
-_DIGITS = late_pattern(r"(\d+)")
-
-
-def _natural_key(ad: ClassAd) -> tuple[bool, str, list[tuple[int, int, str]]]:
-    """Order by machine, then by name with numbers as numbers: slot2 before slot10."""
-    machine = ad.string("Machine")
-    parts = [
-        (1, int(part), "") if part.isdecimal() else (0, 0, part)
-        for part in _DIGITS.split(ad.string("Name") or "")
-        if part
-    ]
-    return (machine is None, machine or "", parts)
 
 
 # --- how ------------------------------------------------------------------------------------

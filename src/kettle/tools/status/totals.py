@@ -7,6 +7,7 @@ malformed and mentioned. What is grouped and summed in each mode is a table at t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 
 from kettle.classad import ClassAd
 from kettle.structs import Struct
@@ -39,20 +40,27 @@ class Totals(Struct):
     after: tuple[str, ...] = ()
     # What is looked at, if that is less than the table looks at.
     names: str = ""
+    # Whether the sums are nothing but numbers of ads.
+    counts: bool = False
 
 
-def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False) -> list[str]:
-    """Return the lines below a table, with the empty ones between; nothing without ads."""
+def render_totals(
+    totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False, times: Sequence[int] = ()
+) -> list[str]:
+    """Return the lines below a table, with the empty ones between; nothing without ads.
+
+    `times` are how often each ad counts: once, if nothing is said.
+    """
     rows: dict[str, Row] = {}
     malformed = count = 0
-    for ad in ads:
+    for ad, each in zip(ads, times or repeat(1), strict=bool(times)):
         count += 1
         key = totals.key(ad)
         if key is None:
-            malformed += 1
+            malformed += each
             continue
-        complete = totals.add(ad, rows.setdefault(key, [0.0] * totals.columns))
-        malformed += not complete
+        complete = _add_times(totals, ad, rows.setdefault(key, [0.0] * totals.columns), each)
+        malformed += each * (not complete)
     if not count:
         return []
     whole: Row = [sum(column) for column in zip(*rows.values(), strict=True)]
@@ -69,6 +77,16 @@ def render_totals(totals: Totals, ads: Iterable[ClassAd], *, fits: bool = False)
         note = f"(Omitted {malformed} malformed ads in computed attribute totals)"
         lines += ["", " " * width + note, ""]
     return [*lines, *totals.after]
+
+
+def _add_times(totals: Totals, ad: ClassAd, row: Row, times: int) -> bool:
+    """Add an ad so many times."""
+    if times == 1:
+        return totals.add(ad, row)
+    added: Row = [0.0] * totals.columns
+    complete = totals.add(ad, added)
+    row[:] = [before + times * more for before, more in zip(row, added, strict=True)]
+    return complete
 
 
 def _label_width(totals: Totals, rows: dict[str, Row], fits: bool) -> int:
@@ -260,6 +278,7 @@ SLOT_STATES = Totals(
     _count_states(_STATES, first_is_total=True),
     _numbers(6, 6, 8, 10, 8, 11, 7, 9, 7),
     names="Activity Arch OpSys State",
+    counts=True,
 )
 ACTIVITIES = Totals(
     " Total Owner Unclaimed Claimed Preempting Matched  Drain Backfill BkIdle",

@@ -1,0 +1,172 @@
+"""The shape that ads have in common, and runs of ads of one shape.
+
+`AdShape` is a pattern that takes the values out of ads which have the same names, and perhaps the
+same end; an `AdRun` is many such ads, their names said once. Who learns the shapes is
+`similar_ads`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import cycle
+from operator import add
+
+from kettle.classad import ClassAd
+from kettle.errors import RemoteProtocolError
+from kettle.wire.codec import Reader
+
+_unpack_integer = struct.Struct(">q").unpack_from
+# Limit: lines, and letters, of a shape: making one takes 0.1 ms a line.
+MOST_LINES = 1000
+MOST_LETTERS = 64 * 1024
+# Limit: ads of a run: their values are taken apart together.
+_LONGEST_RUN = 100
+# A line: two bytes of its length, of eight, and its value.
+_LINE = rb"\0{6}(..)%s = ([^\0]+)\0"
+
+
+class AdRun:
+    """Ads with the same names and the same parent.
+
+    `model` is one of them, `rows` are the texts of each, in old syntax and in the model's order;
+    iterating makes the ads.
+    """
+
+    __slots__ = ("model", "rows")
+
+    def __init__(self, model: ClassAd, rows: list[tuple[str, ...]]) -> None:
+        self.model = model
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ClassAd]:
+        return map(self.model.with_texts, self.rows)
+
+
+def each_ad(found: Iterable[ClassAd | AdRun]) -> Iterator[ClassAd]:
+    """Yield single ads and those of runs, one by one."""
+    for each in found:
+        if isinstance(each, ClassAd):
+            yield each
+        else:
+            yield from each
+
+
+class AdShape:
+    """Names, one after the other, in front of an end that is always the same.
+
+    `before` are bytes that each such ad follows in a message.
+    """
+
+    __slots__ = ("_beyond", "_fullmatch", "_match", "end", "model")
+
+    def __init__(self, count: int, model: ClassAd, end: bytes, before: bytes = b"") -> None:
+        names = [name.encode("utf-8", "surrogateescape") for name in model.own_names()]
+        # Bytes of a line that are not its value, the NUL included.
+        self._beyond = [len(name) + len(b" = \0") for name in names]
+        lines = b"".join(_LINE % re.escape(name) for name in names)
+        source = re.escape(count.to_bytes(8, "big")) + lines
+        self._fullmatch = re.compile(source, re.DOTALL).fullmatch
+        self._match = re.compile(re.escape(before) + source + re.escape(end), re.DOTALL).match
+        self.model = model
+        self.end = end
+
+    def read(self, body: bytes) -> ClassAd | None:
+        """Return the ad of a body of this shape, None for another."""
+        end = self.end
+        if not body.endswith(end):
+            return None
+        found = self._fullmatch(body, 0, len(body) - len(end))
+        texts = None if found is None else self._texts(found.groups())
+        return None if texts is None else self.model.with_texts(texts)
+
+    def take(self, reader: Reader) -> ClassAd | None:
+        """Return the next ad of a message, None if it has another shape."""
+        groups = reader.take(self._match)
+        return self.model.with_texts(self._checked(groups)) if groups else None
+
+    def take_run(self, reader: Reader) -> AdRun | None:
+        """Return the next ads of a message that have this shape, None if the next has another."""
+        groups: list[bytes] = []
+        for _ in range(_LONGEST_RUN):
+            found = reader.take(self._match)
+            if not found:
+                break
+            groups += found
+        return self._run(self._checked(groups)) if groups else None
+
+    def _run(self, texts: list[str]) -> AdRun:
+        each = iter(texts)
+        return AdRun(self.model, list(zip(*[each] * len(self._beyond), strict=True)))
+
+    def _checked(self, groups: Sequence[bytes]) -> list[str]:
+        texts = self._texts(groups)
+        if texts is None:
+            raise RemoteProtocolError("an ad has a line that is empty, or not as long as it says")
+        return texts
+
+    def _texts(self, groups: Sequence[bytes]) -> list[str] | None:
+        """Return the values of one ad, or of several, out of what the pattern took apart.
+
+        None if a line is not as long as it says, or empty.
+        """
+        values = groups[1::2]
+        sizes = map(add, map(len, values), cycle(self._beyond))
+        try:
+            if struct.pack(f">{len(values)}H", *sizes) != b"".join(groups[::2]):
+                return None
+        except struct.error:
+            return None
+        joined = b"\0".join(values).decode("utf-8", "surrogateescape")
+        texts = joined.split("\0")
+        if _has_no_margins(joined):
+            return texts
+        texts = list(map(str.strip, texts))
+        return texts if all(texts) else None
+
+
+def _has_no_margins(joined: str) -> bool:
+    """Tell whether no text of several, with a NUL between them, has a blank at an end."""
+    # Of all white space only the blank counts as printable.
+    return (
+        joined.replace("\0", ".").isprintable()
+        and " \0" not in joined
+        and "\0 " not in joined
+        and joined.strip() == joined
+    )
+
+
+def find_shape(body: bytes, common: int) -> AdShape | None:
+    """Return the shape of a body of which so many bytes at the end are another's, too."""
+    try:
+        count = int(_unpack_integer(body)[0])
+        starts = _line_starts(body, count)
+        own = sum(start < len(body) - common for start in starts[:-1])
+        if not 0 < own <= MOST_LINES or starts[own] > MOST_LETTERS:
+            return None
+        lines = body[8 : starts[own]]
+        model = Reader(own.to_bytes(8, "big") + lines, encrypted=True).ad(types=False)
+        end = body[starts[own] :]
+        shared = Reader((count - own).to_bytes(8, "big") + end, encrypted=True).ad()
+    except (struct.error, RemoteProtocolError):
+        return None
+    # An attribute that is there twice counts in the order of the lines.
+    if len({*model.table, *shared.table}) < count:
+        return None
+    model.parent = shared if len(shared) else None
+    return AdShape(count, model, end)
+
+
+def _line_starts(body: bytes, count: int) -> list[int]:
+    """Return where each line of an ad begins, and where the last one ends."""
+    starts = [8]
+    for _ in range(count):
+        size = int(_unpack_integer(body, starts[-1])[0])
+        if size <= 0:
+            raise RemoteProtocolError("a line without a length")
+        starts.append(starts[-1] + 8 + size)
+    return starts
