@@ -89,6 +89,30 @@ def test_a_running_job_is_shown_tailed_watched_and_becomes_history(
     assert remote.stdout == "3\n"
 
 
+def test_histories_of_runs_and_daemons_are_asked_for_elsewhere(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "job.sub").write_text("executable = /bin/true\nqueue\n")
+    done = run(pool, work, "condor_submit", "-terse", "job.sub")
+    cluster = done.stdout.split(".")[0]
+    name = run_tool(pool, "condor_status", "-schedd", "-af", "Name")[1].strip()
+    ask = ("condor_history", "-name", name)
+    runs = (*ask, "-epochs", cluster, "-af:j", "NumShadowStarts")
+    wait_until(lambda: run_tool(pool, *runs)[1] == f"{cluster}.0 1\n", 30)
+    kinds = (*ask, "-epochs", "-type", "spawn", cluster, "-af:j", "NumShadowStarts")
+    assert run_tool(pool, *kinds)[1].startswith(f"{cluster}.0 ")
+    # The schedd records itself when it begins.
+    for words in (("-daemon",), (*ask[1:], "-daemon")):
+        code, said, complaint = run_tool(pool, "condor_history", *words, "-af", "Name", "MyType")
+        assert (code, said, complaint) == (0, f"{name} Scheduler\n", ""), words
+    machine = run_tool(pool, "condor_status", "-af", "Machine")[1].split()[0]
+    there = ("condor_history", "-startd", "-name", machine, cluster, "-af:j", "JobUniverse")
+    wait_until(lambda: run_tool(pool, *there)[1] == f"{cluster}.0 5\n", 30)
+    code, _, complaint = run_tool(pool, *ask, "-daemon:negotiator", "-af", "Name")
+    assert code != 0
+    assert "NEGOTIATOR_DAEMON_HISTORY undefined" in complaint
+
+
 def test_condor_run_shows_what_the_command_wrote_and_ends_like_it(
     pool: PersonalPool, work: Path
 ) -> None:

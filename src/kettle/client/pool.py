@@ -130,8 +130,10 @@ class Pool:
         query = ClassAd({"MyType": "Query", "TargetType": kind.ad_type, "Projection": LOCATION})
         if name:
             wanted = quoted(name)
-            if kind is STARTD and "@" not in name:
-                query.insert_text("Requirements", f"(Name == {wanted} || Machine == {wanted})")
+            if kind is STARTD:
+                # A slot's name is the startd's behind the first @.
+                names = f"Name == {wanted} || splitSlotName(Name)[1] == {wanted}"
+                query.insert_text("Requirements", f"({names} || Machine == {wanted})")
             else:
                 full = quoted(self._full_name(name))
                 query.insert_text("Requirements", f"(Name == {wanted} || Name == {full})")

@@ -16,7 +16,10 @@ from typing import NamedTuple
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 
-BANNER = "*** "
+# A line that begins so ends a record; it may say nothing more.
+BANNER = "***"
+# The kinds of records that the epoch history has of file transfers.
+TRANSFERS = frozenset({"INPUT", "OUTPUT", "CHECKPOINT"})
 # What HISTORY_CONTAINS_JOB_ENVIRONMENT = false leaves out of a record, in lower case.
 ENVIRONMENT = ("env", "environment")
 
@@ -75,6 +78,20 @@ def parse_banner(line: str) -> tuple[str, dict[str, str]]:
     return kind, fields
 
 
+def choose_kinds(names: Iterable[str], *, of_runs: bool) -> frozenset[str]:
+    """Return which records are meant by these words, in any case; empty stands for all of them.
+
+    ALL is every kind, TRANSFER each of file transfers. `of_runs`: of the runs of jobs only the
+    records of whole runs are meant unless others are named.
+    """
+    kinds = {name.upper() for name in names}
+    if "ALL" in kinds:
+        return frozenset()
+    if "TRANSFER" in kinds:
+        kinds = (kinds - {"TRANSFER"}) | TRANSFERS
+    return frozenset(kinds or ({"EPOCH"} if of_runs else ()))
+
+
 def read_backwards(read_at: Callable[[int, int], bytes], size: int) -> Iterator[HistoryRecord]:
     """Yield the records of a file of `size` bytes, newest first; `read_at` takes offset, length.
 
@@ -124,10 +141,10 @@ def unfinished_bytes(read_at: Callable[[int, int], bytes], size: int) -> int:
 
 
 def _last_banner(buffer: bytes, *, at_front: bool) -> int:
-    cut = buffer.rfind(b"\n*** ")
+    cut = buffer.rfind(b"\n***")
     if cut >= 0:
         return cut + 1
-    return 0 if at_front and buffer.startswith(b"*** ") else -1
+    return 0 if at_front and buffer.startswith(b"***") else -1
 
 
 def read_forwards(data: bytes | Iterable[bytes]) -> Iterator[HistoryRecord]:

@@ -17,7 +17,7 @@ UNKNOWN_OWNER = ""
 
 # Numbers that fit in 64 bits whatever their digits; those with a leading zero are octal.
 _DIGITS = 18
-_BANNER = b"*** "
+_BANNER = b"***"
 
 
 class Mark(NamedTuple):

@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr, parse_expression, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, RefusedError
-from kettle.records.history import HistoryRecord
+from kettle.patterns import late_pattern
+from kettle.records.history import HistoryRecord, choose_kinds
 from kettle.records.job_clauses import Alternative, read_alternatives
 from kettle.wire.codec import Writer, split_names
 from kettle.wire.messages.queue_queries import HistoryErrorCode
+
+_JOB = late_pattern(r"\d+(\.\d+)?")
 
 # Records that are looked at before others may have their turn.
 _LOOKED_AT = 50
@@ -25,8 +28,9 @@ _LOOKED_AT = 50
 class HistoryQuery:
     """What a client wants to see of the past.
 
-    `source` is HistoryRecordSource in capitals, empty for the jobs' own history. `kinds` are the
-    banner types wanted, empty for all. `limit` and `scan_limit` are -1 for no limit.
+    `source` is HistoryRecordSource in capitals, empty for the jobs' own history, `subsystem` whose
+    history is meant where that is DAEMON. `kinds` are the banner types wanted, empty for all.
+    `limit` and `scan_limit` are -1 for no limit.
     """
 
     constraint: Expr | None
@@ -38,6 +42,7 @@ class HistoryQuery:
     forwards: bool
     source: str
     kinds: frozenset[str]
+    subsystem: str = ""
 
 
 @dataclass(slots=True)
@@ -54,8 +59,7 @@ def parse(ad: ClassAd) -> HistoryQuery:
     """Read a query ad; RefusedError with a HistoryErrorCode."""
     limit, scan_limit = ad.integer("NumJobMatches"), ad.integer("ScanLimit")
     source = (ad.string("HistoryRecordSource") or "").upper()
-    # Of the runs only the whole records are meant unless others are named.
-    kinds = ad.string("HistoryAdTypeFilter") or ("EPOCH" if source == "JOB_EPOCH" else "")
+    kinds = split_names(ad.string("HistoryAdTypeFilter") or "")
     return HistoryQuery(
         constraint=_expression(ad, "Requirements"),
         since=_since(ad),
@@ -65,7 +69,8 @@ def parse(ad: ClassAd) -> HistoryQuery:
         streamed=bool(ad.boolean("StreamResults")),
         forwards=bool(ad.boolean("HistoryReadForwards")),
         source=source,
-        kinds=frozenset(kind.upper() for kind in split_names(kinds)),
+        kinds=choose_kinds(kinds, of_runs=source == "JOB_EPOCH"),
+        subsystem=(ad.string("DaemonHistorySubsys") or "").upper(),
     )
 
 
@@ -87,7 +92,10 @@ def _since(ad: ClassAd) -> Expr | None:
     """Return the expression that ends the search; a job id stands for that job."""
     text = ad.string("Since")
     if text is None:
-        return _expression(ad, "Since")
+        # The wheel asks for the job 4.1 by the number 4.1.
+        text = (ad.text("Since") or "").strip()
+        if not _JOB.fullmatch(text):
+            return _expression(ad, "Since")
     cluster, dot, proc = text.partition(".")
     if cluster.isdecimal() and (proc.isdecimal() or not dot):
         text = f"ClusterId == {cluster}" + (f" && ProcId == {proc}" if dot else "")

@@ -390,9 +390,7 @@ def _identify(config: Config, now: float) -> DaemonIdentity:
     subsystem = config.subsystem
     machine = config.get("FULL_HOSTNAME") or "localhost"
     own_name = config.get(f"{subsystem}_NAME") or ""
-    if own_name.endswith("@"):
-        own_name += machine
-    elif own_name and "@" not in own_name and own_name != machine:
+    if own_name and "@" not in own_name and own_name != machine:
         own_name = f"{own_name}@{machine}"
     return DaemonIdentity(
         subsystem=subsystem,

@@ -100,6 +100,8 @@ class ServiceSettings:
     history: str
     history_has_environment: bool
     epoch_history: str
+    own_history: str
+    own_history_seconds: int
     per_job_history: str
     most_running: int
     alive_seconds: int
@@ -123,6 +125,8 @@ def read_service_settings(config: Config) -> ServiceSettings:
         history=str(config[HistoryKnobs.HISTORY] or ""),
         history_has_environment=config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT],
         epoch_history=config.get("JOB_EPOCH_HISTORY") or "",
+        own_history=str(config[HistoryKnobs.SCHEDD_DAEMON_HISTORY] or ""),
+        own_history_seconds=config[HistoryKnobs.SCHEDD_HISTORY_RECORD_INTERVAL],
         per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
         alive_seconds=_or(config.integer("ALIVE_INTERVAL"), 300),

@@ -13,7 +13,7 @@ from kettle.runtime.daemon import _identify
     [
         ("", "host.example"),
         ("access", "access@host.example"),
-        ("access@", "access@host.example"),
+        ("access@", "access@"),
         ("access@elsewhere", "access@elsewhere"),
         ("host.example", "host.example"),
     ],

@@ -1,8 +1,8 @@
 """Knobs of the histories: a pure table."""
 
-from kettle.config.knob import boolean, family, integer, path
+from kettle.config.knob import boolean, family, integer, path, seconds
 
-HISTORIES = ("HISTORY", "EPOCH_HISTORY")
+HISTORIES = ("HISTORY", "EPOCH_HISTORY", "DAEMON_HISTORY")
 """The files that have bounds of their own; those of epochs are the history's where unset."""
 
 
@@ -42,7 +42,11 @@ class HistoryKnobs:
     )
     SCHEDD_DAEMON_HISTORY = path(
         "$(SPOOL)/schedd_daemon_history",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The file in which the schedd records its own ad now and then; empty for none.",
+    )
+    SCHEDD_HISTORY_RECORD_INTERVAL = seconds(
+        "900",
+        doc="How often the schedd records its own ad, in seconds at least.",
     )
     STARTD_HISTORY = path(
         "$(LOG)/startd_history",
@@ -56,11 +60,11 @@ class HistoryKnobs:
         "MAX_{which}_LOG",
         integer,
         "",
-        doc="How many bytes a history file (HISTORY, EPOCH_HISTORY) may have; 20 MiB where unset.",
+        doc=f"How many bytes a history file ({', '.join(HISTORIES)}) may have; 20 MiB where unset.",
     )
     MAX_WHICH_ROTATIONS = family(
         "MAX_{which}_ROTATIONS",
         integer,
         "",
-        doc="How many older files of a history (HISTORY, EPOCH_HISTORY) stay; 2 where unset.",
+        doc=f"How many older files of a history ({', '.join(HISTORIES)}) stay; 2 where unset.",
     )

@@ -235,7 +235,7 @@ class HistoryIndex:
             for mark in page:
                 data = os.pread(fd, mark.stop - mark.start, mark.start)
                 found = list(history.read_forwards(data))
-                if len(found) != 1 or data[mark.banner - mark.start :][:4] != b"*** ":
+                if len(found) != 1 or data[mark.banner - mark.start :][:3] != b"***":
                     page = None
                     break
                 yield found[0]

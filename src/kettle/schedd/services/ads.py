@@ -155,6 +155,7 @@ class ScheddAds:
         while not self._stopping:
             ad = self.own_ad()
             self._advertiser.update(Command.UPDATE_SCHEDD_AD, ad)
+            self._service.history.append_own(ad, self._service.now())
             self._leave_for_tools(ad)
             self._told.clear()
             self.flock.forget_told()

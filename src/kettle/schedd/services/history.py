@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, RefusedError, StorageError
-from kettle.records.history import ENVIRONMENT
+from kettle.records.history import ENVIRONMENT, render_record
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
 from kettle.schedd.job_records import JobRecords
 from kettle.schedd.services.departing import MOST_TOGETHER
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:
+    from kettle.classad import ClassAd
     from kettle.records.history_query import HistoryQuery
     from kettle.runtime.context import Runtime
     from kettle.schedd.queue.job_queue import Job
@@ -34,6 +35,8 @@ class HistoryFiles:
 
     def __init__(self, runtime: Runtime, settings: ServiceSettings) -> None:
         self._runtime = runtime
+        # When the schedd's own ad is recorded next.
+        self._own_due_at = 0
         # Cluster and proc of the last records that an earlier life wrote, once they are asked for.
         self._last_recorded: set[tuple[str | None, str | None]] | None = None
         self._take_over(settings)
@@ -50,6 +53,8 @@ class HistoryFiles:
         self._jobs = RecordFile(files, settings.history, read_rotation(config))
         epochs = read_rotation(config, "EPOCH_HISTORY")
         self._epochs = RecordFile(files, settings.epoch_history, epochs)
+        own = read_rotation(config, "DAEMON_HISTORY")
+        self._own = RecordFile(files, settings.own_history, own)
         left_out = () if settings.history_has_environment else ENVIRONMENT
         self._records = JobRecords(frozenset(left_out))
 
@@ -97,6 +102,18 @@ class HistoryFiles:
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
 
+    def append_own(self, ad: ClassAd, now: int) -> None:
+        """Write how the schedd is (SCHEDD_DAEMON_HISTORY), if the last time is long enough ago."""
+        if not self._own.path or now < self._own_due_at:
+            return
+        self._own_due_at = now + self.settings.own_history_seconds
+        lines = [*ad.flattened().lines(), f"RecordWriteDate = {now}"]
+        record = render_record(lines, f"*** SCHEDD CurrentTime={now}\n")
+        try:
+            self._own.append(lambda _: record, now)
+        except (StorageError, OSError) as error:
+            self._runtime.log.problem(f"The schedd's own history lacks a record: {error}")
+
     async def serve_indices(self) -> None:
         """Keep the indices of the histories up to date, in a child, forever."""
         while True:
@@ -135,12 +152,17 @@ class HistoryFiles:
 
     def file(self, query: HistoryQuery) -> RecordFile:
         """Return the file a query looks through; RefusedError if there is no such history."""
-        file = {"": self._jobs, "SCHEDD": self._jobs, "JOB": self._jobs}.get(query.source)
-        if query.source == "JOB_EPOCH":
-            file = self._epochs
+        knob = "_".join(filter(None, (query.subsystem, query.source, "HISTORY")))
+        file = {
+            "HISTORY": self._jobs,
+            "SCHEDD_HISTORY": self._jobs,
+            "JOB_HISTORY": self._jobs,
+            "JOB_EPOCH_HISTORY": self._epochs,
+            "SCHEDD_DAEMON_HISTORY": self._own,
+        }.get(knob)
         if file is None or not file.path:
             raise RefusedError(
-                f"There is no {query.source or 'job'} history here",
+                f"{knob} undefined in remote configuration. No such related history to be queried.",
                 code=HistoryErrorCode.NOT_CONFIGURED,
             )
         return file

@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, KettleError, NotFoundError, StorageError, UsageError
-from kettle.records.history import HistoryRecord, read_backwards, read_forwards, rotated_files
+from kettle.records.history import (
+    HistoryRecord,
+    choose_kinds,
+    read_backwards,
+    read_forwards,
+    rotated_files,
+)
 from kettle.structs import Struct
 from kettle.tools.options import run_tool
 from kettle.tools.printing.ad_filter import AdFilter
@@ -37,10 +43,13 @@ WHERE FROM
   -local               the configured files (as without any of these)
   -startd              the history of this machine's slots
   -epochs              one record for each run of a job
-  -transfer-history    records of file transfers
+  -transfer-history[:ioc]
+                       records of file transfers (input, output, checkpoint)
+  -type KIND[,KIND]…   records of these kinds (EPOCH, SPAWN, TRANSFER, …, ALL)
+  -daemon[:SUBSYS]     what a daemon recorded of itself; the schedd's by default
   -userlog FILE        an event log
   -name SCHEDD, -pool HOST
-                       ask this schedd
+                       ask this schedd, or with -startd this startd
 
 WHICH JOBS
   CLUSTER, CLUSTER.PROC, OWNER
@@ -105,9 +114,9 @@ def find_sources(
     if wish.user_log:
         printer.begin()
         yield from _read_user_log(wish.user_log)
-    elif wish.reach and not wish.local:
+    elif wish.is_remote:
         printer.begin()
-        yield from _ask_schedd(wish, environment)
+        yield from _ask_daemon(wish, environment)
     else:
         files = [Path(wish.file)] if wish.file else [_configured_file(wish, environment)]
         if wish.with_rotated or not wish.file:
@@ -166,6 +175,8 @@ def _configured_file(wish: Wish, environment: Mapping[str, str]) -> Path:
     from kettle.tools.reach import Reach
 
     path = Reach(environment).config.get(wish.knob)
+    if not path and wish.subsystem:
+        raise NotFoundError(f"Error: No daemon history to read: {wish.knob} undefined")
     if not path:
         raise NotFoundError(f"Error: {wish.knob} is not configured, so there is no such history")
     return Path(path)
@@ -212,16 +223,23 @@ def _read_user_log(path: str) -> Iterator[ClassAd]:
         raise NotFoundError(f"Error: Can't open userlog {path}") from None
 
 
-def _ask_schedd(wish: Wish, environment: Mapping[str, str]) -> Iterator[ClassAd]:
+def _ask_daemon(wish: Wish, environment: Mapping[str, str]) -> Iterator[ClassAd]:
     from kettle.client.jobs import query_history
+    from kettle.client.pool import SCHEDD, STARTD
     from kettle.tools.reach import Reach
+    from kettle.wire.commands import Command
 
     reach = Reach(environment, **wish.reach)
+    startd = wish.source == "STARTD"
+    command = Command.GET_HISTORY if startd else Command.QUERY_SCHEDD_HISTORY
     try:
-        schedd = reach.schedd()
+        found = reach.locate(STARTD if startd else SCHEDD)
     except KettleError:
         name, pool = wish.reach.get("name", ""), wish.reach.get("pool", "")
-        raise NotFoundError(f"Unable to locate remote schedd (name={name}, pool={pool}).") from None
+        title = "startd" if startd else "schedd"
+        raise NotFoundError(
+            f"Unable to locate remote {title} (name={name}, pool={pool})."
+        ) from None
     query = ClassAd({"NumJobMatches": wish.limit})
     query.insert_text("Requirements", wish.constraint())
     if wish.attributes:
@@ -232,7 +250,13 @@ def _ask_schedd(wish: Wish, environment: Mapping[str, str]) -> Iterator[ClassAd]
         query["ScanLimit"] = wish.scan_limit
     if wish.forwards:
         query["HistoryReadForwards"] = True
-    yield from query_history(reach.connector, schedd.address, query)
+    if wish.source:
+        query["HistoryRecordSource"] = wish.source
+    if wish.subsystem:
+        query["DaemonHistorySubsys"] = wish.subsystem
+    if wish.kinds:
+        query["HistoryAdTypeFilter"] = ",".join(wish.kinds)
+    yield from query_history(reach.connector, found.address, query, command=command)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -244,12 +268,15 @@ def choose_records(
 ) -> Iterator[ClassAd]:
     """Yield the ads that are meant, until the limits are reached."""
     since = AdFilter(wish.since) if wish.since else None
+    kinds = choose_kinds(wish.kinds, of_runs=wish.source == "JOB_EPOCH")
     shown = scanned = 0
     extract = Path(wish.extract).open("ab") if wish.extract else None  # noqa: SIM115
     try:
         for record in records:
             if isinstance(record, HistoryRecord):
-                if wish.kinds and record.kind not in wish.kinds:
+                if kinds and record.kind not in kinds:
+                    continue
+                if not _may_be_meant(wish, record.fields):
                     continue
                 ad = parse_old_ad(record.lines)
             else:
@@ -267,6 +294,21 @@ def choose_records(
     finally:
         if extract is not None:
             extract.close()
+
+
+def _may_be_meant(wish: Wish, banner: Mapping[str, str]) -> bool:
+    """Tell by a record's banner whether it may be of the jobs and owners that are named.
+
+    What the banner rules out does not count as scanned, as in the reference.
+    """
+    if not (wish.ids or wish.owners) or not {"ClusterId", "ProcId", "Owner"} <= banner.keys():
+        return True
+    cluster = banner["ClusterId"]
+    return (
+        cluster in wish.ids
+        or f"{cluster}.{banner['ProcId']}" in wish.ids
+        or banner["Owner"].lower() in {owner.lower() for owner in wish.owners}
+    )
 
 
 def render_extract(ad: ClassAd) -> bytes:
@@ -316,9 +358,10 @@ class Printer(Struct):
                 out.write(self.print_format.mask.render_headings())
             self.row = self.print_format.mask.render
         else:
-            from kettle.tools.queue.tables import Layout, history_table
+            from kettle.tools.queue.tables import Layout, history_table, schedd_history_table
 
-            mask = history_table(Layout(most=choose_width(wish.width, self.streams)))
+            table = schedd_history_table if wish.subsystem else history_table
+            mask = table(Layout(most=choose_width(wish.width, self.streams)))
             out.write(mask.render_headings())
             self.row = mask.render
 

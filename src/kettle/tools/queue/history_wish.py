@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.records.history import TRANSFERS
 from kettle.structs import Struct, field
 from kettle.tools.options import Option, choose_option
 from kettle.tools.printing.columns import Columns
@@ -27,7 +28,8 @@ OPTIONS = (
     Option("startd", 3),
     Option("epochs", 1, qualified=True),
     Option("transfer-history", 2, qualified=True),
-    Option("daemon", 2, 1),
+    Option("daemon", 3, qualified=True),
+    Option("type", 2, 1),
     Option("userlog", 1, 1),
     Option("directory", 2),
     Option("name", 1, 1),
@@ -64,9 +66,14 @@ class Wish(Struct):
     file: str = ""
     # Whether rotated files beside `file` are meant too.
     with_rotated: bool = False
-    # HISTORY, JOB_EPOCH_HISTORY, STARTD_HISTORY, …: the knob that names the file.
-    knob: str = "HISTORY"
-    kinds: frozenset[str] = frozenset()
+    # Empty, STARTD, JOB_EPOCH or DAEMON: whose history, and the option that said so.
+    source: str = ""
+    source_option: str = ""
+    # Whose, where that is DAEMON.
+    subsystem: str = ""
+    # Words that say which kinds of records are meant.
+    kinds: list[str] = field(default_factory=list)
+    of_transfers: bool = False
     user_log: str = ""
     local: bool = False
     reach: dict[str, str] = field(default_factory=dict)
@@ -81,6 +88,16 @@ class Wish(Struct):
     print_format: str = ""
     width: int | None = None
     extract: str = ""
+
+    @property
+    def knob(self) -> str:
+        """The setting that names the file: HISTORY, JOB_EPOCH_HISTORY, …."""
+        return "_".join(filter(None, (self.subsystem, self.source, "HISTORY")))
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether a daemon is asked instead of the files of this machine."""
+        return bool(self.reach) and not (self.local or self.file or self.user_log)
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
@@ -108,7 +125,23 @@ def read_wish(words: Sequence[str]) -> Wish:
             wish.owners.append(word)
     if wish.forwards and wish.since:
         raise UsageError("Error: Argument -forwards cannot be combined with -since.")
+    if wish.of_transfers and not (wish.form or wish.columns or wish.print_format):
+        raise UsageError(
+            "Error: -transfer-history does not have a default print table. "
+            "Please use -long, -json, -xml, or a custom print format."
+        )
+    if wish.extract:
+        _check_extraction(wish)
     return wish
+
+
+def _check_extraction(wish: Wish) -> None:
+    if wish.is_remote:
+        raise UsageError(
+            "Error: -extract can only be used when reading directly from a history file"
+        )
+    if wish.constraint() == "true":
+        raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
 
 
 def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> bool:
@@ -123,20 +156,40 @@ def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words
         case "local":
             wish.local = True
         case "startd":
-            wish.knob, wish.local = "STARTD_HISTORY", True
+            _take_source(wish, "STARTD", name, word)
         case "epochs":
-            wish.knob, wish.local, wish.kinds = "JOB_EPOCH_HISTORY", True, frozenset({"EPOCH"})
+            _take_source(wish, "JOB_EPOCH", name, word)
         case "transfer-history":
-            wish.knob, wish.local = "JOB_EPOCH_HISTORY", True
-            kinds = qualifiers.upper().replace(",", " ").split()
-            wish.kinds = frozenset(kinds or ["INPUT", "OUTPUT", "CHECKPOINT"])
+            _take_source(wish, "JOB_EPOCH", name, word)
+            wish.of_transfers, wish.kinds = True, _read_transfers(qualifiers)
         case "daemon":
-            wish.knob, wish.local = f"{rest.take(word).upper()}_DAEMON_HISTORY", True
+            _take_source(wish, "DAEMON", name, word)
+            wish.subsystem = (qualifiers or "schedd").upper()
+            wish.kinds = [wish.subsystem]
+        case "type":
+            wish.kinds += rest.take(word).replace(",", " ").split()
         case "schedd" | "directory" | "no-librarian" | "debug":
             pass
         case _:
             return False
     return True
+
+
+def _take_source(wish: Wish, source: str, name: str, word: str) -> None:
+    if wish.source_option and wish.source != source:
+        raise UsageError(
+            f"Error: {wish.source_option} can not be used in association with -{name}."
+        )
+    wish.source, wish.source_option = source, word
+
+
+def _read_transfers(letters: str) -> list[str]:
+    """Return the kinds of records that letters stand for: of every transfer if there are none."""
+    kinds = {kind[0]: kind for kind in sorted(TRANSFERS)}
+    unknown = next((letter for letter in letters if letter.upper() not in kinds), None)
+    if unknown is not None:
+        raise UsageError(f"Error: Unknown -transfer-history extra attribute '{unknown}'")
+    return [kinds[letter.upper()] for letter in letters] or sorted(TRANSFERS)
 
 
 def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:

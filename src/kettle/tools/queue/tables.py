@@ -196,6 +196,38 @@ def history_table(layout: Layout) -> Mask:
     )
 
 
+def schedd_history_table(layout: Layout) -> Mask:
+    """The table of what a schedd recorded of itself (`condor_history -daemon`)."""
+
+    def number(heading: str, attribute: str, width: int, form: str = "d") -> Column:
+        def show(ad: ClassAd) -> str:
+            value = ad.real(attribute) or 0.0
+            return f"{value:.2f}" if form == "f" else str(int(value))
+
+        return Column(heading, show, width=width, left=False)
+
+    def duty(ad: ClassAd) -> str:
+        return f"{100 * (ad.real('RecentDaemonCoreDutyCycle') or 0.0):.2f}%"
+
+    return Mask(
+        [
+            Column("TIMESTAMP  ", jobs.show_date("RecordWriteDate"), width=11, missing="??"),
+            Column("DUTY_CYCLE", duty, width=10, left=False),
+            number("RunningJobs", "TotalRunningJobs", 11),
+            number("  IdleJobs", "TotalIdleJobs", 10),
+            number("  HeldJobs", "TotalHeldJobs", 10),
+            number("Download", "TransferQueueNumDownloading", 8),
+            number("Waiting", "TransferQueueNumWaitingToDownload", 7),
+            number("WaitingMB", "FileTransferMBWaitingToDownload", 9, "f"),
+            number("  Upload", "TransferQueueNumUploading", 8),
+            number("Waiting", "TransferQueueNumWaitingToUpload", 7),
+            number("WaitingMB", "FileTransferMBWaitingToUpload", 9, "f"),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
+
+
 def _history_id(ad: ClassAd) -> str | None:
     return jobs.show_job_id(ad)
 

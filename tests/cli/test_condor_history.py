@@ -1,0 +1,126 @@
+"""`condor_history`: whose history, which kinds of records, and what counts as looked at."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from kettle.tools.programs import Streams, load_tool
+
+# Of each: banner's word, cluster, proc, owner; the newest last.
+EPOCHS = (
+    ("EPOCH", 1, 0, "ann"),
+    ("INPUT", 2, 0, "ann"),
+    ("OUTPUT", 3, 0, "ben"),
+    ("CHECKPOINT", 4, 0, "ben"),
+    ("STARTER", 5, 0, "ben"),
+    ("EPOCH", 6, 0, "ann"),
+)
+
+
+def record(word: str, cluster: int, proc: int, owner: str) -> str:
+    return (
+        f'ClusterId = {cluster}\nProcId = {proc}\nOwner = "{owner}"\n'
+        f'*** {word} ClusterId={cluster} ProcId={proc} RunInstanceId=0 Owner="{owner}" '
+        f"CurrentTime=5\n"
+    )
+
+
+def run(folder: Path, *words: str) -> tuple[int, str, str]:
+    """Run the tool in a folder with an epoch history, a history and a schedd's own."""
+    (folder / "epochs").write_text("".join(record(*row) for row in EPOCHS))
+    jobs = [("", number, 0, "ann" if number < 4 else "ben") for number in range(1, 7)]
+    (folder / "history").write_text("".join(record(*row) for row in jobs))
+    (folder / "own").write_text(
+        "TotalRunningJobs = 7\nTotalHeldJobs = 2\nRecentDaemonCoreDutyCycle = 0.25\n"
+        "RecordWriteDate = 1700000000\n*** SCHEDD CurrentTime=1700000000\n"
+    )
+    config = folder / "config"
+    config.write_text(
+        f"HISTORY = {folder}/history\nJOB_EPOCH_HISTORY = {folder}/epochs\n"
+        f"SCHEDD_DAEMON_HISTORY = {folder}/own\n"
+    )
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    environment = {"CONDOR_CONFIG": str(config), "PATH": "/bin", "TZ": "UTC"}
+    code: int = load_tool("condor_history")(["condor_history", *words], environment, streams)
+    assert isinstance(streams.stdout, io.StringIO)
+    assert isinstance(streams.stderr, io.StringIO)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "clusters"),
+    [
+        (["-epochs"], "6 1"),
+        (["-epochs", "-type", "starter"], "5"),
+        (["-epochs", "-type", "STARTER,OutPut"], "5 3"),
+        (["-epochs", "-type", "transfer"], "4 3 2"),
+        (["-epochs", "-type", "ALL"], "6 5 4 3 2 1"),
+        (["-epochs", "-type", "nonesuch"], ""),
+        (["-transfer"], "4 3 2"),
+        (["-transfer-history:oI"], "3 2"),
+        (["-transfer:c"], "4"),
+        # What a banner rules out is not looked at.
+        (["2", "1.0", "-scanlimit", "2"], "2 1"),
+        (["ann", "-scanlimit", "2"], "3 2"),
+        (["-scanlimit", "2"], "6 5"),
+        (["-constraint", "ClusterId < 3", "-scanlimit", "2"], ""),
+    ],
+)
+def test_the_records_meant_are_shown(tmp_path: Path, words: list[str], clusters: str) -> None:
+    code, said, complaint = run(tmp_path, *words, "-af", "ClusterId")
+    assert (code, complaint) == (0, "")
+    assert said.split() == clusters.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["-transfer"], "-transfer-history does not have a default print table"),
+        (["-transfer:q"], "Unknown -transfer-history extra attribute 'q'"),
+        (["-startd", "-epochs"], "-startd can not be used in association with -epochs"),
+        (["-daemon:foo"], "No daemon history to read: FOO_DAEMON_HISTORY undefined"),
+        (["-extract", "x"], "-extract requires a constraint for which ClassAds to copy"),
+        (["-extract", "x", "-name", "y", "1"], "-extract can only be used when reading directly"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tmp_path: Path, words: list[str], complaint: str) -> None:
+    code, said, why = run(tmp_path, *words)
+    assert code != 0
+    assert f"Error: {complaint}" in why
+    assert "1.0" not in said
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("words", [["-daemon"], ["-daemon:schedd"]])
+def test_what_a_schedd_recorded_of_itself_has_a_table_of_its_own(
+    tmp_path: Path, words: list[str]
+) -> None:
+    code, said, complaint = run(tmp_path, *words)
+    assert (code, complaint) == (0, "")
+    headings, row = said.splitlines()
+    assert headings.split()[:5] == [
+        "TIMESTAMP",
+        "DUTY_CYCLE",
+        *["RunningJobs", "IdleJobs", "HeldJobs"],
+    ]
+    assert headings.split()[5:] == [
+        "Download",
+        "Waiting",
+        "WaitingMB",
+        "Upload",
+        "Waiting",
+        "WaitingMB",
+    ]
+    assert row.split()[2:] == ["25.00%", "7", "0", "2", "0", "0", "0.00", "0", "0", "0.00"]
+
+
+@pytest.mark.parametrize("way", ["-forwards", "-backwards"])
+def test_a_record_may_end_with_a_banner_that_says_nothing(tmp_path: Path, way: str) -> None:
+    path = tmp_path / "bare"
+    path.write_text("Foo = 1\n***\nFoo = 2\n***\n")
+    code, said, complaint = run(tmp_path, way, "-file", str(path), "-af", "Foo")
+    assert (code, complaint) == (0, "")
+    assert said.split() == (["1", "2"] if way == "-forwards" else ["2", "1"])
