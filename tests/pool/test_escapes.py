@@ -55,7 +55,9 @@ while time.time() < end:
 """
 
 
-def hide(pool: PersonalPool, work: Path, seconds: float, program: str = HIDE) -> Jobs:
+def hide(
+    pool: PersonalPool, work: Path, seconds: float, program: str = HIDE, more: str = ""
+) -> Jobs:
     """Submit a job that hides a process and goes on for so long itself."""
     script = work / "hide.py"
     script.write_text(program)
@@ -65,7 +67,7 @@ def hide(pool: PersonalPool, work: Path, seconds: float, program: str = HIDE) ->
         work / "job",
         f"executable = /usr/bin/env\narguments = python3 -I {script} {work}/pids {seconds}\n"
         "transfer_executable = false\nshould_transfer_files = yes\n"
-        "request_memory = 100MB\nrequest_disk = 1MB\nqueue\n",
+        f"request_memory = 100MB\nrequest_disk = 1MB\n{more}queue\n",
     )
 
 
@@ -146,6 +148,36 @@ def test_startd_and_starter_killed_at_once_leave_nothing_alive_beside_a_second_s
         # One sandbox; what a root pool mounts for its job lies beside it.
         names = os.listdir(os.path.join(pool.folder, "execute"))
         assert len([name for name in names if name.startswith("dir_")]) == 1
+
+
+@shows("E006")
+def test_a_daemon_without_jobs_that_dies_with_the_startd_saves_nothing_of_a_job(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        hide(pool, work, 90)
+        wait_until(lambda: len(hidden(work)) == 1, 20)
+        (master,) = daemon_pids(pool, "condor_master")
+        # The master hears of all of them in one moment.
+        os.kill(master, signal.SIGSTOP)
+        kill_at_once(pool, "condor_starter", "condor_startd", "condor_negotiator")
+        wait_until(lambda: not daemon_pids(pool, "condor_startd"), 20)
+        os.kill(master, signal.SIGCONT)
+        wait_until(lambda: len(hidden(work)) == 2, 60)
+        assert not alive(hidden(work)[0])
+
+
+@shows("S007")
+def test_what_a_local_job_hid_is_dead_before_its_second_start(tmp_path: Path, work: Path) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        jobs = hide(pool, work, 90, more="universe = local\n")
+        wait_until(lambda: len(hidden(work)) == 1, 20)
+        kill_at_once(pool, "condor_starter", "condor_schedd")
+        wait_until(lambda: len(hidden(work)) == 2, 60, lambda: str(jobs.events()))
+        assert not alive(hidden(work)[0])
+        kill_at_once(pool, "condor_starter")
+        jobs.wait_for_status(5)
+        assert not alive(hidden(work)[1])
 
 
 @pytest.mark.root

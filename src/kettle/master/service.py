@@ -31,7 +31,7 @@ from kettle.runtime.process.inheritance import (
     render_inheritance,
     without_inheritance,
 )
-from kettle.runtime.process.processes import Child
+from kettle.runtime.process.processes import Child, is_zombie
 from kettle.runtime.self_monitor import describe_host
 from kettle.runtime.service_manager import notify
 from kettle.runtime.sockets.collectors import Advertiser, read_address_file
@@ -71,6 +71,8 @@ class MasterService:
         self._states: dict[str, DaemonState] = {}
         self._children: dict[str, Child] = {}
         self._orphans = Orphans(runtime)
+        # How many daemons are dead whose jobs' processes are being ended.
+        self._cleaning = 0
         self._hang_timers: dict[int, asyncio.TimerHandle] = {}
         self._changed = asyncio.Event()
         self._advertiser = Advertiser(runtime)
@@ -348,15 +350,29 @@ class MasterService:
             # A daemon that was killed could not take its address back itself.
             self._runtime.files.remove(plan.address_file)
         exited = machine.Exited(run, os.waitstatus_to_exitcode(child.status))
-        if plan is not None and plan.module == "kettle.startd":
-            tasks.spawn(self._end_orphans(name, exited), "what a startd left")
+        if self._runs_jobs(name):
+            self._cleaning += 1
+            tasks.spawn(self._end_orphans(name, exited), f"what jobs of {name} left")
         else:
-            self._orphans.spare()
+            self._orphans.spare(self._all_alive)
             self._deliver(name, exited)
 
+    def _runs_jobs(self, name: str) -> bool:
+        plan = self._plans.get(name)
+        return plan is not None and plan.module in {"kettle.startd", "kettle.schedd"}
+
+    def _all_alive(self) -> bool:
+        """Whether no daemon that runs jobs is dead, be it known yet or not."""
+        children = self._children.items()
+        dead = any(self._runs_jobs(name) and is_zombie(child.pid) for name, child in children)
+        return not dead and not self._cleaning
+
     async def _end_orphans(self, name: str, exited: machine.Exited) -> None:
-        """A startd counts as gone when what its jobs left is gone as well."""
-        await self._orphans.end()
+        """A daemon counts as gone when what its jobs left is gone as well."""
+        try:
+            await self._orphans.end()
+        finally:
+            self._cleaning -= 1
         self._deliver(name, exited)
 
     async def _fork(self, plan: DaemonPlan) -> Child:

@@ -140,3 +140,7 @@ class FakeProcesses:
     def children(self) -> list[FakeChild]:
         """Return the processes that run, in the order of their start."""
         return [child for child in self.started if child.running]
+
+    def orphans(self) -> list[int]:
+        """Return nobody: what a process started ends with it here."""
+        return []

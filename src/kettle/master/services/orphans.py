@@ -1,30 +1,27 @@
-"""What falls to the master when a startd dies: its starters, and processes of their jobs.
+"""What falls to the master when a daemon dies that runs jobs: its starters, and jobs' processes.
 
-The master is a subreaper. A starter whose startd is gone ends its job by itself; when it was
+The master is a subreaper. A starter whose daemon is gone ends its job by itself; when it was
 killed as well, the job's processes become the master's children, whatever they did to their
-environment, session or working directory. All of that has ended before the startd is started
+environment, session or working directory. All of that has ended before the daemon is started
 again: no job ever has two live executions.
+
+Who is ended is decided by what a child is not: not the master's own, not one of those that are
+known to outlive their daemon. To recognise what is to be ended would not do: a dying starter
+has lost its name already, and still has its job below it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
+from collections.abc import Callable
 
 from kettle.runtime.context import Runtime
-from kettle.runtime.process.processes import (
-    children_of,
-    is_zombie,
-    kill_together,
-    kill_tree,
-    strays,
-)
+from kettle.runtime.process.hunt import hunt, name_of, outlives_its_daemon
 
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
 _ROUND_SECONDS = 0.02
-# Limit: rounds of killing what forks while it is being killed.
-_ROUNDS = 50
+_STARTER = b"condor_starter"
 
 
 class Orphans:
@@ -32,55 +29,41 @@ class Orphans:
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        # Programs of a schedd that ended live on; they are not a startd's.
+        # What daemons that run no jobs left behind lives on.
         self._spared: set[int] = set()
 
-    def spare(self) -> None:
-        """Remember those who are here now as none of a startd's."""
-        self._spared = set(self._find())
+    def spare(self, all_alive: Callable[[], bool]) -> None:
+        """Remember those who are here now as none of a job's; a daemon without jobs has ended.
+
+        Not if one that runs jobs has just died too, which `all_alive` says: then they may be its.
+        """
+        here = self._find()
+        if here is not None and all_alive():
+            self._spared.update(here)
 
     async def end(self) -> None:
-        """A startd has died: see its starters off, and kill what their jobs left."""
+        """A daemon that runs jobs has died: see its starters off, and kill what jobs left."""
         await self._see_starters_off()
-        for _ in range(_ROUNDS):
-            found = [pid for pid in self._find() if pid not in self._spared]
-            if not found:
-                return
-            self._runtime.log(f"killing what a startd's jobs left: {found}")
-            with self._runtime.privileges.as_root():
-                kill_together(found)
-            await asyncio.sleep(_ROUND_SECONDS)
+        found = self._find()
+        if found:
+            self._runtime.log(f"killing what a daemon's jobs left: {found}")
+        staying = await hunt(self._find, self._runtime.privileges)
+        if staying:
+            self._runtime.log(f"processes {staying} of a daemon's jobs cannot be killed")
 
     async def _see_starters_off(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _STARTER_SECONDS
-        while starters := self._starters():
+        while starters := [pid for pid in self._find() or () if name_of(pid).startswith(_STARTER)]:
             if loop.time() > deadline:
-                self._runtime.log(f"starters {starters} do not end without their startd; killed")
-                with self._runtime.privileges.as_root():
-                    for pid in starters:
-                        kill_tree(pid)
+                self._runtime.log(f"starters {starters} do not end without their daemon")
                 return
             await asyncio.sleep(_ROUND_SECONDS)
 
-    def _known(self) -> set[int]:
-        return {child.pid for child in self._runtime.processes.children()}
-
-    def _find(self) -> list[int]:
-        return strays(self._known())
-
-    def _starters(self) -> list[int]:
-        known = self._known()
-        return [
-            pid
-            for pid in children_of(os.getpid())
-            if pid not in known and not is_zombie(pid) and _is_starter(pid)
-        ]
-
-
-def _is_starter(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return file.read(64).startswith(b"condor_starter")
-    except OSError:
-        return False
+    def _find(self) -> list[int] | None:
+        """Return who is to be ended, who is dying and who has ended included; None: not known."""
+        orphans = self._runtime.processes.orphans()
+        if orphans is None:
+            return None
+        self._spared.intersection_update(orphans)
+        return [pid for pid in orphans if pid not in self._spared and not outlives_its_daemon(pid)]

@@ -24,6 +24,8 @@ from kettle.runtime.storage.small_files import read_small
 _V1_TRACKING = "freezer"
 _V1_CONTROLLERS = (_V1_TRACKING, "memory", "cpu", "pids")
 _V2_CONTROLLERS = ("memory", "cpu", "pids")
+# How the names of slots' groups begin.
+_PREFIX = "condor"
 # Limit: looks at a freeze under way. It is done within microseconds but for what the kernel holds
 # fast, which cannot fork either; nobody's loop waits for it.
 _FREEZE_LOOKS = 100
@@ -206,6 +208,13 @@ class GroupV1(Group):
         # One thread moves itself a hundred times cheaper than a process is moved.
         self._entrance = "tasks"
 
+    def make(self) -> None:
+        """Make the group; one that somebody froze and died would hold whoever enters it."""
+        super().make()
+        state = self._file(_V1_TRACKING, "state")
+        if state is not None and _read(state).strip() != "THAWED":
+            _try_write(state, "THAWED")
+
     def _file(self, controller: str, name: str) -> str | None:
         folder = self._folders.get(controller)
         return None if folder is None else os.path.join(folder, f"{controller}.{name}")
@@ -369,7 +378,7 @@ def _writable(mount: str, path: str) -> str:
 
 def group_name(execute: str, slot: str) -> str:
     """Return how a slot's group is called: the execute folder and the slot (E018)."""
-    return f"condor{execute.rstrip('/').replace('/', '_')}_{slot.partition('@')[0]}"
+    return f"{_PREFIX}{execute.rstrip('/').replace('/', '_')}_{slot.partition('@')[0]}"
 
 
 def leftovers(hierarchy: Hierarchy, base: str, execute: str) -> list[Group]:
@@ -389,6 +398,22 @@ def _leave(ways: list[int]) -> None:
             os.pwrite(ways.pop(), _MYSELF, 0)
         finally:
             _leave(ways)
+
+
+def thaw(pids: Iterable[int]) -> None:
+    """Let jobs' processes go on that version 1 froze for somebody who died meanwhile.
+
+    Nothing where groups are not ours to write.
+    """
+    hierarchy = find_hierarchy()
+    folder = hierarchy.folders.get(_V1_TRACKING) if hierarchy is not None else None
+    if folder is None:
+        return
+    own = _own_groups(_read("/proc/self/cgroup")).get(_V1_TRACKING, "").rstrip("/")
+    groups = {_own_groups(_read(f"/proc/{pid}/cgroup")).get(_V1_TRACKING, "") for pid in pids}
+    for group in groups:
+        if os.path.basename(group).startswith(_PREFIX):
+            _try_write(f"{folder}{group.removeprefix(own)}/{_V1_TRACKING}.state", "THAWED")
 
 
 def _kill_each(pids: Iterable[int]) -> None:

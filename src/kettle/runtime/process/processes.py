@@ -13,7 +13,7 @@ import fcntl
 import os
 import resource
 import signal
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from kettle.errors import KettleError
@@ -139,6 +139,10 @@ class Processes(Protocol):
         """Return the children that run."""
         ...
 
+    def orphans(self) -> list[int] | None:
+        """Return our children that nobody here started; see `SystemProcesses.orphans`."""
+        ...
+
 
 class SystemProcesses:
     """The machine's processes. Call `start` inside the running event loop."""
@@ -246,6 +250,18 @@ class SystemProcesses:
         """Return the children that run, in the order of their start."""
         return list(self._children.values())
 
+    def orphans(self) -> list[int] | None:
+        """Return our children that nobody here started: they fell to us, a subreaper.
+
+        One that has ended is among them until it is reaped: only then all that was below it is
+        ours to see. None while that cannot be told: the zygote has forked a child of ours, which
+        is in our session, and has not said its pid yet.
+        """
+        unknown = [pid for pid in children_of(os.getpid()) if pid not in self._children]
+        if self._expected and any(map(_in_our_session, unknown)):
+            return None
+        return unknown
+
     def reap(self) -> None:
         """Collect every child that has ended; called on SIGCHLD."""
         while True:
@@ -296,20 +312,11 @@ def descendants(root: int) -> list[int]:
     return found
 
 
-def strays(known: Container[int]) -> list[int]:
-    """Return the living processes that fell to this one, a subreaper, when their parents died.
-
-    They are our children whom nobody here started (`known` are the pids of those), and all that is
-    below them. What a zygote has just forked for us may not be known yet, but is in our session;
-    jobs have sessions of their own.
-    """
-    session = os.getsid(0)
-    found: list[int] = []
-    for pid in children_of(os.getpid()):
-        with contextlib.suppress(ProcessLookupError):
-            if pid not in known and os.getsid(pid) != session:
-                found += [pid, *descendants(pid)]
-    return [pid for pid in found if not is_zombie(pid)]
+def _in_our_session(pid: int) -> bool:
+    try:
+        return os.getsid(pid) == os.getsid(0)
+    except ProcessLookupError:
+        return False
 
 
 def is_childless() -> bool:
@@ -372,12 +379,27 @@ def kill_together(pids: Collection[int]) -> None:
 
 
 def is_zombie(pid: int) -> bool:
-    """Whether the process has ended and waits to be reaped, or is gone altogether."""
+    """Whether the process has ended and waits to be reaped, or is gone altogether.
+
+    One whose first thread alone has ended looks the same but for its other threads, and lives.
+    """
+    state, threads = _state_of(pid)
+    return state in {b"Z", b"X", b""} and threads <= 1
+
+
+def in_kernels_hands(pid: int) -> bool:
+    """Whether the process waits inside the kernel and hears no signal before it is let go."""
+    return _state_of(pid)[0] == b"D"
+
+
+def _state_of(pid: int) -> tuple[bytes, int]:
+    """Return the state of a process's first thread and the number of its threads."""
     try:
-        text = read_small(f"/proc/{pid}/stat")
-        return text.rpartition(b")")[2].split(None, 1)[0] in {b"Z", b"X"}
+        words = read_small(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     except OSError:
-        return True
+        return b"", 0
+    # Counted from the state, which is field 3 of proc(5).
+    return (words[0], int(words[17])) if len(words) > 17 else (b"", 0)
 
 
 def _kill(pid: int, number: int) -> int:

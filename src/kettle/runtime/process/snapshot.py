@@ -17,6 +17,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import setproctitle
@@ -117,14 +118,17 @@ class ForkedSnapshots:
         try:
             async with self._files.quiet():
                 work = make()
-                pid = _fork(lambda: _be_worker(work, write_end, name))
+                # Known before anybody else has a turn, who could take it for an orphan or reap it.
+                child = self._processes.adopt(
+                    _fork(partial(_be_worker, work, write_end, name)), name
+                )
         except BaseException:
             os.close(read_end)
             raise
         finally:
             os.close(write_end)
         with os.fdopen(read_end, "rb") as pipe:
-            status = await self._processes.adopt(pid, name).wait()
+            status = await child.wait()
             said = pipe.read(_MOST_REPORTED).decode("utf-8", "replace")
         if status:
             code = os.waitstatus_to_exitcode(status)
@@ -142,12 +146,12 @@ class ForkedSnapshots:
                 fd, channel = stream.give_up()
                 try:
                     pid = _fork(lambda: _be_speaker(fd, channel, parts))
+                    child = self._processes.adopt(pid, "answer to a query")
                 finally:
                     os.close(fd)
         except BaseException:
             self.running -= 1
             raise
-        child = self._processes.adopt(pid, "answer to a query")
         child.on_exit(self._on_exit)
 
     def _on_exit(self, child: Child) -> None:

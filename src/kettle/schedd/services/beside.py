@@ -29,7 +29,7 @@ from kettle.schedd import beside
 from kettle.schedd.beside import Run
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
-from kettle.schedd.services.local import LocalRun, birth_of
+from kettle.schedd.services.local import LocalRun, birth_of, program_mark
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
@@ -282,7 +282,9 @@ def _kill_if_running(child: Child) -> None:
 def _inherited() -> dict[str, str]:
     """Return what a job beside the schedd has in its environment whatever its ad says."""
     names = ("PATH", "HOME", "LANG", "TZ", "CONDOR_CONFIG")
-    return {name: os.environ[name] for name in names if name in os.environ}
+    inherited = {name: os.environ[name] for name in names if name in os.environ}
+    name, _, value = program_mark().partition("=")
+    return inherited | {name: value}
 
 
 def end_leftover(ad: ClassAd) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
 from kettle.runtime import tasks
+from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd import beside
@@ -89,11 +90,30 @@ class LocalRun:
             control.close()
             if child.running:
                 kill_tree(pid)
+        if child.status:
+            await self._end_what_is_left(pid)
         if self._exit_status is None:
             if self._run.wish:
                 return 0
             raise KettleError(self._failure or "the starter ended without saying how the job did")
         return self._exit_status
+
+    async def _end_what_is_left(self, starter: int) -> None:
+        """The starter did not end by itself: what its job left fell to us, or carries its mark."""
+        runtime = self._service.runtime
+        mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter}:"
+
+        def find() -> list[int] | None:
+            orphans = runtime.processes.orphans()
+            if orphans is None:
+                return None
+            with runtime.privileges.as_root():
+                strangers = [pid for pid in orphans if not _is_of_others(pid)]
+            return [*strangers, *marked(mark, runtime.privileges)]
+
+        staying = await hunt(find, runtime.privileges)
+        if staying:
+            runtime.log(f"processes {staying} of local job {self._run.job.id} cannot be killed")
 
     def _activation(self) -> words.StarterActivation:
         job = self._run.job
@@ -203,6 +223,16 @@ class LocalRun:
                 self._control.post(message)
             except ConnectionLost:
                 self._control = None
+
+
+def program_mark() -> str:
+    """Return what the environment of each scheduler-universe job has, name and value."""
+    return f"_CONDOR_ANCESTOR_{os.getpid()}={os.getpid()}:"
+
+
+def _is_of_others(pid: int) -> bool:
+    """Whether an orphan shows that no local job left it: a scheduler-universe job, or a host."""
+    return has_mark(pid, program_mark()) or outlives_its_daemon(pid)
 
 
 def _asked(call: calls.RequestGuidance) -> str:

@@ -14,15 +14,14 @@ import asyncio
 import contextlib
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.cgroups import Group, find_hierarchy, group_name, leftovers
-from kettle.runtime.process.processes import is_zombie, kill_together, kill_tree
+from kettle.runtime.process.hunt import Find, hunt
+from kettle.runtime.process.processes import is_zombie, kill_tree
 from kettle.runtime.storage.removal import remove_tree
 
-# Limit: rounds over /proc or a control group to end what forks while it is being ended.
-_HUNT_ROUNDS = 20
 _ROUND_SECONDS = 0.02
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
@@ -66,16 +65,11 @@ class Leftovers:
             remove_tree(f"{self._execute}/dir_{starter_pid}")
             remove_tree(f"{self._execute}/.private_{starter_pid}")
 
-    async def hunt(self, find: Callable[[], Collection[int]], whose: str) -> None:
-        """Kill what `find` finds until it finds nothing."""
-        for _ in range(_HUNT_ROUNDS):
-            found = find()
-            if not found:
-                return
-            with self._runtime.privileges.as_root():
-                kill_together(found)
-            await asyncio.sleep(_ROUND_SECONDS)
-        self._runtime.log(f"processes of {whose} cannot be killed")
+    async def hunt(self, find: Find, whose: str) -> None:
+        """Kill what `find` finds until it finds nothing, or what stays cannot be killed."""
+        staying = await hunt(find, self._runtime.privileges)
+        if staying:
+            self._runtime.log(f"processes {staying} of {whose} cannot be killed")
 
     def _groups(self) -> list[Group]:
         if self._hierarchy is None:
@@ -83,13 +77,15 @@ class Leftovers:
         return leftovers(self._hierarchy, self._base, self._execute)
 
     async def _empty(self, group: Group) -> None:
-        for _ in range(_HUNT_ROUNDS):
-            with self._runtime.privileges.as_root():
-                if group.kill():
-                    group.remove()
-                    return
-            await asyncio.sleep(_ROUND_SECONDS)
-        self._runtime.log(f"processes {group.pids()} cannot be killed")
+        privileges = self._runtime.privileges
+
+        def find() -> list[int]:
+            with privileges.as_root():
+                return [] if group.kill() else group.pids()
+
+        await self.hunt(find, "a slot")
+        with privileges.as_root():
+            group.remove()
 
     def _abandoned_sandboxes(self) -> list[int]:
         """Return the starters, alive or dead, of sandboxes that nobody is responsible for.

@@ -18,7 +18,8 @@ from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.context import Runtime
-from kettle.runtime.process.processes import Child, is_zombie, kill_tree, strays
+from kettle.runtime.process.hunt import marked
+from kettle.runtime.process.processes import Child, kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd.services.leftovers import Leftovers
 from kettle.wire.codec import Writer
@@ -363,26 +364,17 @@ class Starters:
         self.leftovers.remove_sandbox(starter.pid)
         self._finish(starter)
 
-    def _left_behind(self, starter_pid: int) -> list[int]:
+    def _left_behind(self, starter_pid: int) -> list[int] | None:
         """Return what lives on of a dead starter's job.
 
-        That is who carries its marker, wherever it went, and who fell to us when it died: a program
-        that begins with an environment of its own (`env -i`, `su -`) carries no marker.
+        That is who fell to us when it died, and who carries its marker, wherever it went: a program
+        that begins with an environment of its own (`env -i`, `su -`) carries none.
         """
-        known = {child.pid for child in self._runtime.processes.children()}
-        found = strays(known)
-        marker = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:".encode()
-        for name in os.listdir("/proc"):
-            if not name.isdecimal() or is_zombie(int(name)):
-                continue
-            try:
-                with self._runtime.privileges.as_root(), open(f"/proc/{name}/environ", "rb") as f:
-                    environment = f.read()
-            except OSError:
-                continue
-            if environment.startswith(marker) or b"\0" + marker in environment:
-                found.append(int(name))
-        return found
+        orphans = self._runtime.processes.orphans()
+        if orphans is None:
+            return None
+        mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter_pid}:"
+        return [*orphans, *marked(mark, self._runtime.privileges)]
 
     def kill_tree(self, number: int) -> None:
         """SIGKILL to everything below a starter, then to itself."""

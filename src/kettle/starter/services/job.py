@@ -6,7 +6,6 @@ behind becomes its child and is found by walking down from the starter itself.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import os
@@ -16,10 +15,12 @@ from collections.abc import Iterator, Mapping
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.runtime.process.cgroups import Group
+from kettle.runtime.process.hunt import hunt
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
     Child,
     SystemProcesses,
+    children_of,
     descendants,
     is_childless,
     is_zombie,
@@ -33,8 +34,6 @@ from kettle.starter.usage import Sample
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
-# Limit: rounds of killing what forks while it is being killed.
-_KILL_ROUNDS = 20
 # Limit: bytes of a script's first line that the kernel reads.
 _LONGEST_FIRST_LINE = 256
 # Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
@@ -248,12 +247,14 @@ class JobProcesses:
         return sum(self._kill(pid, signal.SIGCONT) for pid in self.living())
 
     def kill_all(self) -> bool:
-        """Kill everything of the job's; whether nothing was left to be killed.
+        """Kill everything of the job's; whether nothing is left, not even of what has ended.
 
         What forks meanwhile is not missed: the kernel empties a group, and without one everything
-        is stopped first, until nothing new appears.
+        is stopped first, until nothing new appears. What has ended is left until it is reaped: its
+        children become ours in that moment, and could be missed by a look just before.
         """
-        if is_childless() and not self._dedicated:
+        childless = is_childless()
+        if childless and not self._dedicated:
             return True
         if self.group is not None:
             with self._privileges.as_root():
@@ -269,20 +270,19 @@ class JobProcesses:
                 break
         for pid in stopped:
             self._kill(pid, signal.SIGKILL)
-        return not stopped
+        return childless and not stopped
 
     async def end_all(self) -> bool:
         """Kill until nothing is left, as processes may fork while they are being killed.
 
-        False if something stays: a process in the kernel's hands cannot be killed.
+        False, after a minute of it, where something stays that cannot be killed (`hunt`).
         """
-        delay = 0.001
-        for _ in range(_KILL_ROUNDS):
-            if self.kill_all():
-                return True
-            await asyncio.sleep(delay)
-            delay = min(0.5, delay * 2)
-        return not self.living()
+
+        def find() -> list[int]:
+            self._processes.reap()
+            return [] if self.kill_all() else [*children_of(os.getpid()), *self.living()]
+
+        return not await hunt(find, self._privileges)
 
     def _kill(self, pid: int, number: int) -> bool:
         try:

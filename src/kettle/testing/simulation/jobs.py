@@ -154,6 +154,12 @@ class SimulatedJobProcesses(JobProcesses):
             process.kill()
         return not mine
 
+    async def end_all(self) -> bool:
+        """Kill until nothing is left."""
+        if not self.kill_all():
+            await asyncio.sleep(0.001)
+        return not self._mine()
+
     def sample(self) -> Sample:
         """Return what an idle program uses."""
         return Sample(pids=len(self._mine()))

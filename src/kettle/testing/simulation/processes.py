@@ -332,3 +332,7 @@ class SimulatedProcesses:
         """Return the children that run."""
         table = self._owner.table
         return [process.child for process in table.living() if process.parent is self._owner]
+
+    def orphans(self) -> list[int]:
+        """Return nobody: whom a dead starter leaves is ended with it (`machines.py`)."""
+        return []

@@ -1,0 +1,115 @@
+"""Ending everything that a dead process left, however it hides, and knowing when that is done.
+
+A daemon is a subreaper: what the dead one had below it becomes our child, at the latest in the
+moment in which it can be reaped. So whoever is neither known here nor exempt is hunted, and the
+hunt is over when no such child is left, not even one that has ended and waits to be reaped: what
+is dying shows neither its name nor its memory any more, but still has its children. Who is
+hunted is the callers' choice (`SystemProcesses.orphans`, marks in environments).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Collection
+
+from kettle.runtime.process.cgroups import thaw
+from kettle.runtime.process.privileges import Privileges
+from kettle.runtime.process.processes import (
+    descendants,
+    in_kernels_hands,
+    is_zombie,
+    kill_together,
+)
+from kettle.runtime.storage.small_files import read_small
+
+_ROUND_SECONDS = 0.001
+_LONGEST_ROUND_SECONDS = 0.25
+# Limit: how long the hunt goes on when all that is left will not run again, or is not ours to kill.
+_HOPELESS_SECONDS = 60.0
+
+_OUTLIVE = (b"condor_shadow", b"condor_log_writer")
+
+# Whom to end: pids, or None while that cannot be told.
+Find = Callable[[], Collection[int] | None]
+
+
+async def hunt(find: Find, privileges: Privileges) -> list[int]:
+    """Kill what `find` finds, and all that is below it, until it finds nothing.
+
+    However long that takes: under load the killed may need seconds to go. Returns what stays, when
+    for a minute nothing was left but what the kernel holds, which never runs again, and what is
+    not ours to kill.
+    """
+    loop = asyncio.get_running_loop()
+    hopeless_since: float | None = None
+    pause = _ROUND_SECONDS
+    while (found := find()) is None or found:
+        with privileges.as_root():
+            hopeful = found is None or _strike(found)
+        if hopeful:
+            hopeless_since = None
+        elif hopeless_since is None:
+            hopeless_since = loop.time()
+        elif loop.time() - hopeless_since > _HOPELESS_SECONDS:
+            return sorted(found or ())
+        await asyncio.sleep(pause)
+        pause = min(_LONGEST_ROUND_SECONDS, pause * 2)
+    return []
+
+
+def _strike(found: Collection[int]) -> bool:
+    """Kill these and all below them; whether one is left that may run on and that we may kill."""
+    everyone = list(dict.fromkeys([*found, *(pid for one in found for pid in descendants(one))]))
+    kill_together(everyone)
+    # A frozen process dies when it is thawed.
+    thaw(everyone)
+    return any(_may_end(pid) for pid in everyone)
+
+
+def _may_end(pid: int) -> bool:
+    """Whether a process that was sent SIGKILL is still on its way out by itself."""
+    if is_zombie(pid) or in_kernels_hands(pid):
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def has_mark(pid: int, mark: str) -> bool:
+    """Whether a process has a variable in its environment that begins so."""
+    wanted = mark.encode()
+    try:
+        environment = read_small(f"/proc/{pid}/environ")
+    except OSError:
+        return False
+    return environment.startswith(wanted) or b"\0" + wanted in environment
+
+
+def marked(mark: str, privileges: Privileges) -> list[int]:
+    """Return the living processes of the machine that have this mark."""
+    with privileges.as_root():
+        pids = map(int, filter(str.isdecimal, os.listdir("/proc")))
+        return [pid for pid in pids if has_mark(pid, mark) and not is_zombie(pid)]
+
+
+def outlives_its_daemon(pid: int) -> bool:
+    """Whether an orphan is one of ours that sees its daemon's end and finishes what it writes.
+
+    A name alone would not do, a job may take any; but no job is in our session.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        ours = os.getsid(pid) == os.getsid(0)
+        return ours and name_of(pid).startswith(_OUTLIVE) and not is_zombie(pid)
+    return False
+
+
+def name_of(pid: int) -> bytes:
+    """Return the words that a process goes by; empty if it is gone or on its way."""
+    try:
+        return read_small(f"/proc/{pid}/cmdline")
+    except OSError:
+        return b""
