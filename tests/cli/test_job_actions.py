@@ -28,6 +28,12 @@ def wish_of(*words: str) -> Wish:
     return read_wish(tool, list(read_options(words[1:], (*STANDARD, *tool.options))))
 
 
+def test_a_user_is_a_name_and_never_an_expression() -> None:
+    target = plan_target(TOOLS["condor_rm"], wish_of("condor_rm", 'x" || true || "'))
+    assert target is not None
+    assert target.constraint == 'Owner == "x\\" || true || \\""'
+
+
 @pytest.mark.parametrize(
     ("tool", "result", "sentence"),
     [

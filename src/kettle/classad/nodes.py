@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from kettle.classad.text import quote_old
 from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, RelativeTime, Value
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Literal(Expr):
         if type(value) is int:
             return str(value)
         if old and type(value) is str:
-            return '"' + value.replace('"', '\\"') + '"'
+            return quote_old(value)
         if type(value) is float:
             from kettle.classad.unparse import render_real
 

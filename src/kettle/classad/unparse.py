@@ -34,6 +34,7 @@ from kettle.classad.parser import (
     UNARY_PRECEDENCE,
     parse_expression,
 )
+from kettle.classad.text import quote_old
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
@@ -109,7 +110,7 @@ def render_ad(ad: ClassAd) -> str:
 def quote(text: str, *, old: bool = False) -> str:
     r"""Return the text as a string literal; new syntax writes bytes above 127 as octal."""
     if old:
-        return '"' + text.replace('"', '\\"') + '"'
+        return quote_old(text)
     if _NEEDS_ESCAPE.search(text) is None:
         return f'"{text}"'
     return '"' + _NEEDS_ESCAPE.sub(_escape, text) + '"'

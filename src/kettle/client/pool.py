@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.classad.text import equals
 from kettle.client.connector import Connector
 from kettle.errors import KettleError, NotFoundError, WireError
 from kettle.runtime.sockets.addresses import find_collectors
@@ -129,14 +130,14 @@ class Pool:
     def _locate_by_collector(self, kind: Kind, name: str) -> Located:
         query = ClassAd({"MyType": "Query", "TargetType": kind.ad_type, "Projection": LOCATION})
         if name:
-            wanted = quoted(name)
+            alternatives = [equals("Name", name)]
             if kind is STARTD:
                 # A slot's name is the startd's behind the first @.
-                names = f"Name == {wanted} || splitSlotName(Name)[1] == {wanted}"
-                query.insert_text("Requirements", f"({names} || Machine == {wanted})")
+                alternatives.append(equals("splitSlotName(Name)[1]", name))
+                alternatives.append(equals("Machine", name))
             else:
-                full = quoted(self._full_name(name))
-                query.insert_text("Requirements", f"(Name == {wanted} || Name == {full})")
+                alternatives.append(equals("Name", self._full_name(name)))
+            query.insert_text("Requirements", f"({' || '.join(alternatives)})")
             query["LocationQuery"] = name
         else:
             query.insert_text("Requirements", "true")
@@ -204,8 +205,3 @@ def make_query(
     if limit > 0:
         query["LimitResults"] = limit
     return query
-
-
-def quoted(text: str) -> str:
-    """Return `text` as a ClassAd string literal."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr, unparse
 from kettle.classad.nodes import AttributeReference, Binary, Parentheses, Selection
+from kettle.classad.text import quote_old
 
 # Limit: how deep attributes of a slot are followed into their definitions.
 _MOST_LEVELS = 10
@@ -202,7 +203,7 @@ def suggest(job: ClassAd, part: Expr, slots: list[ClassAd]) -> str:
     if operator in ("==", "=?="):
         texts = sorted({value for value in values if isinstance(value, str)})
         if 0 < len(texts) <= 5:
-            listed = " or ".join(f'"{text}"' for text in texts)
+            listed = " or ".join(quote_old(text) for text in texts)
             return f"{attribute} is {listed}"
     return ""
 

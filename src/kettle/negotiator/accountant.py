@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
+from kettle.classad.text import quote_line, read_old_string
 from kettle.matchmaking import fair_share
 from kettle.matchmaking.fair_share import Bounds, PrioritySettings
 from kettle.matchmaking.groups import ROOT, group_of
@@ -312,7 +313,7 @@ class Accountant:
                 break
             accountant.customers[name] = accountant._read_customer(name, texts)
         for name, texts in table.resources():
-            user = texts.get("RemoteUser", "").strip().strip('"')
+            user = read_old_string(texts.get("RemoteUser", ""))
             if user:
                 since = int(_number(texts.get("StartTime")) or 0)
                 weight = _number(texts.get("SlotWeight"))
@@ -321,7 +322,7 @@ class Accountant:
                     user,
                     since,
                     1.0 if weight is None else weight,
-                    texts.get("MatchedConcurrencyLimits", "").strip().strip('"'),
+                    read_old_string(texts.get("MatchedConcurrencyLimits", "")) or "",
                 )
         accountant._recount()
         return accountant
@@ -375,12 +376,12 @@ def _number(text: str | None) -> float | None:
 
 def _holding_texts(holding: Holding) -> dict[str, str]:
     texts = {
-        "RemoteUser": f'"{holding.user}"',
+        "RemoteUser": quote_line(holding.user),
         "SlotWeight": _real(holding.weight),
         "StartTime": str(holding.since),
     }
     if holding.limits:
-        texts["MatchedConcurrencyLimits"] = f'"{holding.limits}"'
+        texts["MatchedConcurrencyLimits"] = quote_line(holding.limits)
     return texts
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.forms_json import to_json
 from kettle.classad.forms_xml import to_xml
+from kettle.classad.text import quote_old
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import CommonFilesEvent
 from kettle.records.event_grid import JobAdInformationEvent
@@ -110,7 +111,7 @@ def information_event(trigger: Event, job: ClassAd, names: list[str]) -> JobAdIn
             event.attributes[attribute] = unparse(value, old=True)
     event.attributes["EventTypeNumber"] = str(JobAdInformationEvent.number)
     event.attributes["TriggerEventTypeNumber"] = str(trigger.number)
-    event.attributes["TriggerEventTypeName"] = f'"ULOG_{ULOG_NAMES[trigger.number]}"'
+    event.attributes["TriggerEventTypeName"] = quote_old(f"ULOG_{ULOG_NAMES[trigger.number]}")
     return event
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from kettle.classad.text import quote_old, read_old_string
 from kettle.patterns import late_pattern
 from kettle.records.event_text import one_line
 
@@ -149,7 +150,7 @@ def render_usage_table(table: UsageTable) -> list[str]:
     heading = ("Usage", "Request", "Allocated", "Assigned" if some_assigned else "")
     lines = [f"\t{_HEADING:<{width + 3}} : {_row(heading, widths)}"]
     for row, *cells, names_given in zip(rows, used, requested, allocated, assigned, strict=True):
-        quoted = "" if names_given is None else f'"{one_line(str(names_given))}"'
+        quoted = "" if names_given is None else quote_old(one_line(str(names_given)))
         lines.append(f"\t   {row.label:<{width}} : {_row((*cells, quoted), widths)}")
     return lines
 
@@ -194,7 +195,8 @@ def parse_usage_table(lines: Sequence[str]) -> tuple[dict[str, UsageValue], int]
             if cell.strip():
                 table[attribute] = _number(cell.strip())
         if assigned:
-            table[f"Assigned{name}"] = assigned.strip('"')
+            names = read_old_string(assigned)
+            table[f"Assigned{name}"] = assigned if names is None else names
     return table, taken
 
 

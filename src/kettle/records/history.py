@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from kettle.classad.text import quote_line, read_old_string
 from kettle.patterns import late_pattern
 from kettle.structs import Struct
 
@@ -50,7 +51,7 @@ def render_banner(
     """Return the banner line of a job; `completed` is -1 for a job that never finished."""
     return (
         f"*** Offset = {offset} ClusterId = {cluster} ProcId = {proc} "
-        f'Owner = "{owner}" CompletionDate = {completed} CurrentTime = {now}\n'
+        f"Owner = {quote_line(owner)} CompletionDate = {completed} CurrentTime = {now}\n"
     )
 
 
@@ -65,7 +66,7 @@ def render_epoch_banner(
     """Return the banner line of an epoch record (SPAWN, EPOCH, INPUT, OUTPUT, …)."""
     return (
         f"*** {kind} ClusterId={cluster} ProcId={proc} RunInstanceId={run} "
-        f'Owner="{owner}" CurrentTime={now}\n'
+        f"Owner={quote_line(owner)} CurrentTime={now}\n"
     )
 
 
@@ -74,8 +75,12 @@ def parse_banner(line: str) -> tuple[str, dict[str, str]]:
     rest = line[len(BANNER) :].strip()
     word = rest.split(None, 1)[0] if rest else ""
     kind = word if word.isupper() and "=" not in word else "JOB"
-    fields = {name: value.strip('"') for name, value in _FIELD.findall(rest)}
-    return kind, fields
+    return kind, {name: _read_field(text) for name, text in _FIELD.findall(rest)}
+
+
+def _read_field(text: str) -> str:
+    read = read_old_string(text)
+    return text if read is None else read
 
 
 def choose_kinds(names: Iterable[str], *, of_runs: bool) -> frozenset[str]:

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 
 from kettle.config import Config
+from kettle.config.knobs.log import LogKnobs
 from kettle.errors import StorageError
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
@@ -53,7 +54,7 @@ def read_log_settings(config: Config, subsystem: str) -> LogSettings:
         limit=parse_limit(config.get(f"MAX_{subsystem}_LOG") or config.get("MAX_DEFAULT_LOG")),
         keep=1 if keep is None else max(0, keep),
         truncate=any(config.boolean(f"TRUNC_{name}_LOG_ON_OPEN") for name in names),
-        time_format=config.get("DEBUG_TIME_FORMAT") or "",
+        time_format=config[LogKnobs.DEBUG_TIME_FORMAT],
     )
 
 

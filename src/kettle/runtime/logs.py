@@ -232,7 +232,7 @@ class Log:
     ) -> None:
         """Take over what a new configuration says."""
         self.verbosity = verbosity
-        self._time_format = time_format.strip().strip('"') or _TIME_FORMAT
+        self._time_format = time_format or _TIME_FORMAT
         self._second = -1
         self._limit = limit
         self._keep = keep

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
+from kettle.classad.text import quote_line
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import Attributes
@@ -93,7 +94,7 @@ def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
         "JobCurrentStartExecutingDate": str(now),
         "NumJobStarts": str((ad.integer("NumJobStarts") or 0) + 1),
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
-        "RemoteHost": job_machine.quote(host),
+        "RemoteHost": quote_line(host),
     }
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)

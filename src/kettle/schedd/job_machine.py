@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
-from kettle.classad import ClassAd, to_expression, unparse
+from kettle.classad import ClassAd
+from kettle.classad.text import quote_line
 from kettle.errors import KettleError
 from kettle.policy.hold_reasons import hold_label
 
@@ -117,11 +118,6 @@ def _to_be_completed(ad: ClassAd) -> bool:
     return ad.integer("JobStatusOnRelease") == JobStatus.COMPLETED
 
 
-def quote(text: str) -> str:
-    """Return a string as an expression of the queue log, which has one line for it."""
-    return unparse(to_expression(text.replace("\n", " ")), old=True)
-
-
 def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Held)
     label = hold_label(event.code)
@@ -131,7 +127,7 @@ def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
         tally = {name: counts.integer(name) or 0 for name in counts}
     tally[label] = tally.get(label, 0) + 1
     changes: Attributes = {
-        "HoldReason": quote(event.reason),
+        "HoldReason": quote_line(event.reason),
         "NumHolds": str((ad.integer("NumHolds") or 0) + 1),
         "NumHoldsByReason": render_counts(tally),
         "HoldReasonCode": str(int(event.code)),
@@ -153,7 +149,7 @@ def render_counts(counts: Mapping[str, int]) -> str:
 
 def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Released)
-    return {"ReleaseReason": quote(event.reason), **_past_hold(ad)}
+    return {"ReleaseReason": quote_line(event.reason), **_past_hold(ad)}
 
 
 def _past_hold(ad: ClassAd) -> Attributes:
@@ -168,7 +164,7 @@ def _past_hold(ad: ClassAd) -> Attributes:
 
 def _record_removal(_ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Removed)
-    return {"RemoveReason": quote(event.reason), "JobStatusOnRelease": None}
+    return {"RemoveReason": quote_line(event.reason), "JobStatusOnRelease": None}
 
 
 def _record_start(_ad: ClassAd, _event: Event, _now: int) -> Attributes:

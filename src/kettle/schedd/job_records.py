@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from kettle.classad.text import quote_line
 from kettle.records import history
 from kettle.schedd.queue.job_queue import Job
 from kettle.wire.codec import is_private_attribute
@@ -73,7 +74,7 @@ class JobRecords:
         banner = history.render_epoch_banner(
             kind, cluster=job.id.cluster, proc=job.id.proc, run=run, owner=job.owner, now=now
         )
-        head = f'EpochAdType = "{kind}"\nRunInstanceID = {run}\nEpochWriteDate = {now}\n'
+        head = f"EpochAdType = {quote_line(kind)}\nRunInstanceID = {run}\nEpochWriteDate = {now}\n"
         if kind == "EPOCH":
             rest = self.ad_lines(job)
         else:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kettle.classad import ClassAd
-from kettle.schedd.job_machine import Attributes, quote
+from kettle.classad.text import quote_line
+from kettle.schedd.job_machine import Attributes
 
 # What describes the machine a job runs on, and goes when it leaves it.
 _OF_THE_RUN = (
@@ -63,10 +64,10 @@ def claim_attributes(claim_id: str, startd_address: str, slot: ClassAd) -> Attri
     host = slot.string("Name") or slot.string("RemoteHost") or ""
     changes: Attributes = {
         "OrigMaxHosts": "1",
-        "ClaimId": quote(claim_id),
-        "PublicClaimId": quote(public_claim_id(claim_id)),
-        "StartdIpAddr": quote(startd_address),
-        "RemoteHost": quote(host),
+        "ClaimId": quote_line(claim_id),
+        "PublicClaimId": quote_line(public_claim_id(claim_id)),
+        "StartdIpAddr": quote_line(startd_address),
+        "RemoteHost": quote_line(host),
         "RemoteSlotID": str(slot.integer("SlotID") or 0),
         "MachineAttrCpus0": slot.text("Cpus") or "undefined",
         "MachineAttrSlotWeight0": str(slot.integer("SlotWeight") or slot.integer("Cpus") or 1),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from kettle.classad import ClassAd
-from kettle.classad.unparse import quote
+from kettle.classad.text import quote_operand
 from kettle.matchmaking.requests import build_request
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue.selection import holds
@@ -146,7 +146,7 @@ def avoid(request: ClassAd, startds: Mapping[str, float]) -> None:
     if not startds:
         return
     conditions = [
-        f"(TARGET.MyAddress =!= {quote(address, old=True)} || TARGET.LastHeardFrom > {int(since)})"
+        f"(TARGET.MyAddress =!= {quote_operand(address)} || TARGET.LastHeardFrom > {int(since)})"
         for address, since in startds.items()
     ]
     own = request.text("Requirements") or "true"

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from kettle.attributes.version import CONDOR_VERSION
+from kettle.classad.text import quote_old
 
 _ABILITIES = ("IsDaemonCore", "HasFileTransfer", "HasPerFileEncryption", "HasReconnect")
 _HELP = """Usage: condor_shadow [-help | -classad]
@@ -24,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     """Print the abilities, or say who starts shadows."""
     if "-classad" in argv[1:]:
         lines = [f"{name} = True" for name in _ABILITIES]
-        lines.append(f'CondorVersion = "{CONDOR_VERSION}"')
+        lines.append(f"CondorVersion = {quote_old(CONDOR_VERSION)}")
         sys.stdout.write("\n".join(lines) + "\n")
         return 0
     if "-help" in argv[1:] or "-h" in argv[1:]:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from kettle.attributes.abilities import STARTER_ABILITIES
+from kettle.classad.text import quote_old
 
 _HELP = """Usage: condor_starter [-help | -classad]
 
@@ -23,7 +24,7 @@ def main(argv: Sequence[str]) -> int:
     """Print the abilities, or say who starts starters."""
     if "-classad" in argv[1:]:
         for name, value in STARTER_ABILITIES.items():
-            text = f'"{value}"' if isinstance(value, str) else str(value)
+            text = quote_old(value) if isinstance(value, str) else str(value)
             sys.stdout.write(f"{name} = {text}\n")
         return 0
     if "-help" in argv[1:] or "-h" in argv[1:]:

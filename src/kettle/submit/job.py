@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd, parse_expression, unparse
-from kettle.classad.unparse import quote
+from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.registry import command_names
@@ -155,7 +155,7 @@ class JobBuilder:
 
     def set_string(self, name: str, text: str) -> None:
         """Set an attribute to a string."""
-        self.attributes.set(name, quote(text, old=True))
+        self.attributes.set(name, quote_old(text))
 
     def set_integer(self, name: str, number: int) -> None:
         """Set an attribute to a number."""

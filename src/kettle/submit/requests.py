@@ -6,6 +6,7 @@ import math
 import re
 
 from kettle.attributes.codes import JobUniverse
+from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, normalize, split_list
@@ -141,7 +142,7 @@ def set_memory_retry(job: JobBuilder, retry: str | None) -> None:
         return
     job.set_string("TransformOnEvict", "RequestMemory")
     # The line break is part of the text; ads print it as it is.
-    job.set_text("TransformBody_RequestMemory", f'"{MEMORY_RETRY}\n{change}"')
+    job.set_text("TransformBody_RequestMemory", quote_old(f"{MEMORY_RETRY}\n{change}"))
 
 
 def set_disk(job: JobBuilder, *, without_defaults: bool) -> None:

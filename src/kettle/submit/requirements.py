@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
+from kettle.classad.text import equals
 from kettle.submit.job import JobBuilder, mentioned_names
 from kettle.submit.requests import custom_requests, is_more_than
 
@@ -82,7 +83,7 @@ def _machine(job: JobBuilder, names: Collection[str]) -> list[str]:
         return ["TARGET.HasJava"]
     clauses = []
     if "arch" not in names:
-        clauses.append(f'(TARGET.Arch == "{job.config.get("ARCH") or ""}")')
+        clauses.append(f"({equals('TARGET.Arch', job.config.get('ARCH') or '')})")
     if job.universe is JobUniverse.VM:
         clauses += [
             "(TARGET.HasVM =?= true)",
@@ -92,7 +93,7 @@ def _machine(job: JobBuilder, names: Collection[str]) -> list[str]:
     elif job.container_clause:
         clauses.append(job.container_clause)
     elif not any(name.startswith("opsys") for name in names):
-        clauses.append(f'(TARGET.OpSys == "{job.config.get("OPSYS") or ""}")')
+        clauses.append(f"({equals('TARGET.OpSys', job.config.get('OPSYS') or '')})")
     return clauses
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kettle.attributes.codes import JobUniverse
+from kettle.classad.text import quote_operand
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
 from kettle.submit.job import JobBuilder, split_list, strip_quotes
@@ -168,7 +169,7 @@ def transfer_ability(job: JobBuilder, when: str) -> str:
     if needs_newer:
         can += f" && {NEWER}"
     for method in job.plugin_methods:
-        can += f' && stringListIMember("{method}",TARGET.HasFileTransferPluginMethods)'
+        can += f" && stringListIMember({quote_operand(method)},TARGET.HasFileTransferPluginMethods)"
     return can
 
 

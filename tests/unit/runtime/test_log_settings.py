@@ -15,7 +15,7 @@ def test_the_knobs_of_a_subsystem_are_its_own() -> None:
     settings = read_log_settings(
         Config.from_text(
             "MAX_SCHEDD_LOG = 3 Kb\nMAX_NUM_SCHEDD_LOG = 4\nSCHEDD_DEBUG = D_CAT D_COMMAND:2\n"
-            "MAX_STARTD_LOG = 1\nDEBUG_TIME_FORMAT = %Y\n",
+            'MAX_STARTD_LOG = 1\nDEBUG_TIME_FORMAT = "%Y"\n',
             subsystem="SCHEDD",
         ),
         "SCHEDD",

@@ -169,7 +169,7 @@ def test_categories_and_levels_are_written_as_in_the_reference(tmp_path: Path) -
 def test_the_moment_is_written_as_it_is_asked_for(tmp_path: Path) -> None:
     log = log_at(tmp_path / "L", "D_TIMESTAMP D_SUB_SECOND D_PID D_FDS")
     log("one")
-    log.configure(verbosity=parse_verbosity(""), time_format='"%Y"')
+    log.configure(verbosity=parse_verbosity(""), time_format="%Y")
     log("two")
     log.close()
     first, second = (tmp_path / "L").read_text().splitlines()

@@ -21,7 +21,6 @@ from kettle.schedd.job_machine import (
     Started,
     Suspended,
     may,
-    quote,
     render_counts,
     step,
 )
@@ -161,6 +160,5 @@ def test_a_job_occupies_hosts_only_while_it_is_on_one() -> None:
     assert (ended["CurrentHosts"], ended["CompletionDate"]) == ("0", str(NOW))
 
 
-def test_texts_become_one_line_of_the_queue_log() -> None:
-    assert quote('a "b"\nc') == r'"a \"b\" c"'
+def test_counts_become_an_ad_on_one_line() -> None:
     assert render_counts({"A": 1, "B": 2}) == "[ A = 1; B = 2 ]"

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.classad.text import equals
 from kettle.errors import KettleError
 from kettle.master import metrics
 from kettle.master.metrics import Standing
@@ -145,7 +146,7 @@ class MetricsService:
 def _others() -> ClassAd:
     query = ClassAd({"MyType": "Query", "TargetType": "Any"})
     kinds = (kind for kind in metrics.AD_TYPES if kind != "Collector")
-    query.insert_text("Requirements", " || ".join(f'MyType == "{kind}"' for kind in kinds))
+    query.insert_text("Requirements", " || ".join(equals("MyType", kind) for kind in kinds))
     return query
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.classad.text import equals
 from kettle.errors import WireError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.addresses import find_collectors, read_address_file
@@ -141,7 +142,7 @@ class Advertiser:
         query = ClassAd(
             {"MyType": "Query", "TargetType": my_type, "Name": name, "Machine": name, **key}
         )
-        query.insert_text("Requirements", f"TARGET.Name == {_quoted(name)}")
+        query.insert_text("Requirements", equals("TARGET.Name", name))
         identity = (my_type, name, key.get("ScheddName", ""))
         for link in self._links:
             link.waiting.pop(("update", *identity), None)
@@ -281,8 +282,3 @@ class Advertiser:
         delay = min(RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**link.failures)
         link.failures = min(link.failures + 1, 16)
         await asyncio.sleep(delay)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import IO
 
 from kettle.classad import ClassAd, parse_ads, unparse
+from kettle.classad.text import quote_old
 
 VERSION = "1.0"
 # Limit: silence of a server; and how often a failed HTTP transfer is tried.
@@ -44,9 +45,9 @@ def abilities() -> str:
     """Return the answer to -classad."""
     return (
         "MultipleFileSupport = true\n"
-        f'PluginVersion = "{VERSION}"\n'
+        f"PluginVersion = {quote_old(VERSION)}\n"
         'PluginType = "FileTransfer"\n'
-        f'SupportedMethods = "{",".join(_METHODS)}"\n'
+        f"SupportedMethods = {quote_old(','.join(_METHODS))}\n"
     )
 
 

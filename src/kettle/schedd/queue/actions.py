@@ -20,6 +20,7 @@ from kettle.attributes.codes import (
     JobStatus,
 )
 from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad.text import quote_line
 from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
 from kettle.schedd import job_machine
 from kettle.schedd.queue.actors import Actor
@@ -357,7 +358,7 @@ def _attributes(request: Request, job: Job, said: str, now: int) -> job_machine.
             changes: job_machine.Attributes = {}
             if job.status != JobStatus.REMOVED:
                 changes = job_machine.step(job.ad, job_machine.Removed(said), now)
-            changes["RemoveReason"] = job_machine.quote(said)
+            changes["RemoveReason"] = quote_line(said)
             changes["LeaveJobInQueue"] = "false"
             return changes
         case _:

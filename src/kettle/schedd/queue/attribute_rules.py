@@ -11,6 +11,7 @@ import errno
 import re
 
 from kettle.attributes.codes import JobStatus
+from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError
 from kettle.policy.attribute_protection import Standing, standing
 from kettle.schedd.queue.actors import Actor
@@ -86,7 +87,10 @@ def _decide_identity(lower: str, text: str, actor: Actor, settings: QueueSetting
     if lower == "osuser" or text.lower() == _UNDEFINED:
         wanted = actor.owner if lower == "owner" else ""
     else:
-        wanted = text.strip('"')
+        read = read_old_string(text)
+        if read is None:
+            raise RefusedError(f"{lower} is to be a string, not {text[:80]}", code=errno.EACCES)
+        wanted = read
     allowed = {actor.owner, actor.user, ""}
     if wanted not in allowed and not actor.super_user:
         raise RefusedError(f"{actor.user} cannot submit jobs of {wanted}", code=errno.EACCES)
@@ -96,4 +100,4 @@ def _decide_identity(lower: str, text: str, actor: Actor, settings: QueueSetting
     owner = wanted.partition("@")[0]
     if owner == "root" and not settings.root_may_own:
         raise RefusedError("root cannot own jobs", code=errno.EACCES)
-    return f'"{owner}"'
+    return quote_line(owner)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, parse_expression
+from kettle.classad.text import quote_line
 from kettle.errors import ClassAdSyntaxError, NotFoundError, RefusedError, RemoteProtocolError
 from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
@@ -128,8 +129,8 @@ def plan_export(queue: JobQueue, chosen: Chosen) -> Transaction:
     transaction = queue.transaction()
     for cluster in chosen.clusters:
         for job in cluster.procs.values():
-            transaction.set_attribute(key_of(*job.id), "Managed", f'"{EXTERNAL}"')
-            transaction.set_attribute(key_of(*job.id), "ManagedManager", f'"{MANAGER}"')
+            transaction.set_attribute(key_of(*job.id), "Managed", quote_line(EXTERNAL))
+            transaction.set_attribute(key_of(*job.id), "ManagedManager", quote_line(MANAGER))
     return transaction
 
 

@@ -17,6 +17,7 @@ from typing import Protocol
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
+from kettle.classad.text import quote_line
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import (
     CLUSTER_PROC,
@@ -287,7 +288,7 @@ class JobQueue:
         """Return what a new log begins with, and apply it."""
         self.sequence, self.created = 1, now
         self._make(HEADER_KEY, *_JOB_TYPES)
-        self._ads[HEADER_KEY].insert_text("UidDomain", f'"{self.uid_domain}"')
+        self._ads[HEADER_KEY].insert_text("UidDomain", quote_line(self.uid_domain))
         return "".join(self.snapshot(self.sequence, now))
 
     def snapshot(self, sequence: int, now: int) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError, StorageError
 from kettle.schedd.queue import attribute_rules, submission, user_records
 from kettle.schedd.queue.actors import Actor
@@ -259,11 +260,11 @@ class Connection:
         ):
             return
         if lower == "owner":
-            owner = stored.strip('"')
+            owner = read_old_string(stored) or ""
             user = f"{owner}@{self._settings.uid_domain}"
             if owner == self._effective.owner:
                 user = self._effective.user
-            transaction.set_attribute(key, "User", f'"{user}"')
+            transaction.set_attribute(key, "User", quote_line(user))
         transaction.set_attribute(key, name, stored)
 
     # -- changing ---------------------------------------------------------------------------
@@ -272,8 +273,8 @@ class Connection:
         """Raise RefusedError unless the job or cluster is there and the actor may change it."""
         if not self._transaction.exists(key_of(cluster, proc)) or cluster <= 0:
             raise RefusedError(f"there is no job {cluster}.{proc}", code=errno.ENOENT)
-        user = self._text(cluster, proc, "User")
-        if user is None or not self._effective.may_change(user.strip('"')):
+        user = read_old_string(self._text(cluster, proc, "User") or "")
+        if user is None or not self._effective.may_change(user):
             raise RefusedError(
                 f"{self._effective.user} may not change job {cluster}.{proc}", code=errno.EACCES
             )
@@ -403,7 +404,7 @@ class Connection:
     @staticmethod
     def _user_of(transaction: Transaction, cluster: int) -> str:
         text = transaction.text(cluster, CLUSTER_PROC, "User")
-        return (text or transaction.text(cluster, 0, "User") or "").strip('"')
+        return read_old_string(text or transaction.text(cluster, 0, "User") or "") or ""
 
     def _refuse_commit(self, clusters: dict[int, int]) -> RefusedError | None:
         for cluster in clusters:
@@ -481,8 +482,8 @@ def factory_attributes(
     items = items_file or _items_file(digest)
     return {
         "JobMaterializeLimit": str(most if most > 0 else 2**31 - 1),
-        "JobMaterializeDigestFile": f'"{digest_file}"',
-        "JobMaterializeItemsFile": f'"{items}"' if items else None,
+        "JobMaterializeDigestFile": quote_line(digest_file),
+        "JobMaterializeItemsFile": quote_line(items) if items else None,
         "JobMaterializeNextProcId": "0",
         "JobMaterializeNextRow": "0",
         "JobMaterializePaused": "0",

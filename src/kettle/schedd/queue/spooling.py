@@ -11,9 +11,10 @@ import posixpath
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
+from kettle.classad.text import quote_line
 from kettle.errors import RefusedError
 from kettle.schedd import job_machine
-from kettle.schedd.job_machine import Attributes, quote
+from kettle.schedd.job_machine import Attributes
 from kettle.transfer.items import FileView, Item, SendDirectory, SendFile
 from kettle.transfer.plan import (
     STDERR_NAME,
@@ -39,20 +40,20 @@ def is_waiting_for_files(ad: ClassAd) -> bool:
 
 def rewritten(ad: ClassAd, folder: str) -> Attributes:
     """Return a spooled job's paths, inside its folder, with the user's own beside them."""
-    changes: Attributes = {"Iwd": quote(folder)}
+    changes: Attributes = {"Iwd": quote_line(folder)}
     _keep(changes, ad, "Iwd")
     if ad.boolean("TransferExecutable") is not False and (command := ad.string("Cmd")):
-        changes["Cmd"] = quote(posixpath.basename(command))
+        changes["Cmd"] = quote_line(posixpath.basename(command))
         _keep(changes, ad, "Cmd")
     for name in _ONE_FILE:
         value = ad.string(name)
         if value and value != "/dev/null" and not is_url(value) and "/" in value:
-            changes[name] = quote(posixpath.basename(value))
+            changes[name] = quote_line(posixpath.basename(value))
             _keep(changes, ad, name)
     inputs = split_list(ad.string("TransferInput"))
     inside = [each if is_url(each) else posixpath.basename(each.rstrip("/")) for each in inputs]
     if inside != inputs:
-        changes["TransferInput"] = quote(",".join(inside))
+        changes["TransferInput"] = quote_line(",".join(inside))
         _keep(changes, ad, "TransferInput")
     if "TransferOutputRemaps" in ad:
         changes["TransferOutputRemaps"] = "undefined"

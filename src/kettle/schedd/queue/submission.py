@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kettle.attributes.codes import JobStatus
+from kettle.classad.text import quote_line
 from kettle.policy.hold_reasons import hold_label
 from kettle.schedd import job_machine
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
@@ -29,7 +30,7 @@ def add_proc(transaction: Transaction, job: JobId, settings: QueueSettings, now:
     name = f"{settings.schedd_name}#{job}"
     if settings.global_id_with_time:
         name += f"#{now}"
-    transaction.set_attribute(key, "GlobalJobId", f'"{name}"')
+    transaction.set_attribute(key, "GlobalJobId", quote_line(name))
 
 
 def set_rounded(
@@ -61,7 +62,7 @@ def complete(
             continue
         if count:
             transaction.set_attribute(key, "TotalSubmitProcs", str(count))
-        transaction.set_attribute(key, "CondorVersion", f'"{settings.version}"')
+        transaction.set_attribute(key, "CondorVersion", quote_line(settings.version))
         defaults = {"ClusterId": str(cluster), "QDate": str(now), **_DEFAULTS}
         defaults["EnteredCurrentStatus"] = str(now)
         for name, text in defaults.items():

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, to_expression, unparse
+from kettle.classad.text import quote_line
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.selection import holds
@@ -67,7 +68,7 @@ def plan_record(transaction: Transaction, queue: JobQueue, user: str) -> str:
     owner = user.partition("@")[0]
     transaction.new_ad(key, RECORD_TYPE)
     for name, text in (("User", user), ("Owner", owner), ("OsUser", owner)):
-        transaction.set_attribute(key, name, f'"{text}"')
+        transaction.set_attribute(key, name, quote_line(text))
     transaction.set_attribute(key, "Enabled", "1")
     return key
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from kettle.classad.text import equals
 from kettle.runtime import tasks
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.startd import ads
@@ -43,7 +44,7 @@ class Updates:
         self._advertiser.invalidate_where(
             Command.INVALIDATE_STARTD_ADS,
             "Machine",
-            f'TARGET.DynamicSlot && substr(TARGET.Name, {-len(ending)}) == "{ending}"',
+            "TARGET.DynamicSlot && " + equals(f"substr(TARGET.Name, {-len(ending)})", ending),
         )
         self._task = tasks.spawn(self._send_forever(), "collector updates")
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from kettle.classad import ClassAd, parse_expression
+from kettle.classad.text import quote_line
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.loopback import uid_of_peer
@@ -261,7 +262,7 @@ class ChirpServer:
                 await starter.call(lambda: syscalls.invoke(calls.UserLog(event)))
             writer.write(b"0\n")
         elif command == "phase" and words:
-            starter.delayed["ChirpPhase"] = '"' + " ".join(words).replace('"', '\\"') + '"'
+            starter.delayed["ChirpPhase"] = quote_line(" ".join(words))
             writer.write(b"0\n")
         elif command == "get_job_attr_delayed" and words:
             data = chirp.visible_text(words[0], starter.delayed, starter.job).encode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from kettle.classad.text import quote_old
 from kettle.testing.simulation.users import Wish
 
 LEASES = (2400, 2400, 600, 60)
@@ -87,9 +88,9 @@ def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, m
     if shape.groups:
         group = source.choice(("group_a", "group_b"))
         wish.more |= {
-            "AccountingGroup": f'"{group}.{user}"',
-            "AcctGroup": f'"{group}"',
-            "AcctGroupUser": f'"{user}"',
+            "AccountingGroup": quote_old(f"{group}.{user}"),
+            "AcctGroup": quote_old(group),
+            "AcctGroupUser": quote_old(user),
         }
     if code and source.random() < 0.3:
         # max_retries = 1

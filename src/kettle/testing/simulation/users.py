@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
+from kettle.classad.text import quote_old
 from kettle.errors import KettleError
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
@@ -133,12 +134,12 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
         "Owner": "undefined",
         "JobUniverse": "5",
         "Cmd": '"/bin/job"',
-        "Arguments": f'"{wish.seconds:.3f} {wish.code} {wish.name}"',
-        "Iwd": f'"{machine.folder}"',
+        "Arguments": quote_old(f"{wish.seconds:.3f} {wish.code} {wish.name}"),
+        "Iwd": quote_old(str(machine.folder)),
         "In": '"/dev/null"',
         "Out": '"/dev/null"',
         "Err": '"/dev/null"',
-        "UserLog": f'"{machine.folder}/{wish.name}.log"',
+        "UserLog": quote_old(f"{machine.folder}/{wish.name}.log"),
         "ShouldTransferFiles": '"NO"',
         "JobLeaseDuration": str(wish.lease),
         "RequestCpus": "1",
@@ -156,12 +157,12 @@ def _attributes(machine: Machine, wish: Wish) -> dict[str, str]:
             "ShouldTransferFiles": '"YES"',
             "WhenToTransferOutput": '"ON_EXIT"',
             "TransferExecutable": "false",
-            "TransferInput": f'"{wish.name}.in"',
-            "TransferOutput": f'"{wish.name}.out"',
+            "TransferInput": quote_old(f"{wish.name}.in"),
+            "TransferOutput": quote_old(f"{wish.name}.out"),
         }
     if wish.procs > 1:
         del attributes["Arguments"]
-        attributes["Args"] = f'"{wish.seconds:.3f} {wish.code} {wish.name}.0"'
+        attributes["Args"] = quote_old(f"{wish.seconds:.3f} {wish.code} {wish.name}.0")
     return attributes | wish.more
 
 

@@ -15,6 +15,7 @@ from dataclasses import asdict
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
+from kettle.classad.text import equals
 from kettle.client.jobs import query_history, query_jobs
 from kettle.client.pool import make_query
 from kettle.errors import NotFoundError, UsageError
@@ -90,7 +91,7 @@ def count_ahead(reach: Reach, job: ClassAd) -> int:
     priority = job.integer("JobPrio") or 0
     older = f"(ClusterId < {cluster} || (ClusterId == {cluster} && ProcId < {proc}))"
     constraint = (
-        f'JobStatus == {int(JobStatus.IDLE)} && Owner == "{job.string("Owner")}" '
+        f"JobStatus == {int(JobStatus.IDLE)} && {equals('Owner', job.string('Owner') or '')} "
         f"&& (JobPrio > {priority} || (JobPrio == {priority} && {older}))"
     )
     found = query_jobs(

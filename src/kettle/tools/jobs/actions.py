@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import ActionResult, JobAction, JobStatus
 from kettle.classad import parse_expression
+from kettle.classad.text import equals
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
@@ -223,7 +224,7 @@ def plan_target(tool: Tool, wish: Wish) -> Target | None:
 
 def _named_conditions(wish: Wish) -> list[str]:
     """Return a condition for each user and cluster named, and for each id that needs one."""
-    found = [f'{"User" if "@" in user else "Owner"} == "{user}"' for user in wish.users]
+    found = [equals("User" if "@" in user else "Owner", user) for user in wish.users]
     found += [f"ClusterId == {cluster}" for cluster in wish.clusters]
     for job in wish.jobs if wish.held else ():
         cluster, _, proc = job.partition(".")

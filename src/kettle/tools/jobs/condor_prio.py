@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kettle.client.pool import quoted
+from kettle.classad.text import equals
 from kettle.client.queue import Queue
 from kettle.errors import UsageError
 from kettle.tools.jobs.condor_qedit import render_id
@@ -45,7 +45,7 @@ class Wish:
             if re.fullmatch(r"\d+(\.\d+)?", word):
                 parts.append(f"({render_id(word)})")
             else:
-                parts.append(f"(Owner == {quoted(word)})")
+                parts.append(f"({equals('Owner', word)})")
         return " || ".join(parts)
 
 

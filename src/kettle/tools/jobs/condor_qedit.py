@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
-from kettle.client.pool import quoted
+from kettle.classad.text import equals
 from kettle.client.queue import Queue
 from kettle.errors import ClassAdSyntaxError, RefusedError, UsageError
 from kettle.patterns import late_pattern
@@ -99,7 +99,7 @@ class Wish:
         if self.ids:
             parts.append("(" + " || ".join(map(render_id, self.ids)) + ")")
         if self.owner:
-            parts.append(f"(Owner == {quoted(self.owner)} )")
+            parts.append(f"({equals('Owner', self.owner)} )")
         parts += [f"({text})" for text in self.constraints]
         return "( " + " && ".join(parts) + " )"
 

@@ -237,14 +237,14 @@ def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> 
     asked = arguments.clusters or arguments.users or arguments.batches
     if arguments.files and not asked:
         return watch
+    from kettle.classad.text import equals
     from kettle.client.jobs import query_jobs
-    from kettle.client.pool import quoted
     from kettle.tools.reach import Reach
 
     tests = [f"ClusterId == {cluster}" for cluster in arguments.clusters]
-    tests += [f"Owner == {quoted(user)}" for user in arguments.users]
-    tests += [f"JobBatchName == {quoted(name)}" for name in arguments.batches]
-    tests = tests or [f"Owner == {quoted(getpass.getuser())}"]
+    tests += [equals("Owner", user) for user in arguments.users]
+    tests += [equals("JobBatchName", name) for name in arguments.batches]
+    tests = tests or [equals("Owner", getpass.getuser())]
     reach = Reach(environment, pool=arguments.collector, name=arguments.schedd)
     paths = {str(log.path) for log in watch.logs}
     clusters = set()

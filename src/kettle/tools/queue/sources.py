@@ -106,11 +106,11 @@ def _all_schedds(wish: Wish, reach: Reach) -> list[Located]:
 
 
 def _find_submitters(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
-    from kettle.client.pool import located, make_query, quoted
+    from kettle.classad.text import equals
+    from kettle.client.pool import located, make_query
     from kettle.wire.commands import Command
 
-    name = quoted(wish.submitter)
-    test = f"Name == {name}" if "@" in wish.submitter else f'split(Name,"@")[0] == {name}'
+    test = equals("Name" if "@" in wish.submitter else 'split(Name,"@")[0]', wish.submitter)
     query = make_query("Submitter", constraints=[test])
     seen = set()
     for ad in reach.pool.query(Command.QUERY_SUBMITTOR_ADS, query):

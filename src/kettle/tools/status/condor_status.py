@@ -191,7 +191,7 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
 
 def conditions(wish: Wish) -> list[str]:
     """Return what every ad shown has to satisfy."""
-    from kettle.client.pool import quoted
+    from kettle.classad.text import equals
 
     found = []
     own = MODES[wish.mode].condition
@@ -203,7 +203,7 @@ def conditions(wish: Wish) -> list[str]:
     if wish.names:
         found.append(
             " || ".join(
-                f"Name == {quoted(name)} || Machine == {quoted(name)}" for name in wish.names
+                f"{equals('Name', name)} || {equals('Machine', name)}" for name in wish.names
             )
         )
     return found

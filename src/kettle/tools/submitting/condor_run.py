@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kettle.classad.text import equals
 from kettle.errors import RefusedError, UsageError
 from kettle.tools.options import Asked, UnknownOptionError, run_tool
 from kettle.tools.programs import Streams
@@ -75,7 +76,7 @@ def read_wish(words: Sequence[str]) -> Wish:
 def render_submit(wish: Wish, folder: Path, environment: Mapping[str, str]) -> str:
     """Return the submit description."""
     wishes = [
-        f'({attribute} == "{environment[name]}")'
+        f"({equals(attribute, environment[name])})"
         for attribute, name in (("Arch", "CONDOR_ARCH"), ("OpSys", "CONDOR_OPSYS"))
         if environment.get(name)
     ]

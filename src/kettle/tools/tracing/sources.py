@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.config.knobs.log import LogKnobs
 from kettle.errors import KettleError
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
@@ -24,7 +25,6 @@ from kettle.tools.reach import Reach
 MOST_BYTES = 64 << 20
 # The subsystems that say something about a job; a starter has a log for each slot.
 _SUBSYSTEMS = ("NEGOTIATOR", "SCHEDD", "SHADOW", "STARTD", "STARTER")
-_DEFAULT_FORMAT = "%m/%d/%y %H:%M:%S"
 
 
 # When, in epoch seconds, whether that is exact, and what was said.
@@ -35,7 +35,7 @@ def read_lines(config: Config, global_id: str) -> tuple[list[Line], list[str]]:
     """Return the lines about a job with their moments, and what kept some from being read."""
     found: list[Line] = []
     gaps = []
-    time_format = config.get("DEBUG_TIME_FORMAT") or _DEFAULT_FORMAT
+    time_format = config[LogKnobs.DEBUG_TIME_FORMAT]
     for subsystem in _SUBSYSTEMS:
         path = config.get(f"{subsystem}_LOG")
         if not path:
@@ -64,7 +64,7 @@ def fetch_lines(reach: Reach, job: ClassAd, found: list[Line]) -> tuple[list[Lin
     from kettle.client.pool import STARTD
 
     global_id = job.string("GlobalJobId") or ""
-    time_format = reach.config.get("DEBUG_TIME_FORMAT") or _DEFAULT_FORMAT
+    time_format = reach.config[LogKnobs.DEBUG_TIME_FORMAT]
     more: list[Line] = []
     try:
         address = reach.pool.locate(STARTD, machine).address

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from kettle.classad.text import quote_old
 from kettle.errors import RemoteProtocolError
 from kettle.patterns import late_pattern
 from kettle.wire.codec import Reader, Writer
@@ -46,8 +47,7 @@ def render_literal(value: Literal) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        escaped = value.replace('"', '\\"')
-        return f'"{escaped}"'
+        return quote_old(value)
     return repr(value)
 
 

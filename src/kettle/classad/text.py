@@ -1,0 +1,49 @@
+r"""String literals of old syntax, to and fro; nobody else puts a text between double quotes.
+
+Old syntax escapes nothing but the quote. A backslash stands for itself, so a literal that ends in
+one is read as such only where it ends the whole text: `"C:\"` is a value, but inside an expression
+its last two characters would be an escaped quote and what follows would belong to the string.
+`quote_operand` is for that place. New syntax (`quote`, `unquote`) is `unparse.py`'s.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kettle.patterns import late_pattern
+
+# A literal and nothing else, as the lexer takes it at the end of a text.
+_LITERAL: Final = late_pattern(r'\s*"((?:[^"\\]|\\"(?!\s*\Z)|\\)*+)"\s*\Z')
+
+
+def quote_old(text: str) -> str:
+    """Return the literal that is the whole value of an attribute."""
+    return '"' + text.replace('"', '\\"') + '"'
+
+
+def quote_line(text: str) -> str:
+    """Return the literal for a record that has one line for it: line ends become blanks."""
+    return quote_old(text.replace("\n", " "))
+
+
+def quote_operand(text: str) -> str:
+    r"""Return what stands for the text inside an expression, whatever follows it.
+
+    A text that ends in a backslash is cut from a longer literal, `substr("C:\ ", 0, 3)`.
+    """
+    if text.endswith("\\"):
+        return f"substr({quote_old(text + ' ')}, 0, {len(text.encode('utf-8', 'surrogateescape'))})"
+    return quote_old(text)
+
+
+def equals(name: str, text: str) -> str:
+    """Return the condition that an attribute is this text, in any case."""
+    return f"{name} == {quote_operand(text)}"
+
+
+def read_old_string(text: str) -> str | None:
+    """Return what a literal of old syntax stands for; None if the text is anything else."""
+    if text[:1] == '"' and text.find('"', 1) == len(text) - 1 and "\\" not in text:
+        return text[1:-1]
+    found = _LITERAL.match(text)
+    return None if found is None else found[1].replace('\\"', '"')
