@@ -370,7 +370,13 @@ def parse_remaps(text: str | None) -> list[tuple[str, str]]:
 
 
 def _split_escaped(text: str, separator: str) -> list[str]:
-    return re.split(rf"(?<!\\){re.escape(separator)}", text)
+    pieces = []
+    start = 0
+    for found in re.finditer(rf"\\.|{separator}", text, re.DOTALL):
+        if found.group() == separator:
+            pieces.append(text[start : found.start()])
+            start = found.end()
+    return [*pieces, text[start:]]
 
 
 def _unescape(text: str) -> str:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
@@ -167,8 +171,22 @@ def test_spooled_output_keeps_its_sandbox_names() -> None:
 
 def test_remaps_take_escaped_separators_literally() -> None:
     assert parse_remaps(r"a\=b=c;d\;e=f;junk") == [("a=b", "c"), ("d;e", "f")]
+    assert parse_remaps("a=b\\\\;c=d") == [("a", "b\\"), ("c", "d")]
+    assert parse_remaps("a=b\\") == [("a", "b\\")]
     assert remap("x", [("y", "z")]) is None
     assert remap("d/e/f", [("d", "1"), ("d/e", "2")]) == "2/f"
+
+
+NAMES = st.text(st.sampled_from("a/=;\\ "), min_size=1).filter(lambda name: name == name.strip())
+
+
+@given(st.lists(st.tuples(NAMES, NAMES), max_size=4))
+def test_remaps_are_read_back_as_they_were_written(pairs: list[tuple[str, str]]) -> None:
+    def escape(name: str) -> str:
+        return re.sub(r"([=;\\])", r"\\\1", name)
+
+    text = ";".join(f"{escape(source)}={escape(target)}" for source, target in pairs)
+    assert parse_remaps(text) == pairs
 
 
 def test_a_list_is_split_at_commas_and_trimmed() -> None:
