@@ -12,12 +12,10 @@ COMPLEXITY = 15
 NESTING = 4
 
 TOO_COMPLEX = {
-    "client running_job.peek",
     "records event_forms.event_ad",
     "records event_forms.event_from_ad",
     "runtime logs.parse_verbosity",
     "startd ads._fill_rollup",
-    "starter peek.plan_look",
     "tools columns.Columns.add_auto",
     "tools condor_config_val.parse_arguments",
     "tools condor_config_val.show_name",

@@ -51,11 +51,10 @@ def find_starter(connector: Connector, schedd: Sinful, cluster: int, proc: int) 
         stream.send(GetJobConnectInfo(request))
         answer = stream.receive().ad()
     _check(answer)
-    return StarterAccess(
-        Sinful.parse(answer.string("StarterIpAddr") or ""),
-        ClaimId(answer.string("ClaimId") or ""),
-        answer.string("RemoteHost") or "",
-    )
+    address, claim = answer.string("StarterIpAddr"), answer.string("ClaimId")
+    if not address or not claim:
+        raise RefusedError("the schedd did not say where the job's starter is")
+    return StarterAccess(Sinful.parse(address), ClaimId(claim), answer.string("RemoteHost") or "")
 
 
 def _check(answer: ClassAd) -> None:
@@ -79,10 +78,30 @@ class Wanted:
 def peek(
     connector: Connector, starter: StarterAccess, wanted: Sequence[Wanted], most: int
 ) -> list[tuple[int | str, bytes]]:
-    """Return what is new in the wanted files, `most` bytes at most; moves their offsets on.
+    """Return what is new in the wanted files, `most` bytes of all at most; moves their offsets on.
 
-    Raises RefusedError.
+    Raises RefusedError, also for a starter that sends more, or says what makes no sense.
     """
+    known = {each.name: each for each in wanted}
+    found: list[tuple[int | str, bytes]] = []
+    with connector.connect(
+        starter.address, Command.STARTER_PEEK, session=starter.claim, timeout=CONNECT_SECONDS
+    ) as stream:
+        stream.send(StarterPeek(_look_request(wanted, most)))
+        answer = stream.receive().ad()
+        _check(answer)
+        for label, offset in _announced(answer):
+            data = _receive_piece(stream, most)
+            most -= len(data)
+            found.append((label, data))
+            if label in known:
+                known[label].offset = offset + len(data)
+        if stream.receive().integer() != len(found):
+            raise RefusedError("the starter did not send all files")
+    return found
+
+
+def _look_request(wanted: Sequence[Wanted], most: int) -> ClassAd:
     request = ClassAd({"MaxTransferBytes": most})
     files = [each for each in wanted if isinstance(each.name, str)]
     for each in wanted:
@@ -93,30 +112,27 @@ def peek(
     if files:
         request["TransferFiles"] = [each.name for each in files]
         request["TransferOffsets"] = [each.offset for each in files]
-    known = {each.name: each for each in wanted}
-    found: list[tuple[int | str, bytes]] = []
-    with connector.connect(
-        starter.address, Command.STARTER_PEEK, session=starter.claim, timeout=CONNECT_SECONDS
-    ) as stream:
-        stream.send(StarterPeek(request))
-        answer = stream.receive().ad()
-        _check(answer)
-        labels, offsets = answer.evaluate("TransferFiles"), answer.evaluate("TransferOffsets")
-        if not isinstance(labels, list) or not isinstance(offsets, list):
+    return request
+
+
+def _announced(answer: ClassAd) -> list[tuple[int | str, int]]:
+    """Return which files come, and from where on, as the starter says."""
+    labels, offsets = answer.evaluate("TransferFiles"), answer.evaluate("TransferOffsets")
+    if not isinstance(labels, list) or not isinstance(offsets, list) or len(labels) != len(offsets):
+        raise RefusedError("the starter did not say which files it sends")
+    announced = []
+    for label, offset in zip(labels, offsets, strict=True):
+        if not isinstance(label, (int, str)) or not isinstance(offset, int):
             raise RefusedError("the starter did not say which files it sends")
-        for label, offset in zip(labels, offsets, strict=True):
-            data = b"".join(_receive_piece(stream))
-            if isinstance(label, (int, str)) and isinstance(offset, int):
-                found.append((label, data))
-                if label in known:
-                    known[label].offset = offset + len(data)
-        if stream.receive().integer() != len(found):
-            raise RefusedError("the starter did not send all files")
-    return found
+        announced.append((label, offset))
+    return announced
 
 
-def _receive_piece(stream: BlockingStream) -> list[bytes]:
-    return list(receive_file(stream, stream.receive().integer()))
+def _receive_piece(stream: BlockingStream, most: int) -> bytes:
+    size = stream.receive().integer()
+    if size > most:
+        raise RefusedError(f"the starter sends {size} bytes where {most} are left to send")
+    return b"".join(receive_file(stream, size))
 
 
 @dataclass

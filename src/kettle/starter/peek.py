@@ -6,17 +6,21 @@ names standard output, standard error and files, each with the offset seen so fa
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, Value
 from kettle.errors import RefusedError
 from kettle.starter.launch import LaunchPlan
 from kettle.transfer.plan import check_name
 
 # Limit: bytes of all pieces of one look, whatever is asked for.
 LARGEST_LOOK = 64 * 1024 * 1024
+# Limit: files of one look beside the standard streams.
+MOST_FILES = 100
 _DEFAULT_LOOK = 1024
+NOTHING_SEEN = -1
 
 
 @dataclass(frozen=True)
@@ -37,32 +41,40 @@ def plan_look(request: ClassAd, plan: LaunchPlan, scratch: str, size_of: SizeOf)
     """Return the pieces to send; RefusedError names a file that cannot be shown."""
     limit = request.integer("MaxTransferBytes")
     left = min(_DEFAULT_LOOK if limit is None or limit < 0 else limit, LARGEST_LOOK)
-    wanted: list[tuple[int | str, str, int]] = []
-    if request.boolean("Out"):
-        wanted.append((0, plan.stdout.path, request.integer("OutOffset") or 0))
-    if request.boolean("Err"):
-        wanted.append((1, plan.stderr.path, request.integer("ErrOffset") or 0))
-    names, offsets = request.evaluate("TransferFiles"), request.evaluate("TransferOffsets")
-    if isinstance(names, list):
-        starts = offsets if isinstance(offsets, list) else []
-        for position, name in enumerate(names):
-            if not isinstance(name, str):
-                raise RefusedError("a file to look at has no name")
-            start = starts[position] if position < len(starts) else 0
-            inside = check_name(name, code=0)
-            wanted.append((name, f"{scratch}/{inside}", start if isinstance(start, int) else 0))
     pieces = []
-    for label, path, asked in wanted:
+    for label, path, seen in _wanted(request, plan, scratch):
         size = size_of(path)
         if size is None:
             raise RefusedError(f"{label if isinstance(label, str) else path} cannot be read")
-        # Somebody who has seen nothing yet gets the end; a file that shrank is begun anew.
-        offset = max(0, size - left) if asked < 0 else min(asked, size)
-        if asked == 0:
-            offset = max(0, size - left)
+        # Somebody who has seen nothing yet gets the end; of a file that shrank there is no more.
+        offset = max(0, size - left) if seen < 0 else min(seen, size)
         length = min(size - offset, left)
+        left -= length
         pieces.append(Piece(label, path, offset, length))
     return pieces
+
+
+def _wanted(
+    request: ClassAd, plan: LaunchPlan, scratch: str
+) -> Iterator[tuple[int | str, str, int]]:
+    """Yield label and path of what is asked for, and how much of it was seen: -1 for nothing."""
+    for label, word, standard in ((0, "Out", plan.stdout), (1, "Err", plan.stderr)):
+        if request.boolean(word):
+            yield label, standard.path, _seen(request.evaluate(f"{word}Offset"))
+    names, offsets = request.evaluate("TransferFiles"), request.evaluate("TransferOffsets")
+    if not isinstance(names, list):
+        return
+    if len(names) > MOST_FILES:
+        raise RefusedError(f"{len(names)} files are more than {MOST_FILES}")
+    starts = offsets if isinstance(offsets, list) else []
+    for name, start in zip_longest(names, starts[: len(names)], fillvalue=NOTHING_SEEN):
+        if not isinstance(name, str):
+            raise RefusedError("a file to look at has no name")
+        yield name, f"{scratch}/{check_name(name, code=0)}", _seen(start)
+
+
+def _seen(offset: Value) -> int:
+    return offset if isinstance(offset, int) else NOTHING_SEEN
 
 
 def look_reply(pieces: list[Piece]) -> ClassAd:

@@ -14,7 +14,7 @@ import pytest
 
 from kettle.attributes.codes import JobAction
 from kettle.classad import ClassAd
-from kettle.client import accounting, daemon, jobs
+from kettle.client import accounting, daemon, jobs, running_job
 from kettle.client.connector import Connector
 from kettle.client.pool import make_query, query_ads
 from kettle.client.queue import PROCS_AHEAD, Queue
@@ -34,9 +34,10 @@ from kettle.wire.messages import qmgmt
 from kettle.wire.messages.accounting import AccountingReply
 from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.messages.daemoncore import ConfigValue, ConfigValueReply, FetchLog
-from kettle.wire.messages.queue_queries import ActOnJobs, QueryJobAds
+from kettle.wire.messages.queue_queries import ActOnJobs, QueryJobAds, StarterPeekReply
 from kettle.wire.messages.rpc import Call
 from kettle.wire.security.authorization import Authorization
+from kettle.wire.security.claim_id import mint_session_id
 from kettle.wire.security.negotiation import Policy
 from kettle.wire.security.server_side import Accepted, Registered, ServerSetup, server_handshake
 from kettle.wire.security.session import SessionCache
@@ -303,3 +304,58 @@ def test_a_file_longer_than_announced_is_refused(tmp_path: Path) -> None:
         pytest.raises(RemoteProtocolError, match="longer"),
     ):
         list(daemon.fetch_log(connector(), server.address, "SCHEDD"))
+
+
+def ask_what_is_new(tmp_path: Path, announcement: dict[str, object], *sizes: int) -> list[object]:
+    """Look at a job whose starter announces and sends that; `most` is 10 bytes."""
+
+    def answer(stream: BlockingStream, _: Accepted) -> None:
+        stream.receive()
+        stream.send(StarterPeekReply(ClassAd({"Result": True, **announcement})))
+        for size in sizes:
+            stream.send(stream.writer().integer(size).integer(262144))
+            stream.send(stream.writer().raw(b"x" * size))
+        stream.send(stream.writer().integer(len(sizes)))
+
+    claim = mint_session_id("claim#" + running_job.SESSION_INFO, b"k" * 32)
+    with scripted(tmp_path, {Command.STARTER_PEEK: answer}) as server:
+        session = claim.session("owner@x")
+        server.setup.sessions.add(session)
+        starter = running_job.StarterAccess(server.address, claim, "slot1@x")
+        return list(running_job.peek(connector(), starter, [running_job.Wanted(0)], 10))
+
+
+def test_what_is_new_in_a_running_jobs_files_is_told(tmp_path: Path) -> None:
+    announced = {"TransferFiles": [0, "a"], "TransferOffsets": [0, 0]}
+    assert ask_what_is_new(tmp_path, announced, 4, 6) == [(0, b"x" * 4), ("a", b"x" * 6)]
+
+
+@pytest.mark.parametrize(
+    ("announcement", "sizes"),
+    [
+        ({}, ()),
+        ({"TransferFiles": [0, 1], "TransferOffsets": [0]}, (1, 1)),
+        ({"TransferFiles": [1.5], "TransferOffsets": [0]}, (1,)),
+        ({"TransferFiles": [0], "TransferOffsets": ["0"]}, (1,)),
+        ({"TransferFiles": [0], "TransferOffsets": [0]}, (11,)),
+        ({"TransferFiles": [0, 1], "TransferOffsets": [0, 0]}, (6, 6)),
+        ({"TransferFiles": [0, 1], "TransferOffsets": [0, 0]}, (1,)),
+    ],
+)
+def test_a_starter_that_says_or_sends_nonsense_is_refused(
+    tmp_path: Path, announcement: dict[str, object], sizes: tuple[int, ...]
+) -> None:
+    with pytest.raises(KettleError):
+        ask_what_is_new(tmp_path, announcement, *sizes)
+
+
+def test_a_schedd_that_does_not_say_where_the_starter_is_is_an_error(tmp_path: Path) -> None:
+    def answer(stream: BlockingStream, _: Accepted) -> None:
+        stream.receive()
+        stream.send(StarterPeekReply(ClassAd({"Result": True, "ClaimId": 7})))
+
+    with (
+        scripted(tmp_path, {Command.GET_JOB_CONNECT_INFO: answer}) as server,
+        pytest.raises(KettleError),
+    ):
+        running_job.find_starter(connector(), server.address, 1, 0)
