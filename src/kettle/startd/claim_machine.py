@@ -8,8 +8,9 @@ lease is over (seed 003, Claimed State and Leases; wire reference, Leases). The 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
 
@@ -32,8 +33,7 @@ class ClaimPhase(Enum):
     """It is broken; the starter may still be ending, and then nothing can be done with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Holder:
+class Holder(NamedTuple):
     """Who holds a claim, as told in the claim request."""
 
     schedd_address: str = ""
@@ -52,8 +52,7 @@ class Holder:
     startd_sends_alives: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """One claim; replaced, never patched. Times are epoch seconds."""
 
     claim_id: str
@@ -110,8 +109,7 @@ def lease_for(job_lease_seconds: int | None, alive_interval: int, missed: int) -
 
 def accept(claim: Claim, holder: Holder, now: float, *, lease: float, worklife: float) -> Claim:
     """Give an offered claim to a schedd."""
-    return replace(
-        claim,
+    return claim._replace(
         phase=_next_phase(claim, "accept"),
         holder=holder,
         claimed_at=now,
@@ -141,8 +139,7 @@ def refusal(claim: Claim | None, now: float, *, shutting_down: bool = False) -> 
 
 def activate(claim: Claim, activation: int, now: float) -> Claim:
     """A starter runs for the claim."""
-    return replace(
-        claim,
+    return claim._replace(
         phase=_next_phase(claim, "activate"),
         activation=activation,
         activations=claim.activations + 1,
@@ -153,22 +150,22 @@ def activate(claim: Claim, activation: int, now: float) -> Claim:
 def end_activation(claim: Claim, now: float) -> Claim:
     """The starter is gone; the lease starts anew."""
     phase = _next_phase(claim, "end_activation")
-    return replace(claim, phase=phase, activation=0, heard_at=now, asked_at=now)
+    return claim._replace(phase=phase, activation=0, heard_at=now, asked_at=now)
 
 
 def break_off(claim: Claim) -> Claim:
     """The claim takes no further jobs."""
-    return replace(claim, phase=_next_phase(claim, "break_off"))
+    return claim._replace(phase=_next_phase(claim, "break_off"))
 
 
 def keep(claim: Claim) -> Claim:
     """The reason to break the claim went away while its job retired (edge 19)."""
-    return replace(claim, phase=_next_phase(claim, "keep"))
+    return claim._replace(phase=_next_phase(claim, "keep"))
 
 
 def hear(claim: Claim, now: float) -> Claim:
     """The schedd gave a sign of life."""
-    return replace(claim, heard_at=now)
+    return claim._replace(heard_at=now)
 
 
 def may_run_another(claim: Claim, now: float) -> bool:
@@ -209,4 +206,4 @@ def alive_seconds(claim: Claim) -> float:
 
 def ask_alive(claim: Claim, now: float) -> Claim:
     """The question is on its way."""
-    return replace(claim, asked_at=now)
+    return claim._replace(asked_at=now)

@@ -420,7 +420,7 @@ class StartdService:
             self.base.discard(name)
         self._base_changes += 1
         for record in self.machine:
-            record.slot = replace(record.slot, draining=False)
+            record.slot = record.slot._replace(draining=False)
             if record.slot.phase.state == "Drained":
                 self.apply(record, ev.DrainEnded())
         self.policy.look(self.machine)

@@ -11,8 +11,9 @@ true is decided in `slot_policy.py`; what a claim is allowed is decided in `clai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.startd.slot_events import (
@@ -131,8 +132,7 @@ class Destination(Enum):
     CLAIMED = "Claimed"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One applied row, as `story` tells it."""
 
     at: float
@@ -142,8 +142,7 @@ class Step:
     event: str
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """A slot as the table sees it; replaced, never patched.
 
     `leaving_code` is the VacateReasonCode that broke the claim, 0 while nothing did;
@@ -277,8 +276,7 @@ _REASONS: dict[type[Event], tuple[int, str]] = {
 def _blame(slot: Slot, event: Event) -> Slot:
     """Remember the first reason for which the claim is broken."""
     better = isinstance(event, BetterClaimArrived)
-    changed = replace(
-        slot,
+    changed = slot._replace(
         better_match=slot.better_match or better,
         only_for_better_match=(better and not slot.leaving_code)
         or (slot.only_for_better_match and better),
@@ -287,7 +285,7 @@ def _blame(slot: Slot, event: Event) -> Slot:
     if type(event) not in _REASONS or (slot.leaving_code and not slot.only_for_better_match):
         return changed
     code, reason = _REASONS[type(event)]
-    return replace(changed, leaving_code=getattr(event, "code", code), leaving_reason=reason)
+    return changed._replace(leaving_code=getattr(event, "code", code), leaving_reason=reason)
 
 
 def nothing(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
@@ -297,23 +295,23 @@ def nothing(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
 
 def note_draining(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """The slot takes part in a drain."""
-    return replace(slot, draining=True), []
+    return slot._replace(draining=True), []
 
 
 def end_draining(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """The slot goes back to service."""
-    return replace(slot, draining=False), []
+    return slot._replace(draining=False), []
 
 
 def run_job(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Remember which activation runs."""
     assert isinstance(event, ClaimActivated)
-    return replace(slot, activation=event.activation, suspended_by_command=False), []
+    return slot._replace(activation=event.activation, suspended_by_command=False), []
 
 
 def forget_job(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """No activation runs any more."""
-    return replace(slot, activation=0, suspended_by_command=False), []
+    return slot._replace(activation=0, suspended_by_command=False), []
 
 
 def await_retirement(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
@@ -323,20 +321,19 @@ def await_retirement(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
 
 def freeze(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Suspend the job."""
-    changed = replace(slot, suspended_by_command=isinstance(event, SuspendAsked))
+    changed = slot._replace(suspended_by_command=isinstance(event, SuspendAsked))
     return changed, [SuspendJob(slot.activation)]
 
 
 def thaw(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Continue the job."""
-    changed = replace(_blame(slot, event), suspended_by_command=False)
+    changed = _blame(slot, event)._replace(suspended_by_command=False)
     return changed, [ContinueJob(slot.activation)]
 
 
 def unretire(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """The better claim went away: the job keeps the slot (edge 19)."""
-    return replace(
-        slot,
+    return slot._replace(
         better_match=False,
         only_for_better_match=False,
         leaving_code=0,
@@ -346,13 +343,13 @@ def unretire(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
 
 def forget_better_match(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """The waiting claim is gone; the eviction goes on."""
-    return replace(slot, better_match=False, only_for_better_match=False), []
+    return slot._replace(better_match=False, only_for_better_match=False), []
 
 
 def ask_job_to_leave(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Start vacating; a frozen job is thawed by the starter."""
     gone = isinstance(event, StarterExited)
-    slot = _blame(replace(slot, activation=0 if gone else slot.activation), event)
+    slot = _blame(slot._replace(activation=0 if gone else slot.activation), event)
     if not slot.activation:
         return slot, []
     return slot, [AskJobToLeave(slot.activation, slot.leaving_code, slot.leaving_reason)]
@@ -361,7 +358,7 @@ def ask_job_to_leave(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
 def kill_job(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Start killing."""
     gone = isinstance(event, StarterExited)
-    slot = _blame(replace(slot, activation=0 if gone else slot.activation), event)
+    slot = _blame(slot._replace(activation=0 if gone else slot.activation), event)
     if not slot.activation:
         return slot, []
     return slot, [KillJob(slot.activation, slot.leaving_code, slot.leaving_reason)]
@@ -374,8 +371,7 @@ def kill_starter_tree(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
 
 def switch_claim(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """Hand the slot to the claim that waits."""
-    clean = replace(
-        slot,
+    clean = slot._replace(
         activation=0,
         leaving_code=0,
         leaving_reason="",
@@ -388,10 +384,10 @@ def switch_claim(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
 
 def drop_claim(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """The claim is over and nobody waits."""
-    clean = replace(
-        slot, activation=0, leaving_code=0, leaving_reason="", only_for_better_match=False
+    clean = slot._replace(
+        activation=0, leaving_code=0, leaving_reason="", only_for_better_match=False
     )
-    return replace(clean, skip_vacate=False), [DropClaim(slot.activation)]
+    return clean._replace(skip_vacate=False), [DropClaim(slot.activation)]
 
 
 def start_benchmarks(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
@@ -401,14 +397,14 @@ def start_benchmarks(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
 
 def stop_benchmarks(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Something better came up."""
-    return replace(slot, draining=slot.draining or isinstance(event, DrainStarted)), [
+    return slot._replace(draining=slot.draining or isinstance(event, DrainStarted)), [
         StopBenchmarks()
     ]
 
 
 def start_backfill(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
     """Spawn the backfill client."""
-    return replace(slot, backfill_goes_to=None), [StartBackfill()]
+    return slot._replace(backfill_goes_to=None), [StartBackfill()]
 
 
 def stop_backfill(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
@@ -416,7 +412,7 @@ def stop_backfill(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     where = {ClaimAccepted: Destination.CLAIMED, MatchNotified: Destination.MATCHED}
     goes_to = where.get(type(event), Destination.OWNER)
     draining = slot.draining or isinstance(event, DrainStarted)
-    return replace(slot, backfill_goes_to=goes_to, draining=draining), [StopBackfill()]
+    return slot._replace(backfill_goes_to=goes_to, draining=draining), [StopBackfill()]
 
 
 def _leave(edge: str, source: Phase, *events: type[Event]) -> tuple[Row, ...]:
@@ -577,8 +573,7 @@ def step(slot: Slot, event: Event, now: float) -> tuple[Slot, list[Effect]]:
     new_state = row.target.state != row.source.state
     new_activity = row.target is not row.source
     past = (*changed.past, Step(now, row.edge, row.source, row.target, type(event).__name__))
-    changed = replace(
-        changed,
+    changed = changed._replace(
         phase=row.target,
         entered_state_at=now if new_state else slot.entered_state_at,
         entered_activity_at=now if new_activity else slot.entered_activity_at,

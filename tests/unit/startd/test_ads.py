@@ -117,8 +117,6 @@ def test_memory_may_be_stated_or_reserved() -> None:
     ("request_", "fits"), [(4, True), (5, False)], ids=["as much as there is", "too much"]
 )
 def test_requirements_hold_for_jobs_that_fit(request_: int, fits: bool) -> None:
-    from dataclasses import replace
-
     from kettle.startd.slot_machine import Phase
 
     made = make()
@@ -126,7 +124,7 @@ def test_requirements_hold_for_jobs_that_fit(request_: int, fits: bool) -> None:
     assert record is not None
     job = ClassAd({"RequestCpus": request_, "RequestMemory": 1, "RequestDisk": 1})
     assert slot_ad(made, "slot1").evaluate("Requirements", job) is False
-    record.slot = replace(record.slot, phase=Phase.UNCLAIMED_IDLE)
+    record.slot = record.slot._replace(phase=Phase.UNCLAIMED_IDLE)
     assert slot_ad(made, "slot1").evaluate("Requirements", job) is fits
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kettle.attributes.codes import VacateReasonCode
@@ -59,14 +57,14 @@ def test_refusals_say_why() -> None:
 def test_a_broken_claim_stays_broken_when_its_starter_ends() -> None:
     closing = cm.break_off(cm.activate(idle_claim(), 1, 100.0))
     assert cm.end_activation(closing, 105.0).phase is cm.ClaimPhase.CLOSING
-    assert not cm.may_run_another(replace(closing, worklife_seconds=-1), 105.0)
+    assert not cm.may_run_another(closing._replace(worklife_seconds=-1), 105.0)
 
 
 def test_a_claim_that_its_slot_keeps_may_run_further_jobs() -> None:
     active = cm.activate(idle_claim(), 1, 100.0)
     kept = cm.end_activation(cm.keep(cm.break_off(active)), 105.0)
     assert kept.phase is cm.ClaimPhase.IDLE
-    assert cm.may_run_another(replace(kept, worklife_seconds=-1), 105.0)
+    assert cm.may_run_another(kept._replace(worklife_seconds=-1), 105.0)
 
 
 def test_a_claim_may_be_broken_off_in_any_phase_in_which_somebody_holds_it() -> None:

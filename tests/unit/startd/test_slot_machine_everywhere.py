@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kettle.startd import slot_events as ev
 from kettle.startd.slot_machine import (
@@ -68,7 +67,7 @@ EVENTS: tuple[ev.Event, ...] = (
 
 def situation(slot: Slot) -> Slot:
     """Return what matters of a slot for what may follow."""
-    return replace(slot, entered_state_at=0.0, entered_activity_at=0.0, past=(), leaving_reason="")
+    return slot._replace(entered_state_at=0.0, entered_activity_at=0.0, past=(), leaving_reason="")
 
 
 def follow(slot: Slot) -> Iterator[tuple[ev.Event, Row]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import VacateReasonCode
@@ -161,7 +160,7 @@ class ClaimCommands:
             lease=lease,
             worklife=-1.0 if worklife is None else float(worklife),
         )
-        service.machine.set_claim(record, replace(claim, rank=rank))
+        service.machine.set_claim(record, claim._replace(rank=rank))
         record.job = job
         self.waiting.offer(record)
         self._alive_soon.set()
@@ -173,7 +172,7 @@ class ClaimCommands:
             return self.refuse(f"the slot is {record.slot.phase.state}", request)
         if record.slot.phase is Phase.MATCHED_IDLE:
             # Its Requirements are false only for others than the one it was matched to.
-            record.slot = replace(record.slot, phase=Phase.UNCLAIMED_IDLE)
+            record.slot = record.slot._replace(phase=Phase.UNCLAIMED_IDLE)
         ad = self._match(record, request.request)
         if ad is None:
             return self.refuse("slot and job do not match", request)
@@ -485,8 +484,8 @@ class ClaimCommands:
             self.waiting.leave(record)
             return
         # Its schedd knows: it is not told again.
-        holder = replace(record.claim.holder, schedd_address="")
-        self._service.machine.set_claim(record, replace(record.claim, holder=holder))
+        holder = record.claim.holder._replace(schedd_address="")
+        self._service.machine.set_claim(record, record.claim._replace(holder=holder))
         self._service.apply(record, ev.ClaimReleased())
 
     async def on_suspend(self, stream: Stream) -> None:
@@ -581,8 +580,8 @@ class ClaimCommands:
         """A restarted schedd looks for its job: that is where it listens now."""
         claim = record.claim
         if claim is not None:
-            holder = replace(claim.holder, schedd_address=address)
-            self._service.machine.set_claim(record, replace(claim, holder=holder))
+            holder = claim.holder._replace(schedd_address=address)
+            self._service.machine.set_claim(record, claim._replace(holder=holder))
 
     def tell_schedd_released(self, claim: Claim) -> None:
         """Tell the schedd that its claim is over, unless it knows (B135)."""

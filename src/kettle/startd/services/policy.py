@@ -153,7 +153,7 @@ class PolicyWatch:
         if record.pool is not None and record.slot.phase is Phase.UNCLAIMED_IDLE:
             verdict = replace(verdict, run_benchmarks=False)
         if record.slot.want_vacate != verdict.want_vacate:
-            record.slot = replace(record.slot, want_vacate=verdict.want_vacate)
+            record.slot = record.slot._replace(want_vacate=verdict.want_vacate)
         return slot_policy.decide_event(record.slot, verdict, self.timers(record))
 
     def _truth(self, record: SlotRecord) -> slot_policy.Truth:

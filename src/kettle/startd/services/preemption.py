@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from kettle.attributes.codes import VacateReasonCode
@@ -116,7 +116,7 @@ class WaitingClaims:
             service.machine.counters.rank_preemptions += 1
         else:
             service.machine.counters.priority_preemptions += 1
-        record.waiting_claim = replace(waiting, holder=holder, rank=rank, phase=ClaimPhase.IDLE)
+        record.waiting_claim = waiting._replace(holder=holder, rank=rank, phase=ClaimPhase.IDLE)
         record.waiting_job = job
         entry = self._waiting[waiting.claim_id] = _Waiting(request, holder, stream)
         service.apply(record, ev.BetterClaimArrived(code))
@@ -140,7 +140,7 @@ class WaitingClaims:
         entry = self._forget(claim)
         assert entry is not None
         service = self._service
-        service.machine.set_claim(record, replace(claim, phase=ClaimPhase.OFFERED))
+        service.machine.set_claim(record, claim._replace(phase=ClaimPhase.OFFERED))
         self._answers.grant(record, job, entry.holder, claim.rank)
         self._answers.tell(self._answer(record, entry), "claim reply")
 
