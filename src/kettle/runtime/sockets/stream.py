@@ -335,7 +335,12 @@ class Stream:
     @classmethod
     def over(cls, fd: int) -> Stream:
         """Carry messages over a socket inherited from a process of ours: no key, no timeout."""
-        stream = cls(adopt_descriptor(fd))
+        return cls._private(adopt_descriptor(fd))
+
+    @classmethod
+    def _private(cls, transport: Transport) -> Stream:
+        stream = cls(transport)
+        stream._channel.forgo_encryption()
         stream.timeout = None
         return stream
 
@@ -343,6 +348,4 @@ class Stream:
     def pair(cls) -> tuple[Stream, int]:
         """Make a private connection for a child: our end, and the descriptor to pass on."""
         ours, theirs = socket.socketpair()
-        stream = cls(SocketTransport(ours))
-        stream.timeout = None
-        return stream, theirs.detach()
+        return cls._private(SocketTransport(ours)), theirs.detach()

@@ -18,6 +18,9 @@ from kettle.errors import ConnectionLost, LocalProtocolError
 from kettle.runtime.process.aside import ThreadedAside
 
 _PIECE = 256 * 1024
+# Who has sent less than that has most likely sent no more: its next bytes are waited for before
+# they are asked for, as the question in vain costs more than a turn of the loop.
+_LITTLE = 16 * 1024
 # How often, and at what intervals, a silent machine is asked whether it is still there.
 _PROBES = 5
 _PROBE_SECONDS = 5
@@ -87,6 +90,8 @@ class SocketTransport:
         self._loop = asyncio.get_running_loop()
         self._reader: asyncio.Future[None] | None = None
         self._watching = False
+        # Whether the last bytes that came were probably all there were.
+        self._emptied = False
         self._unsent = bytearray()
         self._writers: list[asyncio.Future[None]] = []
         self._closing = False
@@ -107,6 +112,9 @@ class SocketTransport:
 
     async def read(self, timeout: float | None) -> bytes:  # noqa: ASYNC109
         """Return at least one byte; ConnectionLost at the end or after `timeout` seconds."""
+        if self._emptied and self._socket is not None:
+            self._emptied = False
+            await self._wait_readable(timeout)
         while True:
             if self._socket is None:
                 raise ConnectionLost("the connection was closed here")
@@ -119,6 +127,7 @@ class SocketTransport:
                 raise ConnectionLost(f"{self._remote_name}: {error.strerror}") from error
             if not data:
                 raise ConnectionLost(f"{self._remote_name} closed the connection")
+            self._emptied = len(data) < _LITTLE
             return data
 
     async def _wait_readable(self, timeout: float | None) -> None:  # noqa: ASYNC109
