@@ -7,6 +7,7 @@ itself is the shells' (`runtime.network`, `client.stream`). Source: wire referen
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.classad import ClassAd, parse_expression
@@ -20,6 +21,19 @@ MAXIMUM_TEXT = 64 * 1024
 MAXIMUM_PARAMETERS = 200
 
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:#[]+")
+
+
+# Limit: addresses whose text is remembered; a daemon says its own in nearly every message.
+@lru_cache(maxsize=64)
+def _render(address: Sinful) -> str:
+    endpoint = Endpoint(address.host, address.port)
+    if not address.parameters:
+        return f"<{endpoint}>"
+    items = sorted(address.parameters, key=lambda item: item[0].encode("utf-8", "surrogateescape"))
+    text = "&".join(
+        _quote(key) if value is None else f"{_quote(key)}={_quote(value)}" for key, value in items
+    )
+    return f"<{endpoint}?{text}>"
 
 
 def _quote(text: str) -> str:
@@ -75,15 +89,7 @@ class Sinful(NamedTuple):
     parameters: tuple[tuple[str, str | None], ...] = ()
 
     def __str__(self) -> str:
-        endpoint = Endpoint(self.host, self.port)
-        if not self.parameters:
-            return f"<{endpoint}>"
-        items = sorted(self.parameters, key=lambda item: item[0].encode("utf-8", "surrogateescape"))
-        text = "&".join(
-            _quote(key) if value is None else f"{_quote(key)}={_quote(value)}"
-            for key, value in items
-        )
-        return f"<{endpoint}?{text}>"
+        return _render(self)
 
     @classmethod
     def parse(cls, text: str) -> Sinful:
