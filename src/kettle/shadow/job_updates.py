@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from kettle.classad import ClassAd
+from kettle.classad.unparse import render_real
 from kettle.policy.attribute_protection import Protection, Standing, standing
 
 # Limit: attributes taken over from one report.
@@ -133,4 +134,6 @@ def _text(value: object) -> str:
         return str(value)
     if type(value) is bool:
         return "true" if value else "false"
+    if type(value) is float:
+        return render_real(value, old=True)
     return ClassAd({"V": value}).text("V") or "undefined"

@@ -197,10 +197,11 @@ class JobEnd:
             self.final["BytesRecvd"] = starter.transfer.bytes_received
         if starter.transfer.spooled:
             final["SpooledOutputFiles"] = ",".join(starter.transfer.spooled)
-        delayed = ClassAd()
-        for name, text in starter.delayed.items():
-            delayed.insert_text(name, text)
-        final["ChirpDelayedAttrs"] = delayed
+        if starter.delayed or not self._short:
+            delayed = ClassAd()
+            for name, text in starter.delayed.items():
+                delayed.insert_text(name, text)
+            final["ChirpDelayedAttrs"] = delayed
         reason = int(outcome.exit_reason(self._status, starter.vacate))
         status = self._status or 0
         await starter.shadow.call(lambda: syscalls.must(calls.JobExit(status, reason, final)))

@@ -250,7 +250,8 @@ def _overwrite(file: SmallFile) -> None:
         if usual:
             data = file.text.encode()
             os.write(descriptor, data)
-            os.ftruncate(descriptor, len(data))
+            if facts.st_size > len(data):
+                os.ftruncate(descriptor, len(data))
     finally:
         os.close(descriptor)
     if not usual:

@@ -57,7 +57,8 @@ def _rehearse_job(settings: StarterSettings) -> None:
     sends_only_changes(job)
     # Patterns are compiled on their first use.
     parse_remaps("a=b;c=d")
-    parse_expression('a.b + "c" =?= 1.5')
+    for old in (False, True):
+        parse_expression('a.b + "c" =?= 1.5', old=old)
 
 
 _rehearse_messages()
