@@ -32,6 +32,8 @@ _OF_THE_RUN = (
     "KettleJobPidBirth",
 )
 
+# What a shadow says of an attribute that is to go.
+_GONE = "undefined"
 
 # What a job has of its last run until the next one begins.
 _OF_THE_LAST_RUN = (
@@ -118,7 +120,11 @@ def reported_attributes(report: Mapping[str, str]) -> Attributes:
 
 def texts(report: Mapping[str, str]) -> Attributes:
     """Return a shadow's report as changes; an attribute that is literally undefined goes."""
-    return {name: None if text.lower() == "undefined" else text for name, text in report.items()}
+    length = len(_GONE)
+    return {
+        name: None if len(text) == length and text.lower() == _GONE else text
+        for name, text in report.items()
+    }
 
 
 def reported_ad(report: Mapping[str, str]) -> ClassAd:

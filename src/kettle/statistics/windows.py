@@ -31,10 +31,11 @@ class Recent:
             self._steps.append({})
             self._step_began = now
         passed = (now - self._step_began) // self._quantum
+        if passed <= 0:
+            return
         for _ in range(min(passed, self._steps.maxlen or 1)):
             self._steps.append({})
-        if passed > 0:
-            self._step_began += passed * self._quantum
+        self._step_began += passed * self._quantum
 
     def total(self, name: str) -> float:
         """Return the sum over the window."""

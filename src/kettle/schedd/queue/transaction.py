@@ -19,6 +19,8 @@ from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_key
 Change = tuple[int, str, str, str]
 
 
+_SET = queue_log.SET_ATTRIBUTE
+
 # What a change, and a new ad, take besides their texts.
 _CHANGE_BYTES = 200
 _NEW_AD_BYTES = 600
@@ -111,9 +113,11 @@ class Transaction:
 
         What a job shares with its cluster is taken away by being undefined in the job's own ad.
         """
+        changes = self.changes
         for name, text in attributes.items():
             if text is not None:
-                self.set_attribute(key, name, text)
+                changes.append((_SET, key, name, text))
+                self.size += len(name) + len(text) + _CHANGE_BYTES
             elif self._is_shared(key, name):
                 self.set_attribute(key, name, "undefined")
             else:
