@@ -48,7 +48,7 @@ SENDERS = {
 }
 # Lines that tell of something happening inside one daemon.
 NOTES = (
-    (re.compile(r"slot1_1: Changing state and activity: (.*)"), "startd", "slot1_1: {}"),
+    (re.compile(r"slot1_1: Changing [^:]*: (.*)"), "startd", "slot1_1: {}"),
     (re.compile(r"Create_Process succeeded, pid=\d+"), "starter", "the program runs"),
     (re.compile(r"Process exited, pid=\d+, status=(\d+)"), "starter", "the program ends: {}"),
     (re.compile(r"Reporting job exit reason (\d+)"), "shadow", "job exit reason {}"),

@@ -50,6 +50,7 @@ class Connector:
                 subsystem=config.subsystem,
                 process_id=os.getpid(),
                 uid_domain=config.get("UID_DOMAIN") or "",
+                claims_domain=config.boolean("SEC_CLAIMTOBE_INCLUDE_DOMAIN") is not False,
             )
         return self._setup
 

@@ -33,7 +33,7 @@ from kettle.startd.services.history import RunHistory
 from kettle.startd.services.policy import PolicyWatch
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
-from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current
+from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current, tell_change
 from kettle.wire.levels import Level
 from kettle.wire.messages import starter_control as words
 from kettle.wire.security.claim_id import (
@@ -225,10 +225,8 @@ class StartdService:
         before = record.slot
         record.slot, effects = advance(before, event, now)
         self._account(record, before, now)
-        self.runtime.log(
-            f"{record.short_name}: Changing state and activity: "
-            f"{'/'.join(before.phase.value)} -> {'/'.join(record.slot.phase.value)}"
-        )
+        if record.slot.phase is not before.phase:
+            self.runtime.log(f"{record.short_name}: {tell_change(before.phase, record.slot.phase)}")
         for effect in effects:
             self._perform(record, effect)
         urgent = before.phase.state != record.slot.phase.state

@@ -95,6 +95,16 @@ class Phase(Enum):
         return self.value[1]
 
 
+def tell_change(before: Phase, after: Phase) -> str:
+    """Return what the log says of a change: of the state, of the activity, or of both."""
+    if before.activity == after.activity:
+        return f"Changing state: {before.state} -> {after.state}"
+    if before.state == after.state:
+        return f"Changing activity: {before.activity} -> {after.activity}"
+    pairs = [f"{phase.state}/{phase.activity}" for phase in (before, after)]
+    return f"Changing state and activity: {' -> '.join(pairs)}"
+
+
 P = Phase
 
 LETTERS = {

@@ -22,6 +22,7 @@ from kettle.startd.slot_machine import (
     is_current,
     step,
     story,
+    tell_change,
 )
 
 P = Phase
@@ -216,3 +217,19 @@ def test_no_sequence_of_events_breaks_the_invariants(kinds: list[type[ev.Event]]
         check([slot])
         first = [s.target.state for s in slot.past if s.at == now]
         assert not was_claimed or first[0] in {"Claimed", "Preempting"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (Phase.OWNER_IDLE, Phase.UNCLAIMED_IDLE, "state: Owner -> Unclaimed"),
+        (Phase.CLAIMED_IDLE, Phase.CLAIMED_BUSY, "activity: Idle -> Busy"),
+        (
+            Phase.CLAIMED_BUSY,
+            Phase.PREEMPTING_VACATING,
+            "state and activity: Claimed/Busy -> Preempting/Vacating",
+        ),
+    ],
+)
+def test_the_log_names_what_changes(before: Phase, after: Phase, told: str) -> None:
+    assert tell_change(before, after) == f"Changing {told}"

@@ -292,6 +292,18 @@ def test_a_mapfile_names_the_peer(tmp_path: Path) -> None:
     assert ours.result().user == "u_alice@other"
 
 
+def test_a_claim_without_a_domain_is_mapped_as_it_came(tmp_path: Path) -> None:
+    policy = Policy(methods=("CLAIMTOBE",), authentication=Wish.REQUIRED)
+    mapfile = parse_mapfile("CLAIMTOBE ^(.*)$ u_\\1@other\n")
+    for claims_domain, user in ((False, "u_alice@other"), (True, "u_alice@pool@other")):
+        rules = {"ALLOW_READ": user}
+        server = make_server(tmp_path, policy, rules, mapfile=mapfile, claims_domain=claims_domain)
+        client = make_client(policy)
+        client.claims_domain = claims_domain
+        ours, _ = negotiate(client, server)
+        assert ours.result().user == user
+
+
 def test_encryption_without_authentication_uses_the_ecdh_key(tmp_path: Path) -> None:
     ours, theirs = negotiate(make_client(), make_server(tmp_path))
     assert ours.result().key == theirs.result().session.key is not None

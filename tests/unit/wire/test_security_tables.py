@@ -115,7 +115,7 @@ def test_a_proofs_limits_hold_whatever_the_lists_say() -> None:
 MAPFILE = """
 # comment
 SSL "^/O=Test/CN=(.*)$" \\1@test
-SSL /^\\/o=other/i other@x
+SSL (?i)^/o=other other@x
 CLAIMTOBE alice@x bob@y
 @include more
 """
@@ -134,6 +134,29 @@ def test_literal_keys_match_whole_names_only() -> None:
     mapfile = parse_mapfile("CLAIMTOBE alice@x bob@y\n", literal_keys=True)
     assert mapfile.map("CLAIMTOBE", "xalice@x") is None
     assert mapfile.map("CLAIMTOBE", "alice@x") == "bob@y"
+
+
+@pytest.mark.parametrize(
+    ("line", "principal", "becomes"),
+    [
+        (r"CLAIMTOBE /(.*)@domain/ \1@x", "a@domain", "a@x"),
+        (r"CLAIMTOBE /^[\/](.*)$/ \1@x", "/a", "a@x"),
+        (r"CLAIMTOBE /^\\\/(.*)$/ \1@x", "/a", "a@x"),
+        (r"CLAIMTOBE /^x[\s](.*)$/ \1@x", "x a", "a@x"),
+        (r"CLAIMTOBE /^x[\\s](.*)$/ \1@x", "x a", "a@x"),
+        (r"CLAIMTOBE /^x (.*)$/ \1@x", "x a", "a@x"),
+        (r"CLAIMTOBE /^A/i b@x", "a", "b@x"),
+        (r"CLAIMTOBE /^A/ b@x", "a", None),
+        (r"CLAIMTOBE /a b@x", "/a", "b@x"),
+        (r'CLAIMTOBE "x y" b@x', "x y", "b@x"),
+        (r'CLAIMTOBE "x.y" b@x', "x y", None),
+        (r'CLAIMTOBE "x\"y\\" "b@x"', 'x"y\\', "b@x"),
+    ],
+)
+def test_slashes_enclose_expressions_where_keys_are_literal(
+    line: str, principal: str, becomes: str | None
+) -> None:
+    assert parse_mapfile(line, literal_keys=True).map("CLAIMTOBE", principal) == becomes
 
 
 @pytest.mark.parametrize("text", ["SSL onlytwo\n", "SSL ( x\n"])

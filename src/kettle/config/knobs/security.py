@@ -138,7 +138,7 @@ class SecurityKnobs:
     )
     SEC_CLAIMTOBE_INCLUDE_DOMAIN = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether CLAIMTOBE names a domain, and the map file is asked for `user@domain`.",
     )
     SEC_CLAIMTOBE_USER = string(
         "", doc="The name that CLAIMTOBE authentication claims; the account's by default."

@@ -119,6 +119,7 @@ class Standing:
             fs_remote_directory=settings.fs_remote_directory,
             root_is_condor=settings.root_is_condor,
             token_maximum_age_seconds=settings.token_maximum_age_seconds,
+            claims_domain=settings.claims_domain,
             ssl_needs_mapping=settings.ssl_needs_mapping,
             version=identity.version,
         )
@@ -135,6 +136,7 @@ class Standing:
             own_address=str(self._address) if self._address.port else "",
             parent_id=config.environment.get("CONDOR_PARENT_ID", ""),
             uid_domain=settings.uid_domain,
+            claims_domain=settings.claims_domain,
         )
 
     def _reachable_at(self) -> tuple[Sinful, ...]:

@@ -41,6 +41,7 @@ class SecuritySettings:
     fs_remote_directory: str
     root_is_condor: bool
     token_maximum_age_seconds: int
+    claims_domain: bool
     ssl_needs_mapping: bool
     listening: ListenPlan
 
@@ -64,6 +65,7 @@ def read_security(config: Config) -> SecuritySettings:
         fs_remote_directory=config.get("FS_REMOTE_DIR") or "",
         root_is_condor=root_is_condor(config),
         token_maximum_age_seconds=config.integer("SEC_TOKEN_MAX_AGE") or 0,
+        claims_domain=config.boolean("SEC_CLAIMTOBE_INCLUDE_DOMAIN") is not False,
         ssl_needs_mapping=config.boolean("AUTH_SSL_REQUIRE_CLIENT_MAPPING") is True,
         listening=plan_listening(config, None),
     )

@@ -48,6 +48,7 @@ class ClientSetup(Struct):
     own_address: str = ""
     parent_id: str = ""
     uid_domain: str = ""
+    claims_domain: bool = True
     version: str = CONDOR_VERSION
     make_keys: Callable[[], KeyPair] = field(default_factory=lambda: make_key_pair)
 
@@ -166,6 +167,7 @@ def _authenticate(
         server_issuer_keys=theirs.words("IssuerKeys"),
         server_version=parse_version(theirs.text("RemoteVersion")) or (0, 0, 0),
         uid_domain=setup.uid_domain,
+        claims_domain=setup.claims_domain,
     )
     offered = theirs.words("AuthMethodsList") or theirs.words("AuthMethods")
     if not offered and required:
@@ -286,7 +288,11 @@ def client_inline_authentication(setup: ClientSetup, address: Sinful, command: i
     For peers whose negotiation is NEVER. Returns the method. Raises AuthenticationFailed.
     """
     context = ClientContext(
-        setup.credentials, address, setup.random_bytes, uid_domain=setup.uid_domain
+        setup.credentials,
+        address,
+        setup.random_bytes,
+        uid_domain=setup.uid_domain,
+        claims_domain=setup.claims_domain,
     )
     proven = yield from authenticate_client(
         setup.policy.methods, context, first_words=(int(command),)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
 
 # Limit: included files inside included files.
 MAXIMUM_DEPTH = 10
-_WORD = late_pattern(r'\s*(?:"((?:[^"\\]|\\.)*)"|(\S+))')
+_WORD = late_pattern(r'\s*(?:"((?:[^"\\]|\\.)*)"|/((?:[^/\\]|\\.)*)/([iU]*)(?=\s|\Z)|(\S+))')
 _GROUP = late_pattern(r"\\([0-9])")
 
 
@@ -91,9 +92,9 @@ def _parse_lines(
         stripped = line.strip()
         if not stripped or stripped.startswith("#"):
             continue
-        words, was_quoted = _split(stripped)
-        if words[0].lower() == "@include" and len(words) > 1:
-            for name, included in read_included(words[1]) if read_included else ():
+        words = _split(stripped)
+        if words[0].text.lower() == "@include" and len(words) > 1:
+            for name, included in read_included(words[1].text) if read_included else ():
                 yield from _parse_lines(included, literal_keys, name, read_included, depth + 1)
             continue
         if len(words) < 3:
@@ -104,35 +105,44 @@ def _parse_lines(
             )
         method, principal, canonical = words[:3]
         yield _make_line(
-            method.upper(), principal, canonical, literal_keys and not was_quoted[1], source, number
+            method.text.upper(), principal, canonical.text, literal_keys, source, number
         )
 
 
-def _split(line: str) -> tuple[list[str], list[bool]]:
-    """Split a line into words; quoted ones may hold blanks and escaped quotes."""
-    words, quoted = [], []
+class _Word(NamedTuple):
+    """A word of a line: its text, what it was enclosed in, and the letters behind a slash."""
+
+    text: str
+    mark: str = ""
+    flags: str = ""
+
+
+def _split(line: str) -> list[_Word]:
+    """Split a line into words; those in quotes or slashes may hold blanks.
+
+    In there a backslash keeps the enclosing mark and itself from being read as such, and stays
+    before anything else.
+    """
+    words = []
     for found in _WORD.finditer(line):
-        is_quoted = found[1] is not None
-        words.append(found[1].replace('\\"', '"') if is_quoted else found[2])
-        quoted.append(is_quoted)
-    return words, quoted
+        quoted, slashed, flags, plain = found.groups()
+        mark = '"' if quoted is not None else "/" if slashed is not None else ""
+        text = quoted or slashed or plain or ""
+        if mark:
+            text = re.sub(rf"\\([\\{mark}])", r"\1", text)
+        words.append(_Word(text, mark, flags or ""))
+    return words
 
 
 def _make_line(
-    method: str, principal: str, canonical: str, literal_keys: bool, source: str, number: int
+    method: str, principal: _Word, canonical: str, literal_keys: bool, source: str, number: int
 ) -> MapLine:
     """Make a line from its three words."""
-    flags = re.RegexFlag(0)
-    pattern = principal
-    slashed = re.fullmatch(r"/(.*)/([iU]*)", principal, re.DOTALL)
-    if slashed is not None:
-        pattern = slashed[1]
-        if "i" in slashed[2]:
-            flags |= re.IGNORECASE
-    elif literal_keys:
-        return MapLine(method, canonical, literal=principal)
+    if literal_keys and principal.mark != "/":
+        return MapLine(method, canonical, literal=principal.text)
+    flags = re.IGNORECASE if "i" in principal.flags else re.RegexFlag(0)
     try:
-        return MapLine(method, canonical, pattern=re.compile(pattern, flags))
+        return MapLine(method, canonical, pattern=re.compile(principal.text, flags))
     except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(
             f"line {number} of {source} has a bad expression: {error}", source=source, line=number

@@ -70,6 +70,7 @@ class ServerSetup:
     root_is_condor: bool = True
     anonymous_user: str = "CONDOR_ANONYMOUS_USER"
     token_maximum_age_seconds: int = 0
+    claims_domain: bool = True
     ssl_needs_mapping: bool = False
     version: str = CONDOR_VERSION
     make_keys: Callable[[], KeyPair] = field(default=make_key_pair)
@@ -237,6 +238,7 @@ def _method_context(setup: ServerSetup, ad: PolicyAd, now: float) -> ServerConte
         root_is_condor=setup.root_is_condor,
         anonymous_user=setup.anonymous_user,
         token_maximum_age_seconds=setup.token_maximum_age_seconds,
+        claims_domain=setup.claims_domain,
     )
 
 

@@ -3,6 +3,9 @@
     C> int 1, str user[@domain]    (int 0: no name)
     S> int 1 ok | 0
 
+Without SEC_CLAIMTOBE_INCLUDE_DOMAIN a client names no domain of its own accord, and the map file is
+asked for the name as it came.
+
 Names of domains that only sessions grant are refused: a claimed `condor@family` would otherwise
 hold every level. Source: wire reference, CLAIMTOBE.
 """
@@ -25,7 +28,7 @@ def client(context: ClientContext) -> Dialog[ClientProof | None]:
     if not name:
         yield Send(Words(0))
         return None
-    if "@" not in name and context.uid_domain:
+    if context.claims_domain and "@" not in name and context.uid_domain:
         name = f"{name}@{context.uid_domain}"
     yield Send(Words(1, name))
     reply = yield Receive()
@@ -46,4 +49,5 @@ def server(context: ServerContext) -> Dialog[ServerProof | None]:
     believed = bool(name) and not is_reserved(full)
     if has_name:
         yield Send(Words(int(believed)))
-    return ServerProof(full, principal=full) if believed else None
+    principal = full if context.claims_domain else name
+    return ServerProof(full, principal=principal) if believed else None

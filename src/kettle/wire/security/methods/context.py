@@ -114,6 +114,7 @@ class ClientContext(NamedTuple):
     server_issuer_keys: tuple[str, ...] = ()
     server_version: tuple[int, int, int] = (0, 0, 0)
     uid_domain: str = ""
+    claims_domain: bool = True
 
 
 class ServerContext(NamedTuple):
@@ -131,6 +132,7 @@ class ServerContext(NamedTuple):
     root_is_condor: bool = True
     anonymous_user: str = "CONDOR_ANONYMOUS_USER"
     token_maximum_age_seconds: int = 0
+    claims_domain: bool = True
 
 
 class ClientProof(NamedTuple):
