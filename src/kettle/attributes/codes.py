@@ -162,6 +162,30 @@ class VacateReasonCode(Code):
     StartdRehoming = 1037, "The machine moves to another pool."
 
 
+class TransferSubCode(Code):
+    """Subcodes of codes 12 and 13 that say that a URL plug-in, not the job, is to blame.
+
+    Others of these codes are an errno, or how a plug-in ended in the form of a wait status.
+    """
+
+    PluginNotFound = -1001, "The machine has no plug-in for the kind of URL."
+    PluginNotOperational = -1002, "The machine's plug-in does not work."
+    PluginNotExecuted = -1003, "The plug-in could not be started."
+    PluginSilent = -1004, "The plug-in did not say how its files fared."
+
+
+# Codes from here on, and subcodes from its negative on down, send a job back into the queue.
+VACATE_BASE = 1000
+
+
+def sends_back(code: int, subcode: int) -> bool:
+    """Tell whether an error with these codes sends its job back into the queue: no hold.
+
+    An error without a code does, too.
+    """
+    return code <= 0 or code >= VACATE_BASE or subcode <= -VACATE_BASE
+
+
 class ShadowExit(Code):
     """How an activation ended: the starter's job_exit reason and the shadow's exit status."""
 

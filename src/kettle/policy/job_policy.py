@@ -128,31 +128,32 @@ def duration_deadline(job: ClassAd) -> tuple[float, str, HoldReasonCode] | None:
     """Return when a running job will have run too long: the moment, the sentence, the hold code.
 
     AllowedJobDuration counts from the start of the shadow, AllowedExecuteDuration from the start
-    of the program.
+    of the program or its last checkpoint.
     """
     found = []
     for attribute, since, code, what in (
-        (
-            "AllowedJobDuration",
-            ("JobCurrentStartDate", "ShadowBday"),
-            HoldReasonCode.JobDurationExceeded,
-            "job",
-        ),
-        (
-            "AllowedExecuteDuration",
-            ("JobCurrentStartExecutingDate",),
-            HoldReasonCode.JobExecuteExceeded,
-            "execute",
-        ),
+        ("AllowedJobDuration", _shadow_began, HoldReasonCode.JobDurationExceeded, "job"),
+        ("AllowedExecuteDuration", _went_on, HoldReasonCode.JobExecuteExceeded, "execute"),
     ):
         if attribute not in job:
             continue
-        allowed = job.integer(attribute)
-        started = next((s for s in map(job.integer, since) if s), None)
+        allowed, started = job.integer(attribute), since(job)
         if allowed is not None and allowed >= 0 and started is not None:
             text = f"The job exceeded allowed {what} duration of {_span(allowed)}"
             found.append((float(started + allowed), text, code))
     return min(found, default=None)
+
+
+def _shadow_began(job: ClassAd) -> int | None:
+    return job.integer("JobCurrentStartDate") or job.integer("ShadowBday")
+
+
+def _went_on(job: ClassAd) -> int | None:
+    """Return when the program began, or went on after its last checkpoint was brought away."""
+    began = job.integer("JobCurrentStartExecutingDate")
+    if not began:
+        return None
+    return max(began, job.integer("TransferOutFinished") or 0)
 
 
 def decide_duration(job: ClassAd, now: float) -> Decision:

@@ -7,10 +7,11 @@ and used for all jobs that have the same attributes. The form is `kettle.records
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.records import history
 from kettle.schedd.queue.job_queue import Job
@@ -20,7 +21,9 @@ from kettle.wire.codec import is_private_attribute
 MOST_LAYOUTS = 128
 
 # What is recorded of the beginning of a run.
-_NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "GlobalJobId")
+_NAMES = ("ClusterId", "ProcId", "Owner", "NumShadowStarts", "ShadowBday")
+# What every record of a run's transfer names of its job.
+_TRANSFER_NAMES = ("ClusterId", "ProcId", "Owner", "RemoteHost")
 
 
 class _Layout(NamedTuple):
@@ -65,21 +68,23 @@ class JobRecords:
         )
         return (self.ad_lines(job) + banner).encode("utf-8", "surrogateescape")
 
-    def run(self, kind: str, job: Job, now: int) -> bytes:
+    def run(self, kind: str, job: Job, now: int, more: Sequence[str] = ()) -> bytes:
         """Return the record of a run: SPAWN when it begins, EPOCH when it has ended.
 
-        Runs are counted from 0. Of a beginning only the names are recorded.
+        Runs are counted from 0. Of a beginning only the names are recorded, and `more`; all of the
+        job if that says `all`.
         """
-        ad, run = job.ad, max(0, (job.ad.integer("NumShadowStarts") or 0) - 1)
-        banner = history.render_epoch_banner(
-            kind, cluster=job.id.cluster, proc=job.id.proc, run=run, owner=job.owner, now=now
-        )
-        head = f"EpochAdType = {quote_line(kind)}\nRunInstanceID = {run}\nEpochWriteDate = {now}\n"
-        if kind == "EPOCH":
-            rest = self.ad_lines(job)
-        else:
-            rest = "".join(f"{name} = {ad.text(name)}\n" for name in _NAMES if name in ad)
-        return (head + rest + banner).encode("utf-8", "surrogateescape")
+        whole = kind == "EPOCH" or [name.lower() for name in more] == ["all"]
+        lines = self.ad_lines(job) if whole else _lines(job.ad, (*_NAMES, *more))
+        return _epoch(kind, job, now, lines)
+
+    def transfer(
+        self, kind: str, job: Job, record: ClassAd, now: int, more: Sequence[str] = ()
+    ) -> bytes:
+        """Return the record of a run's transfer, with what it says of its job: `more`, too."""
+        own = "".join(f"{line}\n" for line in record.lines())
+        of_the_job = [name for name in (*_TRANSFER_NAMES, *more) if name not in record]
+        return _epoch(kind, job, now, own + _lines(job.ad, of_the_job))
 
     def _layout_of(self, job: Job) -> _Layout:
         key = (job.id.cluster, tuple(job.ad.own_names()))
@@ -107,3 +112,20 @@ class JobRecords:
             else:
                 before += f"{name} = {ad.text(name)}\n"
         return _Layout(shared, own, before)
+
+
+def _lines(ad: ClassAd, names: Iterable[str]) -> str:
+    """Return the attributes of these names that there are, each once, without secrets."""
+    wanted = {name.lower(): name for name in reversed(tuple(names))}
+    present = [name for name in wanted.values() if name in ad and not is_private_attribute(name)]
+    return "".join(f"{name} = {ad.text(name)}\n" for name in reversed(present))
+
+
+def _epoch(kind: str, job: Job, now: int, lines: str) -> bytes:
+    """Return a record of the epoch history."""
+    run = max(0, (job.ad.integer("NumShadowStarts") or 0) - 1)
+    banner = history.render_epoch_banner(
+        kind, cluster=job.id.cluster, proc=job.id.proc, run=run, owner=job.owner, now=now
+    )
+    head = f"EpochAdType = {quote_line(kind)}\nRunInstanceID = {run}\nEpochWriteDate = {now}\n"
+    return (head + lines + banner).encode("utf-8", "surrogateescape")

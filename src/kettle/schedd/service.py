@@ -26,6 +26,7 @@ from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.negotiation import Refusal, note_autocluster
 from kettle.schedd.queue.actions import Plan
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.scheduler import Scheduler
@@ -338,6 +339,12 @@ class ScheddService:
         """Append an ended run to the epoch history."""
         self.trace(job, Step.SETTLED)
         self.history.append_epoch("EPOCH", job, self.now())
+
+    def record_transfer(self, job_id: JobId, kind: str, record: ClassAd) -> None:
+        """Append what URL plug-ins did in a run to the epoch history."""
+        job = self.queue.jobs.get(job_id)
+        if job is not None and kind in self.settings.epoch_attributes:
+            self.history.append_transfer(kind, job, record, self.now())
 
     def depart(self, job: Job) -> None:
         """Take a finished job out, with those that end at the same time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kettle.config import Config
@@ -102,6 +103,8 @@ class ServiceSettings:
     epoch_history: str
     own_history: str
     own_history_seconds: int
+    # What a record of the epoch history says of its job beside the rest, by kind of record.
+    epoch_attributes: Mapping[str, tuple[str, ...]]
     per_job_history: str
     most_running: int
     alive_seconds: int
@@ -127,6 +130,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         epoch_history=config.get("JOB_EPOCH_HISTORY") or "",
         own_history=str(config[HistoryKnobs.SCHEDD_DAEMON_HISTORY] or ""),
         own_history_seconds=config[HistoryKnobs.SCHEDD_HISTORY_RECORD_INTERVAL],
+        epoch_attributes=_epoch_attributes(config),
         per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
         alive_seconds=_or(config.integer("ALIVE_INTERVAL"), 300),
@@ -143,3 +147,14 @@ def read_service_settings(config: Config) -> ServiceSettings:
 
 def _or(value: int | None, default: int) -> int:
     return default if value is None else value
+
+
+def _epoch_attributes(config: Config) -> dict[str, tuple[str, ...]]:
+    """Read <KIND>_JOB_ATTRS; where a kind of transfer has none, TRANSFER_JOB_ATTRS is meant."""
+    of_transfers = tuple(config.words("TRANSFER_JOB_ATTRS"))
+    found = {"SPAWN": tuple(config.words("SPAWN_JOB_ATTRS"))}
+    for kind in ("INPUT", "OUTPUT", "CHECKPOINT"):
+        name = f"{kind}_JOB_ATTRS"
+        own = config.origin(name) is not None
+        found[kind] = tuple(config.words(name)) if own else of_transfers
+    return found

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode
+from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode, sends_back
 from kettle.classad import ClassAd
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 
@@ -237,7 +237,7 @@ def _requested(request: Request) -> Ending:
 
 
 def _hold_or_requeue(request: Request) -> Ending:
-    if 0 < request.code < int(VacateReasonCode.JobPolicy):
+    if not sends_back(request.code, request.subcode):
         return _held((Last.EVICTED, Last.HELD), request.reason, request.code, request.subcode)
     code = request.code or int(VacateReasonCode.StarterError)
     return _evicted(ShadowExit.SHOULD_REQUEUE, request.reason, code, request.subcode)

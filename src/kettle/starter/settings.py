@@ -12,6 +12,7 @@ from kettle.config import Config
 from kettle.config.hooks import JobHooks, read_job_hooks
 from kettle.starter.account import AccountRules
 from kettle.starter.limits import LimitRules
+from kettle.transfer.plugins import PluginRules
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,8 @@ class StarterSettings:
     ssh_keygen: str = "/usr/bin/ssh-keygen"
     lib: str = ""
     starter_user_log: str = ""
-    transfer_plugins: str = ""
     hooks: JobHooks = field(default_factory=JobHooks)
-    full_debug: bool = False
+    transfer_plugins: PluginRules = field(default_factory=PluginRules)
     max_lease: int = 2400
     version: str = ""
     platform: str = ""
@@ -102,9 +102,12 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         sshd=text("SSHD", "/usr/sbin/sshd"),
         ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
         starter_user_log=text("STARTER_USER_LOG"),
-        transfer_plugins=text("FILETRANSFER_PLUGINS"),
         hooks=read_job_hooks(config),
-        full_debug="D_FULLDEBUG" in text("STARTER_DEBUG").upper(),
+        transfer_plugins=PluginRules(
+            text("FILETRANSFER_PLUGINS"),
+            float(number("MAX_FILE_TRANSFER_PLUGIN_LIFETIME", 72_000)),
+            float(number("MY_POPEN_KEEPALIVE_INTERVAL", 60)),
+        ),
     )
 
 

@@ -40,19 +40,15 @@ class Failure:
 class UrlResult:
     """How a plug-in fared with one URL: `error` is empty if it worked.
 
-    `exit_code` is the plug-in's, negative for a signal.
+    `subcode` is the hold subcode of a failure: an errno, a TransferSubCode, or how the plug-in
+    ended in the form of a wait status.
     """
 
     url: str
     path: str
     size: int = 0
     error: str = ""
-    exit_code: int = 0
-
-    @property
-    def subcode(self) -> int:
-        """The hold subcode: how the plug-in ended, in the form of a wait status."""
-        return self.exit_code << 8 if self.exit_code >= 0 else -self.exit_code
+    subcode: int = 0
 
 
 @dataclass(slots=True)

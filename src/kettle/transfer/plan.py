@@ -303,7 +303,7 @@ def plan_output(
     missing list means that there is nothing but the changed files too, and FailureFiles for a job
     that failed and was to bring its output on success only. `only_streams` is for a
     job that could not run: its streams say why. Raises RefusedError with hold code 12 for
-    entries outside of the sandbox.
+    relative entries that leave the sandbox; an absolute one comes under its last part.
     """
     build = _Builder(view, _Encryption.of(job, "Output"))
     streams = stream_file_names(job)
@@ -321,7 +321,9 @@ def plan_output(
             if is_url(entry):
                 continue
             inside = entry.removeprefix(sandbox.rstrip("/") + "/")
-            check_name(inside, code=12)
+            if not inside.startswith("/"):
+                check_name(inside, code=12)
+            # Elsewhere on its machine a job may have written too: read with its own rights.
             build.add_entry(inside, sandbox, keep_path=keep_path)
     for which, name in streams.items():
         path = posixpath.join(sandbox, name)
@@ -346,6 +348,9 @@ def split_url_outputs(job: ClassAd, plan: Plan) -> tuple[Plan, list[tuple[str, s
     to_urls: list[tuple[str, str, str]] = []
     for item in plan.items:
         target = remap(item.name, remaps)
+        if target is None and isinstance(item, SendFile):
+            # A file that was listed by its whole path may be meant by that.
+            target = remap(item.path, remaps)
         if isinstance(item, SendFile) and item.name not in streams:
             if target is not None and is_url(target):
                 to_urls.append((item.name, target, item.path))

@@ -9,10 +9,12 @@ built-in one (`runtime.url_plugin`) speaks the same contract. Source: wire refer
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from kettle.attributes.codes import TransferSubCode
 from kettle.classad import ClassAd, parse_ads, parse_old_ad, unparse
 from kettle.errors import ClassAdSyntaxError
 from kettle.transfer.outcome import UrlResult
@@ -20,10 +22,11 @@ from kettle.transfer.plan import scheme_of, split_list
 
 # Limit: what a plug-in may print or write about its work.
 MAX_OUTPUT = 4 * 1024 * 1024
-# How long a plug-in may take (MAX_FILE_TRANSFER_PLUGIN_LIFETIME) and a query of its abilities.
-LIFETIME_SECONDS = 72_000
+# How long a query of a plug-in's abilities may take.
 QUERY_SECONDS = 20
 BUILT_IN_METHODS = ("file", "http", "https")
+# The reference's program for these methods.
+BUILT_IN_NAME = "curl_plugin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +39,52 @@ class Plugin:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
-        return self.argv[-1] if len(self.argv) > 1 else self.argv[0]
+        """What messages call it; the built-in one goes by the name of what it stands for."""
+        return BUILT_IN_NAME if len(self.argv) > 1 else self.argv[0]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRules:
+    """What the configuration says of plug-ins; times are seconds."""
+
+    # FILETRANSFER_PLUGINS.
+    configured: str = ""
+    # MAX_FILE_TRANSFER_PLUGIN_LIFETIME: how long one may take.
+    lifetime: float = 72_000.0
+    # MY_POPEN_KEEPALIVE_INTERVAL: how often a line says that one still runs.
+    keepalive: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a plug-in ended. `status` is its exit code, negative for a signal."""
+
+    status: int
+    output: str = ""
+    seconds: int = 0
+    timed_out: bool = False
+    # Whether there was a process at all; if not, `output` says why.
+    started: bool = True
+
+    @property
+    def subcode(self) -> int:
+        """The hold subcode of a failure."""
+        if self.timed_out:
+            return errno.ETIME
+        if not self.started:
+            return int(TransferSubCode.PluginNotExecuted)
+        return self.status << 8 if self.status >= 0 else -self.status
+
+    @property
+    def failed(self) -> bool:
+        """Whether something went wrong, whatever the files' results say."""
+        return self.status != 0 or self.timed_out or not self.started
+
+    def in_words(self) -> str:
+        """Return how it ended."""
+        if self.status < 0:
+            return f"signal {-self.status}"
+        return f"exit code {self.status}"
 
 
 def built_in_plugin(python: str = sys.executable) -> Plugin:
@@ -96,7 +143,8 @@ def plan_runs(
         plugin = choose_plugin(plugins, url)
         if plugin is None:
             text = f"FILETRANSFER: plugin for type {scheme_of(url)} not found!"
-            failed.append(UrlResult(url, path, error=text))
+            code = int(TransferSubCode.PluginNotFound)
+            failed.append(UrlResult(url, path, error=text, subcode=code))
         elif plugin.many and plugin in together:
             together[plugin].append((url, path))
         else:
@@ -124,54 +172,73 @@ def render_requests(pairs: Iterable[tuple[str, str]]) -> str:
     return "".join(f"{unparse(ad)}\n" for ad in ads)
 
 
-def read_results(
-    plugin: Plugin, pairs: Sequence[tuple[str, str]], text: str, exit_status: int
-) -> list[UrlResult]:
-    """Return how each file fared, from the result file and the exit status of the plug-in.
-
-    A file without a result has failed, whatever the exit status says.
-    """
+def read_result_ads(text: str) -> list[ClassAd]:
+    """Return the ads of a result file; none if it is no list of ads."""
     try:
-        ads = list(parse_ads(text[:MAX_OUTPUT])) if text.strip() else []
+        return list(parse_ads(text[:MAX_OUTPUT])) if text.strip() else []
     except ClassAdSyntaxError:
-        ads = []
+        return []
+
+
+def read_results(
+    plugin: Plugin, pairs: Sequence[tuple[str, str]], ads: Sequence[ClassAd], ran: Ran
+) -> list[UrlResult]:
+    """Return how each file fared, from the ads of the result file and the end of the plug-in.
+
+    A file without a result has failed, whatever the exit status says; and where the plug-in failed
+    and no file did, the first one has.
+    """
     by_url: dict[str, ClassAd] = {}
     for ad in ads:
         url = ad.string("TransferUrl") or ad.string("Url")
         if url is not None:
             by_url[url] = ad
-    how = describe_exit(exit_status)
     results = []
     for url, path in pairs:
         found = by_url.get(url)
         if found is None and len(ads) == len(pairs) == 1:
             found = ads[0]
         if found is None:
-            text = f"file transfer plugin {plugin.name} exited ({how}), no valid classads"
-            results.append(UrlResult(url, path, error=text, exit_code=exit_status or 1))
+            results.append(_silent(plugin, url, path, ran, said_something=bool(ads)))
         elif found.boolean("TransferSuccess") is True:
             size = found.integer("TransferFileBytes") or found.integer("TransferTotalBytes") or 0
             results.append(UrlResult(url, path, max(0, size)))
         else:
             said = found.string("TransferError") or f"plugin {plugin.name} gave no reason"
-            results.append(UrlResult(url, path, error=said, exit_code=exit_status or 1))
+            code = ran.subcode or 1 << 8
+            results.append(UrlResult(url, path, error=said, subcode=code))
+    if ran.failed and results and not any(result.error for result in results):
+        results[0] = _silent(plugin, *pairs[0], ran, said_something=True)
     return results
 
 
-def single_result(
-    plugin: Plugin, pair: tuple[str, str], exit_status: int, errors: str, size: int
-) -> UrlResult:
+def _silent(plugin: Plugin, url: str, path: str, ran: Ran, *, said_something: bool) -> UrlResult:
+    """Return the failure of a file of which the plug-in said nothing."""
+    if ran.timed_out:
+        text = f"File transfer plugin {plugin.name} timed out after {ran.seconds} seconds."
+    elif not ran.started:
+        text = f"FILETRANSFER: Failed to execute {plugin.name}: {ran.output}"
+    elif said_something:
+        how = ran.in_words()
+        text = f"File transfer plugin {plugin.name} ended with {how} and no result for {url}"
+        return UrlResult(url, path, error=text, subcode=ran.subcode or 1 << 8)
+    else:
+        text = f"file transfer plugin {plugin.name} exited ({ran.in_words()}), no valid classads"
+        if ran.status >= 0:
+            code = int(TransferSubCode.PluginSilent)
+            return UrlResult(url, path, error=text, subcode=code)
+    return UrlResult(url, path, error=text, subcode=ran.subcode)
+
+
+def single_result(plugin: Plugin, pair: tuple[str, str], ran: Ran, size: int) -> UrlResult:
     """Return how a single file fared, from the exit status and what was printed."""
-    if exit_status == 0:
+    if not ran.failed:
         return UrlResult(*pair, size)
-    said = errors.strip().splitlines()[-1:] or [f"exited ({describe_exit(exit_status)})"]
+    if ran.timed_out or not ran.started:
+        return _silent(plugin, *pair, ran, said_something=False)
+    said = ran.output.strip().splitlines()[-1:] or [f"exited ({ran.in_words()})"]
     text = f"file transfer plugin {plugin.name} failed for {pair[0]}: {said[0][:500]}"
-    return UrlResult(*pair, error=text, exit_code=exit_status)
-
-
-def describe_exit(status: int) -> str:
-    """Return an exit status in words; negative means a signal."""
-    return f"signal {-status}" if status < 0 else f"exit code {status}"
+    return UrlResult(*pair, error=text, subcode=ran.subcode)
 
 
 def plugin_environment(base: Mapping[str, str], job_ad: str, machine_ad: str) -> dict[str, str]:

@@ -123,3 +123,17 @@ def test_an_exit_expression_without_an_answer_holds_the_job() -> None:
 
 def test_periodic_rules_are_asked_at_the_end_too() -> None:
     assert decide_exit(job(PeriodicHold="true"), 1.0).verdict is Verdict.HOLD
+
+
+def test_a_checkpoint_gives_the_program_its_whole_time_again() -> None:
+    ad = job(
+        AllowedExecuteDuration="60", JobCurrentStartExecutingDate="100", TransferOutFinished="150"
+    )
+    deadline = duration_deadline(ad)
+    assert deadline is not None
+    assert deadline[0] == 210.0
+    # That of an earlier run says nothing.
+    ad.insert_text("TransferOutFinished", "50")
+    deadline = duration_deadline(ad)
+    assert deadline is not None
+    assert deadline[0] == 160.0

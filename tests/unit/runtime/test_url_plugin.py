@@ -13,8 +13,14 @@ import pytest
 
 from kettle.classad import parse_ads
 from kettle.runtime.storage import url_plugin
+from kettle.transfer.plugins import (
+    Ran,
+    parse_abilities,
+    read_result_ads,
+    read_results,
+    render_requests,
+)
 from kettle.transfer.plugins import built_in_plugin as built_in
-from kettle.transfer.plugins import parse_abilities, read_results, render_requests
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -101,7 +107,8 @@ def test_many_files_are_moved_with_a_result_for_each(server: str, tmp_path: Path
         ["-infile", str(tmp_path / "in"), "-outfile", str(tmp_path / "results")]
     )
     assert status == 1
-    good, bad = read_results(built_in(), pairs, (tmp_path / "results").read_text(), status)
+    ads = read_result_ads((tmp_path / "results").read_text())
+    good, bad = read_results(built_in(), pairs, ads, Ran(status))
     assert (good.size, good.error) == (12, "")
     assert "404" in bad.error
 

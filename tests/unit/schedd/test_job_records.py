@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kettle.classad import ClassAd
 from kettle.records import history
 from kettle.schedd.job_records import JobRecords
 from kettle.schedd.queue.job_ids import key_of
@@ -21,6 +22,28 @@ def test_a_run_is_recorded_when_it_begins_by_name_and_when_it_ends_in_full() -> 
     assert 'Args = "x"' in epoch.lines
     assert 'Args = "x"' not in spawn.lines
     assert not [line for line in epoch.lines if "secret" in line]
+
+
+def names_of(record: history.Record) -> list[str]:
+    return [line.partition(" = ")[0] for line in record.lines]
+
+
+def test_what_a_beginning_and_a_transfer_say_of_their_job_is_configured() -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1, Args='"x"', Private="1")
+    schedd.queue.update(job.id, {"NumShadowStarts": "1", "RemoteHost": '"slot1@x"', "Iwd": '"/"'})
+    records = JobRecords()
+    ad = ClassAd({"TransferClass": "INPUT", "InputPluginResultList": [], "Iwd": "its own"})
+    data = records.transfer("INPUT", job, ad, NOW, ("Args", "Iwd", "Missing"))
+    data += records.run("SPAWN", job, NOW, ("Args",)) + records.run("SPAWN", job, NOW, ("All",))
+    transfer, spawn, whole = history.read_forwards(data)
+    of_all = ["EpochAdType", "RunInstanceID", "EpochWriteDate"]
+    own = ["TransferClass", "InputPluginResultList", "Iwd"]
+    assert names_of(transfer) == [
+        *of_all, *own, "ClusterId", "ProcId", "Owner", "RemoteHost", "Args",
+    ]  # fmt: skip
+    assert names_of(spawn) == [*of_all, "ClusterId", "ProcId", "Owner", "NumShadowStarts", "Args"]
+    assert "Private" in names_of(whole)
 
 
 def test_a_record_has_every_line_of_its_job_whatever_jobs_were_recorded_before() -> None:

@@ -200,6 +200,19 @@ def test_the_size_limit_is_the_jobs_or_else_the_configured_one() -> None:
     assert size_limit(job(MaxTransferInputMB=1), None, "MaxTransferInputMB", 2) == 1024 * 1024
 
 
+def test_output_listed_by_its_whole_path_comes_under_its_last_part_or_goes_to_a_url() -> None:
+    disk = box(a=b"1")
+    disk.files["/tmp/made"] = b"22"
+    ad = job(TransferOutput="/tmp/made, /box/a")
+    plan = plan_output(ad, disk, "/box", {})
+    assert [item.name for item in plan.items] == ["made", "a"]
+    assert split_url_outputs(ad, plan) == (plan, [])
+    ad["TransferOutputRemaps"] = "/tmp/made=s3://bucket/x"
+    rest, to_urls = split_url_outputs(ad, plan)
+    assert [item.name for item in rest.items] == ["a"]
+    assert to_urls == [("made", "s3://bucket/x", "/tmp/made")]
+
+
 def test_output_for_urls_is_taken_out_of_the_plan() -> None:
     disk = box(a=b"1", b=b"22", _condor_stdout=b"out")
     ad = job(

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+
+import pytest
+
+from kettle.attributes.codes import TransferSubCode, sends_back
 from kettle.classad import ClassAd, parse_ads, unparse
+from kettle.transfer.outcome import UrlResult
+from kettle.transfer.plugin_records import TransferClass, file_record, run_record, split_records
 from kettle.transfer.plugins import (
     Plugin,
+    Ran,
     built_in_plugin,
     choose_plugin,
     many_argv,
     parse_abilities,
     parse_job_plugins,
     plan_runs,
+    read_result_ads,
     read_results,
     render_requests,
     single_argv,
@@ -55,6 +64,7 @@ def test_files_of_one_plug_in_travel_together_where_it_can() -> None:
     ]
     assert [result.url for result in failed] == ["x://e"]
     assert "plugin for type x not found" in failed[0].error
+    assert sends_back(12, failed[0].subcode)
 
 
 def test_commands_are_as_the_contract_says() -> None:
@@ -75,30 +85,90 @@ def result(**values: object) -> str:
     return unparse(ClassAd(values)) + "\n"
 
 
+def judge(pairs: list[tuple[str, str]], text: str, ran: Ran) -> list[UrlResult]:
+    return read_results(CURL, pairs, read_result_ads(text), ran)
+
+
+GOOD = result(TransferUrl="http://a", TransferSuccess=True, TransferFileBytes=7)
+
+
 def test_each_file_has_its_own_result() -> None:
-    text = result(TransferUrl="http://a", TransferSuccess=True, TransferFileBytes=7) + result(
-        TransferUrl="http://b", TransferSuccess=False, TransferError="404"
-    )
+    text = GOOD + result(TransferUrl="http://b", TransferSuccess=False, TransferError="404")
     pairs = [("http://a", "1"), ("http://b", "2"), ("http://c", "3")]
-    good, bad, missing = read_results(CURL, pairs, text, 1)
-    assert bad.subcode == 1 << 8
+    good, bad, missing = judge(pairs, text, Ran(1))
     assert (good.size, good.error) == (7, "")
-    assert (bad.error, bad.exit_code) == ("404", 1)
-    assert missing.error == "file transfer plugin /x/curl exited (exit code 1), no valid classads"
+    assert (bad.error, bad.subcode) == ("404", 1 << 8)
+    assert missing.error.endswith("ended with exit code 1 and no result for http://c")
+    assert missing.subcode == 1 << 8
 
 
 def test_a_plug_in_that_crashed_has_moved_nothing() -> None:
-    [only] = read_results(CURL, [("http://a", "1")], "garbage [", -6)
+    [only] = judge([("http://a", "1")], "garbage [", Ran(-6))
     assert only.subcode == 6
     assert "signal 6" in only.error
-    [silent] = read_results(CURL, [("http://a", "1")], "", 0)
-    assert silent.exit_code == 1
+
+
+@pytest.mark.parametrize("text", ["", "garbage [", "   "])
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_plug_in_that_says_nothing_is_to_blame_and_not_the_job(text: str, status: int) -> None:
+    [silent] = judge([("http://a", "1")], text, Ran(status))
+    assert "no valid classads" in silent.error
+    assert silent.subcode == TransferSubCode.PluginSilent
+    assert sends_back(12, silent.subcode)
+
+
+def test_a_plug_in_that_failed_and_names_no_file_has_failed_with_the_first() -> None:
+    [only] = judge([("http://a", "1")], GOOD, Ran(17))
+    assert only.subcode == 17 << 8
+    assert only.error
+
+
+def test_a_plug_in_that_took_too_long_holds_the_job_with_the_errno_of_that() -> None:
+    late = Ran(-9, seconds=5, timed_out=True)
+    for found in (
+        judge([("http://a", "1")], "", late)[0],
+        single_result(ONE, ("s3://b", ""), late, 0),
+    ):
+        assert found.subcode == errno.ETIME
+        assert "timed out after 5 seconds" in found.error
+        assert not sends_back(12, found.subcode)
+
+
+def test_a_plug_in_that_could_not_be_started_sends_the_job_elsewhere() -> None:
+    absent = Ran(127, "No such file or directory", started=False)
+    [only] = judge([("http://a", "1")], "", absent)
+    assert sends_back(12, only.subcode)
+    assert only.error == "FILETRANSFER: Failed to execute /x/curl: No such file or directory"
 
 
 def test_a_single_file_is_judged_by_the_exit_status() -> None:
-    assert single_result(ONE, ("s3://b", "/f"), 0, "", 5).size == 5
-    failed = single_result(ONE, ("s3://b", "/f"), 3, "some noise\ndenied\n", 0)
+    assert single_result(ONE, ("s3://b", "/f"), Ran(0), 5).size == 5
+    failed = single_result(ONE, ("s3://b", "/f"), Ran(3, "some noise\ndenied\n"), 0)
     assert failed.error == "file transfer plugin /x/one failed for s3://b: denied"
+
+
+def test_what_is_kept_of_a_plug_in_is_what_is_known_of_the_right_type() -> None:
+    said = ClassAd({"TransferUrl": "http://a", "TransferSuccess": "yes", "Spam": 1})
+    said["TransferErrorData"] = [ClassAd({"ErrorType": "Resolution", "Other": 2}), 5]
+    kept = file_record(said)
+    assert unparse(kept) == unparse(
+        ClassAd(
+            {
+                "TransferUrl": "http://a",
+                "TransferErrorData": [ClassAd({"ErrorType": "Resolution"})],
+            }
+        )
+    )
+
+
+def test_runs_and_files_are_told_apart() -> None:
+    run = run_record(CURL, ["ftp://a", "http://b"], TransferClass.OUTPUT, Ran(-9, seconds=3))
+    assert (run.string("Schemes"), run.integer("ExitSignal")) == ("ftp,http", 9)
+    assert run.integer("TransferClass") == 2
+    done = ClassAd({"TransferSuccess": True})
+    files, runs = split_records([run, done, 7])
+    assert (files, runs) == ([done], [run])
+    assert split_records("nonsense") == ([], [])
 
 
 def test_the_jobs_own_plug_ins_are_listed_by_method() -> None:

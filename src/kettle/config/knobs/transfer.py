@@ -89,6 +89,10 @@ class TransferKnobs:
         "72000",
         doc="How long such a program may take, in seconds.",
     )
+    MY_POPEN_KEEPALIVE_INTERVAL = seconds(
+        "60",
+        doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
+    )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
         doc="Most input of a job in MB; negative for no limit.",

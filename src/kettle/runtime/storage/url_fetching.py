@@ -10,26 +10,32 @@ import asyncio
 import contextlib
 import importlib
 import os
+import shlex
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from kettle.config.knob import split_list
+from kettle.runtime.process.inheritance import without_inheritance
 from kettle.transfer.outcome import UrlResult
+from kettle.transfer.plugin_records import TransferClass, file_record, run_record
 from kettle.transfer.plugins import (
-    LIFETIME_SECONDS,
     MAX_OUTPUT,
     QUERY_SECONDS,
     Plugin,
+    PluginRules,
+    Ran,
     built_in_plugin,
     many_argv,
     parse_abilities,
     parse_job_plugins,
     plan_runs,
     query_argv,
+    read_result_ads,
     read_results,
     render_requests,
     single_argv,
@@ -37,19 +43,36 @@ from kettle.transfer.plugins import (
 )
 
 if TYPE_CHECKING:
+    from kettle.classad import ClassAd
     from kettle.runtime.process.processes import Child, Processes, SystemProcesses
 
+# Limit: what is logged of the output of a plug-in that failed.
+_LOGGED = 16 * 1024
 # (arguments, working directory, output descriptor) -> the built-in plug-in, running.
 RunBuiltIn = Callable[[Sequence[str], str, int], "Child"]
 # (argv, environment, working directory, descriptors) -> the running program.
 Spawn = Callable[[Sequence[str], Mapping[str, str], str, Mapping[int, int]], "Child"]
 
 
+class Told(Protocol):
+    """Where it is told what plug-ins do."""
+
+    def __call__(self, text: str) -> None:
+        """Take a line that is always wanted."""
+
+    def full(self, text: str) -> None:
+        """Take a line that D_FULLDEBUG asks for."""
+
+    def debug(self, category: str, text: str, *, level: int = 1) -> None:
+        """Take a line of a category."""
+
+
 class UrlFetcher:
     """The plug-ins that one job may use.
 
-    `configured` is FILETRANSFER_PLUGINS, `of_the_job` TransferPlugins; the job's come first, the
-    built-in one last. Programs that do not exist or answer nothing sensible are passed over.
+    `of_the_job` is TransferPlugins; the job's come first, then the configured ones, the built-in
+    one last. Programs that do not exist or answer nothing sensible are passed over. `records` are
+    the ads about runs and files so far.
     """
 
     def __init__(
@@ -58,15 +81,18 @@ class UrlFetcher:
         environment: Mapping[str, str],
         scratch: str,
         *,
-        configured: str = "",
+        rules: PluginRules,
         of_the_job: str | None = None,
         run_built_in: RunBuiltIn | None = None,
+        log: Told | None = None,
     ) -> None:
         self._run_built_in = run_built_in
+        self._rules = rules
+        self._log = log
+        self.records: list[ClassAd] = []
         self._spawn = spawn
         self._environment = environment
         self._scratch = scratch
-        self._configured = configured
         self._of_the_job = of_the_job
         self._known: list[Plugin] | None = None
 
@@ -78,7 +104,7 @@ class UrlFetcher:
                 path = os.path.join(self._scratch, os.path.basename(program))
                 asked = await self._ask(path)
                 known.append(Plugin((path,), methods, asked is None or asked.many))
-            for program in split_list(self._configured):
+            for program in split_list(self._rules.configured):
                 plugin = await self._ask(program)
                 if plugin is not None:
                     known.append(plugin)
@@ -88,46 +114,69 @@ class UrlFetcher:
 
     async def fetch(self, wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
         """Bring every (url, path); the results are in no particular order."""
-        return await self._move(wanted, upload=False)
+        return await self._move(wanted, TransferClass.INPUT)
 
-    async def put(self, wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
+    async def put(
+        self, wanted: Sequence[tuple[str, str]], kind: TransferClass = TransferClass.OUTPUT
+    ) -> list[UrlResult]:
         """Send every (url, path) there; the results are in no particular order."""
-        return await self._move(wanted, upload=True)
+        return await self._move(wanted, kind)
 
-    async def _move(self, wanted: Sequence[tuple[str, str]], *, upload: bool) -> list[UrlResult]:
+    async def _move(
+        self, wanted: Sequence[tuple[str, str]], kind: TransferClass
+    ) -> list[UrlResult]:
         runs, results = plan_runs(await self.plugins(), wanted)
+        upload = kind is not TransferClass.INPUT
         for plugin, pairs in runs:
             if plugin.many:
-                results += await self._run_many(plugin, pairs, upload=upload)
+                results += await self._run_many(plugin, pairs, kind)
             else:
-                results.append(await self._run_one(plugin, pairs[0], upload=upload))
+                argv = single_argv(plugin, *pairs[0], upload=upload)
+                ran = await self._work(plugin, argv, "")
+                results.append(single_result(plugin, pairs[0], ran, _size(pairs[0][1])))
         return results
 
     async def _run_many(
-        self, plugin: Plugin, pairs: list[tuple[str, str]], *, upload: bool
+        self, plugin: Plugin, pairs: list[tuple[str, str]], kind: TransferClass
     ) -> list[UrlResult]:
         base = os.path.join(self._scratch, f".url_plugin.{os.getpid()}.{abs(hash(plugin.argv))}")
         requests, answers = f"{base}.in", f"{base}.out"
         try:
-            _write(requests, render_requests(pairs))
+            asked = render_requests(pairs)
+            _write(requests, asked)
+            upload = kind is not TransferClass.INPUT
             argv = many_argv(plugin, requests, answers, upload=upload)
-            status, _ = await self._run(argv, LIFETIME_SECONDS)
-            return read_results(plugin, pairs, _read(answers), status)
+            ran = await self._work(plugin, argv, asked)
+            ads = read_result_ads(_read(answers))
+            self.records.append(run_record(plugin, (url for url, _ in pairs), kind, ran))
+            self.records += map(file_record, ads)
+            return read_results(plugin, pairs, ads, ran)
         finally:
             for path in (requests, answers):
                 with contextlib.suppress(OSError):
                     os.unlink(path)
 
-    async def _run_one(self, plugin: Plugin, pair: tuple[str, str], *, upload: bool) -> UrlResult:
-        argv = single_argv(plugin, *pair, upload=upload)
-        status, output = await self._run(argv, LIFETIME_SECONDS)
-        return single_result(plugin, pair, status, output, _size(pair[1]))
+    async def _work(self, plugin: Plugin, argv: Sequence[str], asked: str) -> Ran:
+        """Run a plug-in to move files, and tell of it."""
+        log = self._log
+        if log is not None:
+            log.full(f"FILETRANSFER: invoking: {shlex.join(argv)}")
+            if asked:
+                log.full(f"FILETRANSFER: with plugin input: {asked.replace(chr(10), '')}")
+        ran = await self._run(argv, self._rules.lifetime)
+        if log is not None:
+            log(f"FILETRANSFER: plugin {plugin.name}: {ran.in_words()}")
+            if ran.timed_out:
+                log(f"FILETRANSFER: plugin {plugin.name} was killed after {ran.seconds} seconds.")
+            if ran.failed and ran.output:
+                log(f"FILETRANSFER: plugin {plugin.name} said: {ran.output[-_LOGGED:].strip()}")
+        return ran
 
     async def _ask(self, program: str) -> Plugin | None:
         if not os.access(program, os.X_OK):
             return None
-        status, output = await self._run(query_argv(program), QUERY_SECONDS)
-        return parse_abilities(program, output) if status == 0 else None
+        ran = await self._run(query_argv(program), QUERY_SECONDS)
+        return None if ran.failed else parse_abilities(program, ran.output)
 
     def _start(self, argv: Sequence[str], descriptors: Mapping[int, int]) -> Child:
         own = built_in_plugin().argv
@@ -135,28 +184,50 @@ class UrlFetcher:
             return self._run_built_in(argv[len(own) :], self._scratch, descriptors[1])
         return self._spawn(argv, self._environment, self._scratch, descriptors)
 
-    async def _run(self, argv: Sequence[str], seconds: float) -> tuple[int, str]:
-        """Run a program and return its exit code (negative: signal) and what it printed."""
+    async def _run(self, argv: Sequence[str], seconds: float) -> Ran:
+        """Run a program to its end, or kill it when its time is over."""
+        began = time.monotonic()
         with tempfile.TemporaryFile() as output:
             descriptors = {1: output.fileno(), 2: output.fileno()}
             try:
                 child = self._start(argv, descriptors)
             except OSError as error:
-                return 127, f"{argv[0]}: {error.strerror}"
-            try:
-                async with asyncio.timeout(seconds):
-                    status = await child.wait()
-            except TimeoutError:
+                return Ran(127, error.strerror or str(error), started=False)
+            timed_out = not await self._ends_in_time(child, seconds)
+            if timed_out:
                 child.signal(9)
-                status = await child.wait()
+            status = await child.wait()
             output.seek(0)
             text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
-        return os.waitstatus_to_exitcode(status), text
+        took = int(time.monotonic() - began)
+        return Ran(os.waitstatus_to_exitcode(status), text, took, timed_out=timed_out)
+
+    async def _ends_in_time(self, child: Child, seconds: float) -> bool:
+        """Wait for a program, and now and then say that it still runs."""
+        end = asyncio.ensure_future(child.wait())
+        left = seconds
+        try:
+            while left > 0:
+                wait = min(left, max(1.0, self._rules.keepalive))
+                done, _ = await asyncio.wait({end}, timeout=wait)
+                if done:
+                    return True
+                left -= wait
+                if self._log is not None and left > 0:
+                    self._log.debug("D_TEST", "wait_for_output() callback (multi)")
+            return False
+        finally:
+            end.cancel()
 
 
 def search_path() -> str:
     """Return where plug-ins find programs: where this daemon does, as the reference has it."""
     return os.environ.get("PATH", os.defpath)
+
+
+def inherited_environment(home: str) -> dict[str, str]:
+    """Return what a plug-in has of this daemon's environment, as the reference has it."""
+    return {"PATH": search_path(), **without_inheritance(os.environ), "HOME": home}
 
 
 async def served_methods(processes: Processes, configured: str, cwd: str) -> tuple[str, ...]:
@@ -177,7 +248,8 @@ async def served_methods(processes: Processes, configured: str, cwd: str) -> tup
             argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
         )
 
-    fetcher = UrlFetcher(spawn, {"PATH": search_path()}, cwd, configured=configured)
+    environment = inherited_environment(os.environ.get("HOME", "/"))
+    fetcher = UrlFetcher(spawn, environment, cwd, rules=PluginRules(configured))
     plugins = (await fetcher.plugins())[:-1]
     return tuple(dict.fromkeys(method for one in plugins for method in sorted(one.methods)))
 

@@ -91,7 +91,11 @@ def _open(url: str, scheme: str) -> IO[bytes]:
 def put(url: str, path: str) -> int:
     """Send a file to a URL and return its size; TransferError if it cannot be."""
     parts = urllib.parse.urlsplit(url)
-    size = os.path.getsize(path)
+    try:
+        size = os.path.getsize(path)
+    except OSError as error:
+        why = error.strerror or error
+        raise TransferError(f"could not open local file {path}: {why}") from error
     if parts.scheme == "file":
         target = urllib.parse.unquote(parts.path)
         os.makedirs(os.path.dirname(target) or "/", exist_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -95,10 +95,19 @@ class HistoryFiles:
 
     def append_epoch(self, kind: str, job: Job, now: int) -> None:
         """Write that a run of a job began (SPAWN) or ended (EPOCH)."""
+        more = self.settings.epoch_attributes.get(kind, ())
+        self._append_epoch(job, now, lambda: self._records.run(kind, job, now, more))
+
+    def append_transfer(self, kind: str, job: Job, record: ClassAd, now: int) -> None:
+        """Write what URL plug-ins did in a run of a job (INPUT, OUTPUT or CHECKPOINT)."""
+        more = self.settings.epoch_attributes.get(kind, ())
+        self._append_epoch(job, now, lambda: self._records.transfer(kind, job, record, now, more))
+
+    def _append_epoch(self, job: Job, now: int, render: Callable[[], bytes]) -> None:
         if not self.settings.epoch_history:
             return
         try:
-            self._epochs.append(lambda _: self._records.run(kind, job, now), now)
+            self._epochs.append(lambda _: render(), now)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
 

@@ -33,11 +33,13 @@ from kettle.wire.messages.shadow_host import (
     SignalShadow,
     StartShadow,
     StopHost,
+    TransferRecord,
     UpdateJob,
     read_host_message,
 )
 
 if TYPE_CHECKING:
+    from kettle.classad import ClassAd
     from kettle.runtime.context import Runtime
     from kettle.runtime.process.processes import Child
     from kettle.schedd.claims import Claim
@@ -92,6 +94,10 @@ class Schedd(Protocol):
     @property
     def scheduler(self) -> Reports:
         """Who is told."""
+        ...
+
+    def record_transfer(self, job_id: JobId, kind: str, record: ClassAd) -> None:
+        """Append what URL plug-ins did in a run to the epoch history."""
         ...
 
 
@@ -361,6 +367,8 @@ class ShadowHosts:
                 self._schedd.scheduler.on_job_update(_job_of(message), message.attributes)
             elif isinstance(message, ShadowExited):
                 self._on_exit(host, message)
+            elif isinstance(message, TransferRecord):
+                self._schedd.record_transfer(_job_of(message), message.kind, message.record)
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
 

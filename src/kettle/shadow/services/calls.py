@@ -22,6 +22,7 @@ from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
 from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
+from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_nothing
 from kettle.shadow.shadow_machine import Event
 from kettle.wire.codec import is_private_attribute
@@ -115,6 +116,7 @@ def _answer_begin(shadow: Run, call: Call) -> Reply:
 
 
 async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
+    record_plugins(shadow, call.info)
     shadow.note_report(call.info)
     await shadow.note_job_state(call.info)
     return call.answer(0)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
 from kettle.starter.outcome import told_code
+from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     SANDBOX_MANIFEST,
@@ -26,7 +27,7 @@ from kettle.transfer.checkpoints import (
 )
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import ReportUrl, SendFile
-from kettle.transfer.outcome import Outcome, UrlResult
+from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import (
     Catalogue,
     Landing,
@@ -37,7 +38,7 @@ from kettle.transfer.plan import (
     size_limit,
     split_url_outputs,
 )
-from kettle.transfer.plugins import plugin_environment
+from kettle.transfer.plugin_records import TransferClass
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
@@ -47,10 +48,10 @@ from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
+    from kettle.runtime.logs import Log
     from kettle.runtime.process.privileges import Privileges
-    from kettle.runtime.process.processes import Child, SystemProcesses
+    from kettle.runtime.process.processes import SystemProcesses
     from kettle.runtime.sockets.stream import Stream
-    from kettle.runtime.storage.url_fetching import UrlFetcher
     from kettle.starter.sandbox import Sandbox
     from kettle.starter.services.sandbox import SandboxKeeper
     from kettle.starter.services.shadow import ShadowLink
@@ -89,6 +90,11 @@ class World(Protocol):
     @property
     def settings(self) -> StarterSettings:
         """What the configuration says."""
+        ...
+
+    @property
+    def log(self) -> Log:
+        """The starter's log."""
         ...
 
     async def connect(
@@ -189,6 +195,7 @@ class SandboxTransfer:
         scratch, files = starter.sandbox.scratch, starter.keeper.files
         remaps = tuple(parse_remaps(starter.job.string("TransferInputRemaps")))
         landing = Landing(scratch, {}, remaps, code)
+        plugins = JobPlugins(starter)
         try:
             stream = await self._connect(Command.FILETRANS_UPLOAD)
             try:
@@ -198,13 +205,14 @@ class SandboxTransfer:
                         landing.path_for,
                         files,
                         self._terms(stream, code, limit),
-                        fetch=lambda wanted: self._plugins().fetch(wanted),
+                        fetch=plugins.fetch,
                     )
                 )
             finally:
                 stream.close()
         except WireError as error:
             raise TransferFailed(f"input transfer broke: {error}", code, try_again=True) from error
+        await plugins.report(TransferClass.INPUT)
         self.bytes_received += outcome.bytes
         self._check(outcome, code)
         self.check_restored()
@@ -235,7 +243,7 @@ class SandboxTransfer:
         reports: list[ReportUrl] = []
         if final:
             plan, to_urls = split_url_outputs(self._starter.job, plan)
-            reports = await self._put_to_urls(to_urls)
+            reports = await JobPlugins(self._starter).put(to_urls, TransferClass.OUTPUT)
         await self._send(plan, reports, final=final)
 
     async def send_checkpoint(self, number: int) -> None:
@@ -258,7 +266,7 @@ class SandboxTransfer:
                 f"the checkpoint cannot be read: {error}", 0, try_again=True
             ) from error
         to_urls = [(item.name, f"{place}/{item.name}", item.path) for item in files]
-        reports = await self._put_to_urls(to_urls)
+        reports = await JobPlugins(self._starter).put(to_urls, TransferClass.CHECKPOINT)
         failed = next((report for report in reports if not report.success), None)
         if failed is not None:
             text = f"uploading {failed.name} to {failed.destination}: {failed.error}"
@@ -335,62 +343,6 @@ class SandboxTransfer:
         self.bytes_sent += outcome.bytes
         self.spooled = [item.name for item in plan.items if not item.name.startswith("_condor_")]
         self._check(outcome, code)
-
-    def _plugins(self) -> UrlFetcher:
-        """Return the plug-ins of this job; they run in scratch, as the job's user."""
-        from kettle.runtime.storage.url_fetching import (
-            UrlFetcher,
-            fork_built_in,
-            search_path,
-        )
-
-        starter = self._starter
-        world, box = starter.world, starter.sandbox
-        account = starter.keeper.account
-
-        def spawn(
-            argv: Sequence[str],
-            environment: Mapping[str, str],
-            cwd: str,
-            descriptors: Mapping[int, int],
-        ) -> Child:
-            with world.privileges.as_job(account):
-                return world.processes.spawn(
-                    argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
-                )
-
-        def run_built_in(arguments: Sequence[str], cwd: str, output: int) -> Child:
-            def become() -> None:
-                world.privileges.become(account)
-
-            return fork_built_in(world.processes, become, arguments, cwd, output)
-
-        environment = plugin_environment(
-            {"PATH": search_path(), "HOME": account.home}, box.job_ad, box.machine_ad
-        )
-        return UrlFetcher(
-            spawn,
-            environment,
-            box.scratch,
-            configured=world.settings.transfer_plugins,
-            of_the_job=starter.job.string("TransferPlugins"),
-            run_built_in=run_built_in,
-        )
-
-    async def _put_to_urls(self, to_urls: Sequence[tuple[str, str, str]]) -> list[ReportUrl]:
-        """Send files, (name, URL, path) each, to their URLs; return a report for each of them."""
-        if not to_urls:
-            return []
-        results = await self._plugins().put([(url, path) for _, url, path in to_urls])
-        fared = {(result.url, result.path): result for result in results}
-        reports = []
-        for name, url, path in to_urls:
-            silent = UrlResult(url, path, error="the plug-in said nothing of it", exit_code=1)
-            one = fared.get((url, path), silent)
-            reports.append(
-                ReportUrl(name, url, success=not one.error, error=one.error, subcode=one.subcode)
-            )
-        return reports
 
     def _check(self, outcome: Outcome, code: int) -> None:
         failure = outcome.failure

@@ -348,6 +348,7 @@ def _wire_rows() -> Iterator[Decoder]:
         (
             _composed(shadow_host.StartShadow(1, 0, "<1.2.3.4:5>", _AD, _AD)),
             _composed(shadow_host.UpdateJob(1, 0, {"A": "1"})),
+            _composed(shadow_host.TransferRecord(1, 0, "INPUT", _AD)),
         ),
     )
     yield Decoder(

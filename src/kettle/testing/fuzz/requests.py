@@ -19,10 +19,13 @@ from kettle.submit.requests import parse_size
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.transfer.plan import parse_remaps, remap
+from kettle.transfer.plugin_records import file_record
 from kettle.transfer.plugins import (
     Plugin,
+    Ran,
     parse_abilities,
     parse_job_plugins,
+    read_result_ads,
     read_results,
 )
 from kettle.wire.ccb import read_answer
@@ -79,7 +82,10 @@ def _read_plugin(data: bytes) -> None:
     text = _text(data)
     parse_job_plugins(text)
     parse_abilities("/bin/plugin", text)
-    read_results(_PLUGIN, [("http://a/b", "/box/b")], text, len(data) % 3)
+    ads = read_result_ads(text)
+    read_results(_PLUGIN, [("http://a/b", "/box/b")], ads, Ran(len(data) % 3))
+    for ad in ads:
+        file_record(ad)
 
 
 def _read_marks(data: bytes) -> None:

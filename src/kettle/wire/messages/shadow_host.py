@@ -90,6 +90,13 @@ class HostReady(HostMessage, word=13):
     """The host is ready for shadows."""
 
 
+class TransferRecord(JobMessage, word=14):
+    """What URL plug-ins did for a run, for the epoch history; `kind` is the kind of record."""
+
+    kind: str = string()
+    record: ClassAd = ad()
+
+
 WORDS: dict[int, type[HostMessage]] = {
     int(kind.word): kind
     for kind in (
@@ -102,6 +109,7 @@ WORDS: dict[int, type[HostMessage]] = {
         UpdateJob,
         ShadowExited,
         HostReady,
+        TransferRecord,
     )
     if kind.word is not None
 }

@@ -1,0 +1,153 @@
+"""The URL plug-ins of one job: run in scratch as the job's user, and reported to the shadow.
+
+What they are asked and what they answer is `kettle.transfer.plugins`', the running of programs
+`runtime.storage.url_fetching`'s, which is loaded only by jobs that have URLs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from kettle.classad import ClassAd
+from kettle.starter import syscalls
+from kettle.transfer.items import ReportUrl
+from kettle.transfer.outcome import UrlResult
+from kettle.transfer.plugin_records import TransferClass
+from kettle.transfer.plugins import plugin_environment
+from kettle.wire.messages import syscalls as calls
+
+if TYPE_CHECKING:
+    from kettle.runtime.logs import Log
+    from kettle.runtime.process.privileges import Privileges
+    from kettle.runtime.process.processes import Child, SystemProcesses
+    from kettle.runtime.storage.url_fetching import UrlFetcher
+    from kettle.starter.sandbox import Sandbox
+    from kettle.starter.services.sandbox import SandboxKeeper
+    from kettle.starter.services.shadow import ShadowLink
+    from kettle.starter.settings import StarterSettings
+
+
+class World(Protocol):
+    """What plug-ins need of the starter's surroundings."""
+
+    @property
+    def privileges(self) -> Privileges:
+        """The accounts, and the switches between them."""
+        ...
+
+    @property
+    def processes(self) -> SystemProcesses:
+        """Where they are run."""
+        ...
+
+    @property
+    def settings(self) -> StarterSettings:
+        """What the configuration says."""
+        ...
+
+    @property
+    def log(self) -> Log:
+        """Where it is told what they do."""
+        ...
+
+
+class Starter(Protocol):
+    """What plug-ins need of the job's starter."""
+
+    job: ClassAd
+    shadow: ShadowLink
+    sandbox: Sandbox
+
+    @property
+    def world(self) -> World:
+        """Its surroundings."""
+        ...
+
+    @property
+    def keeper(self) -> SandboxKeeper:
+        """The sandbox on disk."""
+        ...
+
+
+class JobPlugins:
+    """The plug-ins of one transfer of one job."""
+
+    def __init__(self, starter: Starter) -> None:
+        self._starter = starter
+        self._fetcher: UrlFetcher | None = None
+
+    async def fetch(self, wanted: Sequence[tuple[str, str]]) -> list[UrlResult]:
+        """Bring every (URL, path)."""
+        return await self._made().fetch(wanted)
+
+    async def put(
+        self, to_urls: Sequence[tuple[str, str, str]], kind: TransferClass
+    ) -> list[ReportUrl]:
+        """Send files, (name, URL, path) each, to their URLs; return a report for each of them."""
+        if not to_urls:
+            return []
+        results = await self._made().put([(url, path) for _, url, path in to_urls], kind)
+        await self.report(kind)
+        fared = {(result.url, result.path): result for result in results}
+        reports = []
+        for name, url, path in to_urls:
+            silent = UrlResult(url, path, error="the plug-in said nothing of it", subcode=1 << 8)
+            one = fared.get((url, path), silent)
+            reports.append(
+                ReportUrl(name, url, success=not one.error, error=one.error, subcode=one.subcode)
+            )
+        return reports
+
+    async def report(self, kind: TransferClass) -> None:
+        """Tell the shadow what the plug-ins did, if there was anything."""
+        if self._fetcher is None or not self._fetcher.records:
+            return
+        ad = ClassAd({kind.list_name: self._fetcher.records})
+        await self._starter.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(ad)))
+
+    def _made(self) -> UrlFetcher:
+        if self._fetcher is None:
+            self._fetcher = self._make()
+        return self._fetcher
+
+    def _make(self) -> UrlFetcher:
+        from kettle.runtime.storage.url_fetching import (
+            UrlFetcher,
+            fork_built_in,
+            inherited_environment,
+        )
+
+        starter = self._starter
+        world, box = starter.world, starter.sandbox
+        account = starter.keeper.account
+
+        def spawn(
+            argv: Sequence[str],
+            environment: Mapping[str, str],
+            cwd: str,
+            descriptors: Mapping[int, int],
+        ) -> Child:
+            with world.privileges.as_job(account):
+                return world.processes.spawn(
+                    argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
+                )
+
+        def run_built_in(arguments: Sequence[str], cwd: str, output: int) -> Child:
+            def become() -> None:
+                world.privileges.become(account)
+
+            return fork_built_in(world.processes, become, arguments, cwd, output)
+
+        environment = plugin_environment(
+            inherited_environment(account.home), box.job_ad, box.machine_ad
+        )
+        return UrlFetcher(
+            spawn,
+            environment,
+            box.scratch,
+            rules=world.settings.transfer_plugins,
+            of_the_job=starter.job.string("TransferPlugins"),
+            run_built_in=run_built_in,
+            log=world.log,
+        )

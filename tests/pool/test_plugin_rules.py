@@ -1,0 +1,110 @@
+"""URL plug-ins that are missing, mute or slow, and what is recorded of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.records import history
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import Jobs, submit, wait_until
+
+pytestmark = pytest.mark.timeout(120)
+
+SMALL = "request_cpus = 1\nrequest_memory = 10MB\nrequest_disk = 1MB\nshould_transfer_files = yes\n"
+PLUGIN = """#!/bin/sh
+if [ "$1" = -classad ]; then
+  echo 'PluginType = "FileTransfer"'
+  echo 'SupportedMethods = "odd"'
+  echo 'MultipleFileSupport = true'
+  exit 0
+fi
+url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
+case $url in
+  *slow*) sleep 60 ;;
+  *mute*) exit 0 ;;
+esac
+echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; Spam = 1; TransferFileBytes = 3 ]" > "$4"
+"""
+
+
+@pytest.fixture(scope="module")
+def pool(work_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    plugin = work_folder / "odd.sh"
+    plugin.write_text(PLUGIN)
+    plugin.chmod(0o755)
+    text = (
+        f"FILETRANSFER_PLUGINS = {plugin}\nMAX_FILE_TRANSFER_PLUGIN_LIFETIME = 2\n"
+        "MY_POPEN_KEEPALIVE_INTERVAL = 1\nSTARTER_DEBUG = D_FULLDEBUG D_TEST\n"
+        "INPUT_JOB_ATTRS = JobUniverse\n"
+    )
+    with personal_pool(tmp_path_factory.mktemp("rules"), text) as pool:
+        yield pool
+
+
+def fetch(pool: PersonalPool, work: Path, lines: str) -> Jobs:
+    return submit(
+        pool, work, f"executable = /bin/true\ntransfer_executable = false\n{SMALL}{lines}\nqueue\n"
+    )
+
+
+def records(pool: PersonalPool, jobs: Jobs, kind: str) -> list[dict[str, str]]:
+    """Return the lines of the epoch history's records of a kind, by name."""
+    data = Path(pool.folder, "spool", "epoch_history").read_bytes()
+    found = []
+    for record in history.read_forwards(data):
+        if record.kind == kind and record.fields["ClusterId"] == str(jobs.cluster):
+            pairs = (line.partition(" = ") for line in record.lines)
+            found.append({name: value for name, _, value in pairs})
+    return found
+
+
+@pytest.mark.parametrize(("url", "subcode"), [("nobody://x", "-1001"), ("odd://mute", "-1004")])
+def test_a_machine_without_a_plug_in_that_works_sends_the_job_back_into_the_queue(
+    pool: PersonalPool, work: Path, url: str, subcode: str
+) -> None:
+    wish = f'+TransferInput = NumShadowStarts > 1 ? "" : "{url}"'
+    jobs = fetch(pool, work, f"{wish}\nrequirements = true || TARGET.HasFileTransferPluginMethods")
+    jobs.wait_for(5, 30)
+    text = jobs.log.read_text()
+    assert "012 (" not in text
+    assert re.search(rf"\tCode 13 Subcode {subcode}\n", text), text
+
+
+def test_a_plug_in_that_takes_too_long_is_killed_and_holds_the_job(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = fetch(pool, work, "transfer_input_files = odd://slow")
+    jobs.wait_for(12, 30)
+    text = jobs.log.read_text()
+    assert "timed out after 2 seconds" in text
+    assert "\tCode 13 Subcode 62\n" in text
+    [log] = Path(pool.folder, "log").glob("StarterLog.slot1_1")
+    wait_until(lambda: "wait_for_output() callback (multi)" in log.read_text(), 10)
+
+
+def test_what_plug_ins_did_is_in_the_epoch_history(pool: PersonalPool, work: Path) -> None:
+    jobs = fetch(pool, work, "transfer_input_files = odd://good")
+    jobs.wait_for(5, 30)
+    [record] = records(pool, jobs, "INPUT")
+    assert record["TransferClass"] == '"INPUT"'
+    assert record["JobUniverse"] == "5"
+    assert "NumShadowStarts" not in record
+    assert 'TransferUrl = "odd://good"' in record["InputPluginResultList"]
+    assert "Spam" not in record["InputPluginResultList"]
+    runs = record["InputPluginInvocations"]
+    assert 'PluginBasename = "odd.sh"' in runs
+    assert 'Schemes = "odd"' in runs
+    assert "ExitCode = 0" in runs
+
+
+def test_an_absolute_output_file_comes_back_under_its_last_part(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = fetch(pool, work, "transfer_output_files = /etc/hostname")
+    jobs.wait_for(5, 30)
+    assert (work / "hostname").read_text() == Path("/etc/hostname").read_text()
