@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.errors import LocalProtocolError, RemoteProtocolError
-from kettle.wire.channel import Channel
+from kettle.wire.channel import SENT_BODY, Channel
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.messages import (  # noqa: F401 - defining them is what fills the table
     accounting,
@@ -183,3 +183,60 @@ def test_numbers_beyond_64_bits_are_our_own_mistake() -> None:
         except LocalProtocolError:
             continue
         raise AssertionError(number)
+
+
+@given(
+    st.lists(st.binary(max_size=300) | st.just(bytes(SENT_BODY + 5)), max_size=12),
+    st.lists(st.integers(1, 700), min_size=1, max_size=5),
+    st.booleans(),
+    st.none() | st.integers(0, 5000),
+)
+@settings(deadline=None)
+def test_many_messages_at_once_are_the_same_as_one_by_one(
+    bodies: list[bytes], cuts: list[int], encrypted: bool, damaged: int | None
+) -> None:
+    alone, together, receiver, other = (Channel(random.Random(1).randbytes) for _ in range(4))
+    if encrypted:
+        for channel in (alone, together, receiver, other):
+            channel.start_encryption(bytes(32))
+    stream = bytearray(b"".join(map(alone.encode_body, bodies)))
+    half = len(bodies) // 2
+    assert together.encode_bodies(bodies[:half]) + together.encode_bodies(bodies[half:]) == stream
+    if damaged is not None and stream:
+        stream[damaged % len(stream)] ^= 1
+    got: list[bytes | None] = []
+    expected: list[bytes | None] = []
+    position = turn = 0
+    while position < len(stream):
+        # A few long ones, so that large messages do not take long.
+        size = cuts[turn % len(cuts)] * (1 if len(stream) < 10_000 else 1000)
+        for channel in (receiver, other):
+            channel.receive(stream[position : position + size])
+        turn += 1
+        position += size
+        got += _all_bodies(receiver)
+        expected += _one_by_one(other)
+        if None in got or None in expected:
+            break
+    assert got == expected
+
+
+def _all_bodies(channel: Channel) -> list[bytes | None]:
+    """Return what has come; None at the end tells of an error."""
+    found: list[bytes | None] = []
+    try:
+        while bodies := channel.next_bodies():
+            found += bodies
+    except RemoteProtocolError:
+        found.append(None)
+    return found
+
+
+def _one_by_one(channel: Channel) -> list[bytes | None]:
+    found: list[bytes | None] = []
+    try:
+        while (message := channel.next_message()) is not None:
+            found.append(message.rest())
+    except RemoteProtocolError:
+        found.append(None)
+    return found

@@ -85,6 +85,11 @@ class ClassAd:
             return [_usual_name[key] for key in self.table]
         return [names.get(key) or _usual_name[key] for key in self.table]
 
+    @property
+    def spelled_as_usual(self) -> bool:
+        """Whether `table`'s keys alone say how the ad's own names are spelled."""
+        return self._names is None
+
     def names(self) -> list[str]:
         """Return the names of all attributes, those of the chained ad after the ad's own."""
         if self.parent is None:

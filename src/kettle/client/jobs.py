@@ -11,14 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from kettle.attributes.codes import ActionResult, JobAction
 from kettle.classad import ClassAd
 from kettle.client.connector import Connector
+from kettle.client.stream import BlockingStream
 from kettle.errors import RefusedError
 from kettle.structs import Struct
+from kettle.wire.ad_shapes import AdRun, each_ad
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
     ActOnJobs,
     ActOnJobsConfirm,
     QueryHistory,
     QueryJobAds,
+    has_last,
     is_last,
 )
 from kettle.wire.similar_ads import SimilarAds
@@ -39,7 +42,10 @@ REASON_ATTRIBUTES = {
 
 
 class JobAds:
-    """The answer to a job query: iterate over it; `summary` is there once it has been read."""
+    """The answer to a job query: iterate over it; `summary` is there once it has been read.
+
+    `runs` is the same answer with neighbours that have the same names together.
+    """
 
     def __init__(self, connector: Connector, address: Sinful, query: ClassAd) -> None:
         self._connector = connector
@@ -48,17 +54,31 @@ class JobAds:
         self.summary = ClassAd()
 
     def __iter__(self) -> Iterator[ClassAd]:
+        return each_ad(self.runs())
+
+    def runs(self) -> Iterator[ClassAd | AdRun]:
+        """Ask, and yield single ads and runs of ads."""
         command = Command.QUERY_JOB_ADS
         with self._connector.connect(self._address, command, timeout=QUERY_SECONDS) as stream:
             stream.send(QueryJobAds(self._query))
-            ads = SimilarAds()
-            while True:
-                found = ads.read(stream.receive())
-                if is_last(found):
+            for found in _received(stream):
+                if isinstance(found, ClassAd) and is_last(found):
                     break
                 yield found
+        assert isinstance(found, ClassAd)
         self.summary = found
         check_summary(found)
+
+
+def _received(stream: BlockingStream) -> Iterator[ClassAd | AdRun]:
+    """Yield what comes; the summary is never in a run."""
+    ads = SimilarAds()
+    while True:
+        for found in ads.read_all(stream.receive_bodies(), encrypted=stream.encrypted):
+            if isinstance(found, AdRun) and has_last(found):
+                yield from found
+            else:
+                yield found
 
 
 def check_summary(summary: ClassAd) -> None:

@@ -129,6 +129,15 @@ class BlockingStream:
                 return message
             self._channel.receive(self._read(timeout))
 
+    def receive_bodies(self) -> list[bytes]:
+        """Return the bodies of the next messages, as many as have come: at least one."""
+        self.flush()
+        while True:
+            bodies = self._channel.next_bodies()
+            if bodies:
+                return bodies
+            self._channel.receive(self._read())
+
     def _read(self, timeout: float | None = None) -> bytes:
         try:
             self._socket.settimeout(self.timeout if timeout is None else timeout)

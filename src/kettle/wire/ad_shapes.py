@@ -22,7 +22,7 @@ _unpack_integer = struct.Struct(">q").unpack_from
 MOST_LINES = 1000
 MOST_LETTERS = 64 * 1024
 # Limit: ads of a run: their values are taken apart together.
-_LONGEST_RUN = 100
+LONGEST_RUN = 100
 # A line: two bytes of its length, of eight, and its value.
 _LINE = rb"\0{6}(..)%s = ([^\0]+)\0"
 
@@ -45,6 +45,15 @@ class AdRun:
 
     def __iter__(self) -> Iterator[ClassAd]:
         return map(self.model.with_texts, self.rows)
+
+    def texts(self, key: str) -> list[str] | None:
+        """Return the texts under a lower-case name; None if there are none, or not as texts."""
+        place = next((place for place, each in enumerate(self.model.table) if each == key), None)
+        if place is not None:
+            return [row[place] for row in self.rows]
+        parent = self.model.parent
+        raw = parent.table.get(key) if parent is not None and parent.parent is None else None
+        return [raw] * len(self.rows) if isinstance(raw, str) else None
 
 
 def each_ad(found: Iterable[ClassAd | AdRun]) -> Iterator[ClassAd]:
@@ -92,12 +101,24 @@ class AdShape:
     def take_run(self, reader: Reader) -> AdRun | None:
         """Return the next ads of a message that have this shape, None if the next has another."""
         groups: list[bytes] = []
-        for _ in range(_LONGEST_RUN):
+        for _ in range(LONGEST_RUN):
             found = reader.take(self._match)
             if not found:
                 break
             groups += found
         return self._run(self._checked(groups)) if groups else None
+
+    def read_run(self, bodies: Sequence[bytes]) -> AdRun | None:
+        """Return the ads of bodies of this shape, None if one of them has another."""
+        end, fullmatch = self.end, self._fullmatch
+        groups: list[bytes] = []
+        for body in bodies:
+            found = fullmatch(body, 0, len(body) - len(end)) if body.endswith(end) else None
+            if found is None:
+                return None
+            groups += found.groups()
+        texts = self._texts(groups)
+        return None if texts is None else self._run(texts)
 
     def _run(self, texts: list[str]) -> AdRun:
         each = iter(texts)

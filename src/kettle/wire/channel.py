@@ -19,7 +19,7 @@ Source: wire reference, Packets and messages, AES-GCM channel.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import LocalProtocolError, RemoteProtocolError
@@ -242,6 +242,44 @@ class Channel:
                 self._pieces_size = 0
                 return Reader(whole, self.encrypted)
 
+    def next_bodies(self) -> list[bytes]:
+        """Return the bodies of all messages that have come whole, as `next_message` would.
+
+        Its errors are raised when what came before has been taken.
+        """
+        found: list[bytes] = []
+        try:
+            while True:
+                message = self.next_message()
+                if message is None:
+                    return found
+                found.append(message.rest())
+                if self._in.base_iv and self._cipher is not None:
+                    self._decrypt_whole_messages(self._cipher, found)
+        except RemoteProtocolError:
+            if not found:
+                raise
+            return found
+
+    def _decrypt_whole_messages(self, cipher: Cipher, found: list[bytes]) -> None:
+        """Decrypt the next packets as long as each is a message by itself: most small ones are."""
+        data, start = bytes(memoryview(self._buffer)[self._start :]), 0
+        decrypt, next_iv = cipher.decrypt, self._in.next_iv
+        end = len(data)
+        try:
+            while end - start > HEADER_SIZE:
+                last, length = decode_header(data, start)
+                inside = start + HEADER_SIZE
+                after = inside + length
+                if not last or after > end:
+                    break
+                found.append(decrypt(next_iv(), data[inside:after], data[start:inside]))
+                start = after
+        except self._decryption_errors as error:
+            raise RemoteProtocolError("an encrypted packet fails its authentication") from error
+        finally:
+            self._start += start
+
     def _next_packet(self) -> tuple[bool, bytes] | None:
         """Cut the next packet out of the buffer and decrypt it."""
         start, buffer = self._start, self._buffer
@@ -317,6 +355,19 @@ class Channel:
     def encode_body(self, body: bytes) -> bytes:
         """Return the packets of a message whose body was composed for this channel's state."""
         return self.encode_part(body, last=True) if body else b""
+
+    def encode_bodies(self, bodies: Sequence[bytes]) -> bytes:
+        """Return the packets of several messages, as `encode_body` one after the other would."""
+        out, cipher = self._out, self._cipher
+        if cipher is None or not out.base_iv or max(map(len, bodies), default=0) > SENT_BODY:
+            return b"".join(map(self.encode_body, bodies))
+        encrypt, next_iv = cipher.encrypt, out.next_iv
+        packets: list[bytes] = []
+        for body in bodies:
+            if body:
+                header = encode_header(len(body) + TAG_SIZE, last=True)
+                packets += header, encrypt(next_iv(), body, header)
+        return b"".join(packets)
 
     def encode_part(self, part: bytes, *, last: bool) -> bytes:
         """Return the packets of a part of a message's body; `last` ends the message.

@@ -9,10 +9,11 @@ as what `codec.Reader.ad` does. A hundred thousand jobs of 70 attributes take a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kettle.classad import ClassAd
 from kettle.wire.ad_shapes import (
+    LONGEST_RUN,
     MOST_LETTERS,
     MOST_LINES,
     AdRun,
@@ -62,6 +63,28 @@ class SimilarAds:
             self._learn(body)
         self._previous = body
         return Reader(body, encrypted=True).ad()
+
+    def read_all(self, bodies: Sequence[bytes], *, encrypted: bool) -> Iterator[ClassAd | AdRun]:
+        """Yield the ads of messages that came together, those of one shape in runs."""
+        for start in range(0, len(bodies), LONGEST_RUN):
+            together = bodies[start : start + LONGEST_RUN]
+            run = self._read_run(together) if encrypted else None
+            if run is not None:
+                yield run
+            else:
+                for body in together:
+                    yield self.read(Reader(body, encrypted))
+
+    def _read_run(self, bodies: Sequence[bytes]) -> AdRun | None:
+        """Return the ads of bodies that all have the shape that was learnt."""
+        run = self._shape.read_run(bodies) if self._shape is not None else None
+        if run is not None:
+            self._fitted += len(bodies)
+            if self._fitted >= self._next_look:
+                self._previous = (self._previous, *bodies)[-2]
+                self._look_for_longer_end(bodies[-1])
+            self._previous = bodies[-1]
+        return run
 
     def _learn(self, body: bytes) -> None:
         """Find the shape that a body has in common with what came before."""

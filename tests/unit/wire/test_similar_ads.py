@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kettle.errors import RemoteProtocolError
+from kettle.wire.ad_shapes import AdRun, each_ad
 from kettle.wire.codec import Reader, Writer
+from kettle.wire.messages.queue_queries import has_last, is_last
 from kettle.wire.similar_ads import SimilarAds
 
 COMMON = [f'Common{number} = "{"x" * number}"' for number in range(30)]
@@ -68,6 +70,40 @@ def test_any_sequence_of_ads_is_read_as_one_by_one(pieces: list[tuple[list[str],
     ads = SimilarAds()
     for own, start in pieces:
         same(body(own + COMMON[start:]), ads)
+
+
+@given(
+    st.lists(st.tuples(st.lists(lines, max_size=3), st.integers(0, 30), st.integers(1, 30))),
+    st.integers(1, 50),
+    st.booleans(),
+)
+def test_ads_that_come_together_are_read_as_one_by_one(
+    pieces: list[tuple[list[str], int, int]], together: int, encrypted: bool
+) -> None:
+    bodies = []
+    for own, start, times in pieces:
+        for number in range(times):
+            texts = [f"Number = {number}", *own, *COMMON[start:]]
+            writer = Writer(encrypted).ads_lines([line.encode() for line in texts])
+            bodies.append(writer.getvalue())
+    expected = [sorted(Reader(data, encrypted).ad().lines()) for data in bodies]
+    ads = SimilarAds()
+    found: list[list[str]] = []
+    for start in range(0, len(bodies), together):
+        some = ads.read_all(bodies[start : start + together], encrypted=encrypted)
+        found += [sorted(ad.lines()) for ad in each_ad(some)]
+    assert found == expected
+
+
+@pytest.mark.parametrize("owner", ["0", " 0 "])
+def test_a_summary_is_seen_among_ads_with_the_same_names(owner: str) -> None:
+    # Hostile, or just odd: jobs whose ads have the names that a summary has.
+    bodies = [body([f"Owner = {number}", *COMMON]) for number in range(1, 200)]
+    bodies[150] = body([f"Owner = {owner}", *COMMON])
+    found = list(SimilarAds().read_all(bodies, encrypted=True))
+    runs = [each for each in found if isinstance(each, AdRun)]
+    assert [has_last(run) for run in runs] == [any(map(is_last, run)) for run in runs]
+    assert sum(map(has_last, runs)) == 1
 
 
 @given(st.binary(max_size=300), st.integers(0, 2000))

@@ -240,19 +240,24 @@ def _be_speaker(fd: int, channel: Channel, parts: Parts) -> NoReturn:
 
 
 def _send_all(fd: int, channel: Channel, parts: Iterable[Part]) -> None:
-    waiting: list[bytes] = []
+    bodies: list[bytes] = []
     size = 0
+    inside = False  # a message of which a part has been written
     for body, last in parts:
-        if not body and not last:
+        if inside or not last:
+            if body or last:
+                _write(fd, channel.encode_bodies(bodies) + channel.encode_part(body, last=last))
+                bodies.clear()
+                size = 0
+                inside = not last
             continue
-        packet = channel.encode_part(body, last=last)
-        waiting.append(packet)
-        size += len(packet)
+        bodies.append(body)
+        size += len(body)
         if size >= _TOGETHER:
-            _write(fd, b"".join(waiting))
-            waiting.clear()
+            _write(fd, channel.encode_bodies(bodies))
+            bodies.clear()
             size = 0
-    _write(fd, b"".join(waiting))
+    _write(fd, channel.encode_bodies(bodies))
 
 
 def _write(fd: int, data: bytes) -> None:

@@ -25,6 +25,7 @@ _MOST_PLAIN = 10_000
 _MOST_BLOCKS = 10_000
 
 _count = struct.Struct(">q").pack
+_SIZES = tuple(map(_count, range(1024)))
 
 
 @dataclass(slots=True)
@@ -67,16 +68,17 @@ class Answer:
             for ad in queries.clusters(queue, query) if query.with_clusters else ():
                 clusters.add(ad.integer("ClusterId") or 0)
                 yield self._message(ad, encrypted), True
+            body_of, with_clusters = bodies.of, query.with_clusters
             for job in queries.look(queue, query):
                 if job is None:
                     yield b"", False
                     continue
                 found.add(job.status, job.universe)
                 number = job.id.cluster
-                if query.with_clusters and number not in clusters and number in queue.clusters:
+                if with_clusters and number not in clusters and number in queue.clusters:
                     clusters.add(number)
                     yield self._message(queue.clusters[number].ad, encrypted), True
-                yield bodies.of(job), True
+                yield body_of(job), True
         end = queries.summary(queue, query, found, self.now)
         yield Writer(encrypted).ad(end).getvalue(), True
 
@@ -94,12 +96,13 @@ class _Block(NamedTuple):
     """What the messages of a cluster's jobs have in common if their own names are the same.
 
     The own attributes that are shown, each with the beginning of its line; how many attributes
-    there are in all; the cluster's lines, None where some of them are computed: look closer.
+    there are in all; the cluster's lines with what ends an ad, None where some of them are
+    computed: look closer.
     """
 
     own: list[tuple[str, bytes]]
     number: bytes
-    lines: bytes | None
+    rest: bytes | None
 
 
 class JobBodies:
@@ -134,21 +137,24 @@ class JobBodies:
         """Return the body of one job's message."""
         if self._asks_secrets:
             return self._expanded(job)
-        key = (job.id.cluster, tuple(job.ad.own_names()))
+        ad = job.ad
+        # The keys are cheaper to come by than the names, and say the same mostly.
+        names = tuple(ad.table) if ad.spelled_as_usual else tuple(ad.own_names())
+        key = (job.id.cluster, names)
         block = self._blocks.get(key)
         if block is None:
             block = self._make_block(job, key)
-        mine = self._own(job.ad, block.own) if block.lines is not None else None
+        mine = self._own(ad, block.own) if block.rest is not None else None
         if mine is None:
             return self._expanded(job)
-        return b"".join((block.number, *mine, block.lines or b"", self._end))
+        return b"".join((block.number, *mine, block.rest or b""))
 
     def _make_block(self, job: Job, key: tuple[int, tuple[str, ...]]) -> _Block:
         """Encode what a cluster's ad adds to jobs with these own attributes."""
-        cluster, names = key
+        cluster, _ = key
         own = [
             (name.lower(), f"{name} = ".encode("utf-8", "surrogateescape"))
-            for name in names
+            for name in job.ad.own_names()
             if self._is_shown(name.lower(), name)
         ]
         if cluster not in self._shared:
@@ -158,7 +164,7 @@ class JobBodies:
         if shared is not None:
             lines = [line for name, line in shared if name not in job.ad.table]
             count = _count(len(own) + len(lines) + self._end_lines)
-            block = _Block(own, count, b"".join(lines))
+            block = _Block(own, count, b"".join((*lines, self._end)))
         if len(self._blocks) < _MOST_BLOCKS:
             self._blocks[key] = block
         return block
@@ -181,10 +187,15 @@ class JobBodies:
         table, all_wanted, plain = ad.table, self._wanted is None, self._plain
         for key, beginning in names:
             raw = table[key]
-            text = raw if isinstance(raw, str) else raw.text(old=True)
-            if not (all_wanted or text in plain or self._is_plain(text)):
+            text = raw if type(raw) is str else raw.text(old=True)  # type: ignore[union-attr]
+            # Most are numbers, all different.
+            if not (all_wanted or text.isdecimal() or text in plain or self._is_plain(text)):
                 return None
-            lines.append(self._string(beginning + text.encode("utf-8", "surrogateescape")))
+            line = b"%b%b\0" % (beginning, text.encode("utf-8", "surrogateescape"))
+            if self._encrypted:
+                size = len(line)
+                lines.append(_SIZES[size] if size < 1024 else _count(size))
+            lines.append(line)
         return lines
 
     def _line(self, name: str, text: str) -> bytes:

@@ -9,7 +9,7 @@ shown, and in which order, is the tools' business.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.classad import (
@@ -246,9 +246,9 @@ class AutoColumn(Struct):
 
     def values(self, run: AdRun) -> list[str]:
         """Return what `render` returns for each ad of a run, in a column that has no width."""
-        from kettle.tools.printing.run_values import plain_values, texts_of
+        from kettle.tools.printing.run_values import plain_values
 
-        texts = texts_of(run, self.key) if self.key and not self.raw else None
+        texts = run.texts(self.key) if self.key and not self.raw else None
         found = None if texts is None else plain_values(texts, quoted=self.quoted)
         if found is None:
             found = [self.value(ad) for ad in run]
@@ -415,6 +415,11 @@ class Columns:
         gaps = (f"{_literal(before)}%s{_literal(after)}" for before, _, after in frames)
         row = _literal(self._before_row) + "".join(gaps) + _literal(self._after_row)
         return list(map(row.__mod__, zip(*values, strict=True)))
+
+    def render_found(self, found: Iterable[ClassAd | AdRun]) -> Iterator[str]:
+        """Yield the rows of ads, some at a time."""
+        for each in found:
+            yield self.render(each) if isinstance(each, ClassAd) else "".join(self.render_run(each))
 
     def render_headings(self) -> str:
         """Return the row of headings."""

@@ -16,16 +16,6 @@ _INTEGERS = late_pattern(rf"{_INTEGER}(?:\n{_INTEGER})*")
 _STRINGS = late_pattern(rf"{_STRING}(?:\n{_STRING})*")
 
 
-def texts_of(run: AdRun, key: str) -> list[str] | None:
-    """Return the texts under a lower-case name; None if they are not known."""
-    place = next((place for place, each in enumerate(run.model.table) if each == key), None)
-    if place is not None:
-        return [row[place] for row in run.rows]
-    parent = run.model.parent
-    raw = parent.table.get(key) if parent is not None and parent.parent is None else None
-    return [raw] * len(run) if isinstance(raw, str) else None
-
-
 def plain_values(texts: list[str], *, quoted: bool) -> list[str] | None:
     """Return texts that are all integers, or all strings, as values; None for others."""
     joined = "\n".join(texts)
@@ -40,7 +30,7 @@ def plain_values(texts: list[str], *, quoted: bool) -> list[str] | None:
 
 def strings_of(run: AdRun, name: str) -> list[str | None]:
     """Return the value of an attribute in each ad if it is a string, else None."""
-    texts = texts_of(run, name.lower())
+    texts = run.texts(name.lower())
     if texts is not None and texts[0].startswith('"'):
         values = plain_values(texts, quoted=False)
         if values is not None:

@@ -25,6 +25,7 @@ from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
 
 if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat
+    from kettle.wire.ad_shapes import AdRun
 
 TABLE_ATTRIBUTES = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
@@ -61,6 +62,8 @@ class Answer(Struct):
     # The schedd's own counts; None for ads of a file.
     summary: ClassAd | None = None
     now: float = 0.0
+    # The same ads, with neighbours that have the same names together, where that is known.
+    runs: Iterable[ClassAd | AdRun] | None = None
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -219,6 +222,9 @@ def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: 
 
 def _say_columns(wish: Wish, answer: Answer, streams: Streams) -> None:
     columns = wish.columns
+    if columns.stand_alone and answer.runs is not None:
+        streams.stdout.writelines(columns.render_found(answer.runs))
+        return
     ads: Iterable[ClassAd] = answer.ads
     if columns.headings:
         ads = list(ads)

@@ -51,7 +51,7 @@ def ask_schedds(
         )
         if wish.form or (wish.columns and not wish.columns.headings):
             # Written as they come: nothing stands over or under them.
-            yield Answer(title, found)
+            yield Answer(title, found, runs=found.runs())
             continue
         ads = list(found)
         check_summary(found.summary)

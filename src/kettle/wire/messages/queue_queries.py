@@ -9,6 +9,7 @@ from enum import IntEnum
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
+from kettle.wire.ad_shapes import AdRun
 from kettle.wire.codec import Reader, Writer
 from kettle.wire.commands import Command
 from kettle.wire.messages.fields import (
@@ -44,6 +45,15 @@ def is_last(found: ClassAd) -> bool:
     """Tell the summary that ends an answer: its Owner is the integer 0."""
     text = found.text("Owner")
     return text is not None and text.strip() == "0"
+
+
+def has_last(run: AdRun) -> bool:
+    """Tell whether the summary is among ads with the same names."""
+    texts = run.texts("owner")
+    if texts is None:
+        text = run.model.text("Owner")
+        texts = [] if text is None else [text]
+    return any(text.strip() == "0" for text in set(texts))
 
 
 class QueryHistory(Message, command=Command.QUERY_SCHEDD_HISTORY):
