@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from kettle.pool.personal import PersonalPool
-from kettle.tools.front import place
+from kettle.tools.front import place, up
 from kettle.tools.front.batch import call_tool
 from kettle.tools.kettle import main
 from kettle.tools.programs import Streams
@@ -105,6 +105,41 @@ def test_run_makes_one_job_of_each_line(folder: Path) -> None:
     )
     assert code == 0
     assert sorted(said.splitlines()) == ["<alpha>", "<beta gamma>", "<it's>"]
+
+
+def test_run_gives_the_command_every_line_as_it_is(folder: Path) -> None:
+    lines = ["$(x)", "$$(Nope)", "# hash", "  blanks  ", ")", "back\\", "$ENV(HOME) $$", 'a"b']
+    code, said, complaint = kettle(
+        *("run", "--dir", str(folder), "--json", "--each-line", "-", "--"),
+        *("sh", "-c", 'printf %s "$1"', "sh", "{}"),
+        stdin="\n".join(lines) + "\n\n",
+    )
+    assert code == 0, complaint
+    assert [row["output"] for row in json.loads(said)] == lines
+    words = ("echo", "$$(date) $(x) $$")
+    assert kettle("run", "--dir", str(folder), "--", *words) == (0, f"{words[-1]}\n", "")
+
+
+def test_run_sends_files_of_any_name_along(folder: Path, tmp_path: Path) -> None:
+    names = ["#1.txt", "$$(Nope).txt", "$(dollar).txt", "a b.txt", "com,ma.txt", "it's.txt"]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    code, said, complaint = kettle(
+        "run", "--dir", str(folder), "--json", "--each-file", f"{tmp_path}/*.txt", "--", "cat", "{}"
+    )
+    assert code == 0, complaint
+    assert [row["output"] for row in json.loads(said)] == names
+
+
+def test_up_prints_lines_that_can_be_pasted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(up, "_bring_up", lambda *_: False)
+    place = tmp_path / "p with space"
+    code, said, complaint = kettle("up", "--dir", str(place))
+    assert code == 0, complaint
+    assert f"""eval "$(kettle env --dir '{place}')"\n""" in said
+    assert f"kettle down --dir '{place}'\n" in said
 
 
 def test_run_sends_each_file_along(folder: Path, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """`$$()` in a job's attributes: filled in from the slot the job got.
 
 `$$(Attr)` is the slot's attribute, `$$(Attr:text)` has something to say where the slot has none,
-`$$([expr])` is an expression with MY as the job and TARGET as the slot. What cannot be filled in
-holds the job (R050). Pure: ads in, changed texts or the culprit out.
+`$$(DOLLARDOLLAR)` is two dollars, `$$([expr])` is an expression with MY as the job and TARGET as
+the slot. What cannot be filled in holds the job (R050). Pure: ads in, changed texts or the culprit
+out.
 """
 
 from __future__ import annotations
@@ -67,6 +68,8 @@ def resolve(inside: str, job: ClassAd, slot: ClassAd) -> str | None:
             return None
         value = job.evaluate_expression(expression, slot)
     else:
+        if inside.lower() == "dollardollar":
+            return "$$"
         name, colon, default = inside.partition(":")
         value = slot.evaluate(name.strip())
         if value is UNDEFINED:

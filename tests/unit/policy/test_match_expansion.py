@@ -33,3 +33,9 @@ def test_an_open_parenthesis_is_left_as_it_is() -> None:
 def test_what_was_filled_in_is_not_looked_at_again() -> None:
     slot = ClassAd({"Trick": "$$(Trick)"})
     assert expand_match(ClassAd({"Args": "$$(Trick)"}), slot).changed == {"Args": "$$(Trick)"}
+
+
+def test_two_dollars_have_a_name_that_needs_no_slot_attribute() -> None:
+    # Recorded: a job of the reference with these arguments printed `$$(date) b$$c $$(Nope)`.
+    job = ClassAd({"Args": "$$(DOLLARDOLLAR)(date) b$$(DOLLARDOLLAR)c $$(dollardollar)(Nope)"})
+    assert expand_match(job, SLOT).changed == {"Args": "$$(date) b$$c $$(Nope)"}

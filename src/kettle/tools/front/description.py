@@ -8,6 +8,7 @@ change and give to `condor_submit`.
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,8 +18,14 @@ from kettle.patterns import late_pattern
 PLACEHOLDER = "{}"
 # What parts the columns of a row of items when nothing else can be trusted not to occur in them.
 SEPARATOR = "\x1f"
+NOTHING = "$(nil)"
 SEARCHER = "/usr/bin/env"
 _PLAIN = late_pattern(r"^[A-Za-z0-9_@%+=:,./~^-]+$")
+# Dollars before a bracket, or before a function's name and its bracket; what stands in the item's
+# place, and what comes after an item, may begin with a bracket.
+_DOLLARS = late_pattern(r"\$+(?=[A-Za-z]*(?:\(|\{\}))")
+_DOLLARS_OF_ITEM = late_pattern(r"\$+(?=[A-Za-z]*(?:\(|\Z))")
+_NOT_IN_ITEMS = {"\n": "a line break", "\0": "a NUL", SEPARATOR: "a unit separator"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,8 @@ class Request:
     extra: Sequence[str] = field(default=())
     # Items are paths of files that travel: the command sees their base names.
     by_file: bool = False
+    # Where the items' files are to be taken from, if not from the items' own paths.
+    paths: Sequence[str] = ()
 
     def placed_in(self, folder: str, log: str) -> Request:
         """Return this request with its standard streams and log in a folder."""
@@ -50,26 +59,81 @@ def quote_arguments(words: Iterable[str]) -> str:
     return '"' + " ".join(quoted).replace('"', '""') + '"'
 
 
-def protect(text: str) -> str:
-    """Return `text` so that the submit language leaves its dollars alone."""
-    return text.replace("$", "$(DOLLAR)")
+def protect(text: str, dollars: re.Pattern[str] = _DOLLARS) -> str:
+    """Return `text` so that neither the submit language nor the match expands its dollars.
+
+    Of several dollars in a row those of the match (`$$(`) have a name of their own, which is
+    spoken last; a single one has the submit language's. Dollars that begin no macro stay.
+    """
+
+    def spell(found: re.Match[str]) -> str:
+        pairs, odd = divmod(len(found.group()), 2)
+        return "$$(DOLLARDOLLAR)" * pairs + "$(DOLLAR)" * odd
+
+    return dollars.sub(spell, text)
+
+
+def spell_item(text: str) -> str:
+    """Return `text` as a row of items that gives its variable just that text.
+
+    A row loses the blanks around it, is a comment after `#` and ends the list with `)`; a mention
+    of `nil`, which is nothing, keeps what stands at its ends.
+    """
+    spelled = protect(text, _DOLLARS_OF_ITEM)
+    before = "" if re.match(r"[^\s#)]", spelled) else NOTHING
+    after = NOTHING if spelled.endswith("\\") or spelled != spelled.rstrip() else ""
+    return before + spelled + after
 
 
 def check_items(items: Sequence[str]) -> None:
     """Raise UsageError for items that a queue statement cannot carry."""
     for number, item in enumerate(items, 1):
-        if "\n" in item or SEPARATOR in item:
-            raise UsageError(f"item {number} has a line break in it")
-        if item.strip() == ")":
-            raise UsageError(f"item {number} is a lone ')', which ends a list of items")
+        for character, name in _NOT_IN_ITEMS.items():
+            if character in item:
+                raise UsageError(f"item {number} has {name} in it")
 
 
-def render_queue(items: Sequence[str]) -> list[str]:
-    """Return the queue statement over `items`, one job each."""
-    if not any("'" in item or '"' in item for item in items):
-        return ["queue item from (", *items, ")"]
-    rows = [f"{item}{SEPARATOR}" + item.replace("'", "''").replace('"', '""') for item in items]
+def quote_item(item: str) -> str:
+    """Return an item as it is written between the quotes of `arguments`."""
+    return item.replace("'", "''").replace('"', '""')
+
+
+def render_queue(request: Request) -> list[str]:
+    """Return the queue statement over the items, one job each.
+
+    `item` is the text itself, or the path of the file that travels; `word` what the command gets,
+    where that is spelled otherwise.
+    """
+    items = request.items or ()
+    check_items(items)
+    if request.by_file:
+        paths = request.paths or items
+        check_paths(paths)
+        words = [quote_item(os.path.basename(item)) for item in items]
+    else:
+        paths, words = items, [quote_item(item) for item in items]
+    if not has_words(request):
+        return ["queue item from (", *map(spell_item, items), ")"]
+    pairs = zip(paths, words, strict=True)
+    rows = [spell_item(path) + SEPARATOR + spell_item(word) for path, word in pairs]
     return ["queue item, word from (", *rows, ")"]
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise UsageError for a file whose name a list of files cannot carry."""
+    for path in paths:
+        if not can_be_listed(path):
+            raise UsageError(f"{path!r} cannot be named in a submit file")
+
+
+def can_be_listed(path: str) -> bool:
+    """Tell whether the submit language can name a file: lists of files have no quoting."""
+    return not re.search(r'[,"]|\$\$\(|^\s|\s$', path)
+
+
+def has_words(request: Request) -> bool:
+    """Tell whether what the command gets is spelled otherwise than the item."""
+    return request.by_file or any(quote_item(item) != item for item in request.items or ())
 
 
 def render_description(request: Request) -> str:
@@ -96,8 +160,9 @@ def render_description(request: Request) -> str:
     if request.items is None:
         lines.append("queue")
     else:
-        check_items(request.items)
-        lines += render_queue(request.items)
+        queue = render_queue(request)
+        lines += ["nil ="] if any(NOTHING in row for row in queue) else []
+        lines += queue
     return "\n".join(lines) + "\n"
 
 
@@ -109,15 +174,17 @@ def render_command(request: Request) -> list[str]:
     """
     if not request.command:
         raise UsageError("no command", hint="kettle run -- COMMAND [ARGUMENT…]")
+    if any("\n" in word for word in request.command):
+        raise UsageError(
+            "the command has a line break in it", hint="put it into a script, ./script"
+        )
     words = [protect(word) for word in request.command]
     if request.items is not None:
         if not any(PLACEHOLDER in word for word in (*words, *request.inputs)):
             words.append(PLACEHOLDER)
-        # An item with quotes needs another spelling inside the quoted arguments.
-        quotes = any("'" in item or '"' in item for item in request.items)
-        name = "word" if quotes else "item"
-        macro = f"$Fnx({name})" if request.by_file else f"$({name})"
-        words = [word.replace(PLACEHOLDER, macro) for word in words]
+        macro = "$(word)" if has_words(request) else "$(item)"
+        program = words[0].replace(PLACEHOLDER, "$Fnx(item)" if request.by_file else "$(item)")
+        words = [program, *(word.replace(PLACEHOLDER, macro) for word in words[1:])]
     return words if "/" in words[0] else [SEARCHER, *words]
 
 
@@ -130,5 +197,5 @@ def _render_wishes(request: Request) -> Iterator[str]:
     macro = PLACEHOLDER if request.items is None else "$(item)"
     for direction, paths in (("input", request.inputs), ("output", request.outputs)):
         if paths:
-            names = ", ".join(path.replace(PLACEHOLDER, macro) for path in paths)
+            names = ", ".join(protect(path).replace(PLACEHOLDER, macro) for path in paths)
             yield f"transfer_{direction}_files = {names}"

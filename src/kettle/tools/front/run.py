@@ -16,6 +16,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from kettle.errors import NotFoundError, UsageError
@@ -23,7 +24,7 @@ from kettle.records.event_base import Event
 from kettle.records.event_kinds import JobTerminatedEvent
 from kettle.tools.front import place
 from kettle.tools.front.batch import Batch, Tally
-from kettle.tools.front.description import Request, render_description
+from kettle.tools.front.description import Request, can_be_listed, render_description
 from kettle.tools.front.progress import follow
 from kettle.tools.programs import Streams
 
@@ -42,7 +43,12 @@ def build_parser() -> argparse.ArgumentParser:
     )
     place.add_folder_option(parser)
     many = parser.add_mutually_exclusive_group()
-    many.add_argument("--each-line", metavar="FILE", help="one job for each line; - is stdin")
+    many.add_argument(
+        "--each-line",
+        metavar="FILE",
+        help="one job for each line that is not empty, which reaches the command as it is; "
+        "- is stdin",
+    )
     many.add_argument(
         "--each-file", metavar="GLOB", nargs="+", help="one job for each file; the file travels"
     )
@@ -130,15 +136,33 @@ def check_sizes(arguments: argparse.Namespace) -> None:
 
 
 def read_lines(path: str, streams: Streams) -> list[str]:
-    """Return the lines of a file that are not blank; NotFoundError if there are none."""
+    """Return the lines of a file that are not empty; NotFoundError if there are none.
+
+    A line is what stands before a line feed, or before a carriage return and a line feed.
+    """
     try:
-        text = streams.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        text = streams.stdin.read() if path == "-" else Path(path).read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
         raise NotFoundError(f"{path} cannot be read: {error}") from None
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line]
     if not lines:
         raise NotFoundError(f"{path} has no lines")
     return lines
+
+
+def stage_files(folder: Path, request: Request) -> Request:
+    """Return the request with files whose names no list can carry linked to from `folder`.
+
+    Each gets a folder of its own, of which the contents travel: so the file keeps its name.
+    """
+    paths = list(request.items or ())
+    for number, path in enumerate(paths):
+        if not can_be_listed(path):
+            own = folder / f"item.{number}"
+            own.mkdir()
+            (own / os.path.basename(path)).symlink_to(path)
+            paths[number] = f"{own}/"
+    return replace(request, paths=paths)
 
 
 def run_in(
@@ -151,6 +175,8 @@ def run_in(
     """Run the request with its log and standard streams in `folder`."""
     batch = Batch(environment, folder)
     request = request.placed_in(str(folder), str(batch.log))
+    if request.by_file:
+        request = stage_files(folder, request)
     batch.submit(render_description(request))
     shower = OutputShower(folder, streams, shown=not arguments.json)
     title = os.path.basename(request.command[0])

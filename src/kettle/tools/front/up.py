@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -156,7 +157,7 @@ def _named_folder(arguments: argparse.Namespace) -> str | None:
 def _option(arguments: argparse.Namespace) -> str:
     """Return the option by which other subcommands find this pool."""
     if arguments.dir:
-        return f" --dir {arguments.dir}"
+        return f" --dir {shlex.quote(arguments.dir)}"
     return " --system" if arguments.system else ""
 
 
