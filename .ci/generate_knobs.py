@@ -62,7 +62,7 @@ def default_texts() -> str:
         knob.name.upper(): knob
         for _, table in tables()
         for knob in vars(table).values()
-        if isinstance(knob, Knob)
+        if isinstance(knob, Knob) and knob.default is not None
     }
     rows = [
         f"    {json.dumps(key)}: ({json.dumps(knob.name)}, {json.dumps(knob.default)}),\n"
@@ -89,7 +89,7 @@ def manual() -> str:
                 kind = knob.allowed() if isinstance(knob, NumberKnob) else knob.kind
             else:
                 continue
-            shown = default.replace("\n", " ").replace("|", "\\|")
+            shown = (default or "").replace("\n", " ").replace("|", "\\|")
             if len(shown) > 60:
                 shown = shown[:57] + "..."
             lines.append(f"| `{name}` | {kind} | {f'`{shown}`' if shown else ''} | {knob.doc} |")

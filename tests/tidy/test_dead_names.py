@@ -36,7 +36,6 @@ UNUSED = {
     "starter sandbox.var_tmp",
     "starter shadow.peer_host",
     "starter world.log_prefix",
-    "starter settings.max_lease",
     "starter syscalls.request_guidance",
     "tools condor_token_request_list.COLUMNS",
     "wire authorization.levels_of",

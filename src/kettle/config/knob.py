@@ -26,17 +26,20 @@ FALSE_WORDS = frozenset({"false", "f", "no", "n", "0"})
 class Knob(Generic[T]):
     """One knob: its name, its default as configuration text, its kind and its sentence.
 
-    `default` is what `condor_config_val` shows; `unset` is the text the daemons act on while the
-    value is empty. `takes_effect` is "reconfig", "restart" or "job start". `removed` is the
-    sentence shown to whoever still sets a knob that is gone.
+    `default` is what `condor_config_val` shows, None where the reference's table does not have the
+    name and tools say that it is not defined; `unset` is the text the daemons act on while there is
+    neither a value nor a default. What is set to nothing is unset too; numbers and truth values
+    then have their default, as the reference reads them. `takes_effect` is "reconfig", "restart" or
+    "job start". `removed` is the sentence shown to whoever still sets a knob that is gone.
     """
 
     kind = "text"
+    empty_is_default = False
     __slots__ = ("aliases", "default", "doc", "name", "read_by", "removed", "takes_effect", "unset")
 
     def __init__(
         self,
-        default: str,
+        default: str | None,
         *,
         doc: str,
         unset: str = "",
@@ -98,6 +101,7 @@ class BooleanKnob(Knob[bool]):
     """True or false, as a word, a number or a ClassAd expression."""
 
     kind = "boolean"
+    empty_is_default = True
     __slots__ = ()
 
     def parse(self, text: str) -> bool:
@@ -111,11 +115,12 @@ class BooleanKnob(Knob[bool]):
 class NumberKnob(Knob[T]):
     """What integers, seconds and reals share: a range."""
 
+    empty_is_default = True
     __slots__ = ("at_least", "at_most")
 
     def __init__(
         self,
-        default: str,
+        default: str | None,
         *,
         doc: str,
         at_least: float | None = None,
@@ -225,7 +230,7 @@ class EnumKnob(Knob[str]):
 
     def __init__(
         self,
-        default: str,
+        default: str | None,
         choices: tuple[str, ...],
         *,
         doc: str,

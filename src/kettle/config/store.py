@@ -125,6 +125,13 @@ class Config:
                 line=origin.line if origin else 0,
             ) from None
 
+    def value(self, which: knob.Knob[T]) -> T:
+        """Return the knob's value, its default if it is set wrongly: for what must go on."""
+        try:
+            return self[which]
+        except ConfigError:
+            return which.parse(self.expand(which.default or which.unset))
+
     def get(self, name: str) -> str | None:
         """Return the expanded text of a name; None if it is not defined or empty."""
         raw = self.raw(name)
@@ -287,7 +294,7 @@ class Config:
         return any(prefixed == key for prefixed in self._prefixed(mentioned))
 
     def _default_for(self, which: knob.Knob[T]) -> str:
-        # A name that a file sets to nothing, and a default that is empty, both mean "unset".
-        if self.find(which.name) is None and which.default:
+        # A default that is empty means "unset", and for texts a name that is set to nothing, too.
+        if which.default and (which.empty_is_default or self.find(which.name) is None):
             return self.expand(which.default)
         return which.unset

@@ -9,6 +9,7 @@ import shlex
 from dataclasses import dataclass
 
 from kettle.config import Config
+from kettle.config.knobs.master import MasterKnobs
 from kettle.errors import ConfigError
 from kettle.master.backoff import Backoff
 from kettle.master.child_machine import StopTimes
@@ -74,8 +75,8 @@ def stop_times(config: Config, name: str = "") -> StopTimes:
     """Read the shutdown timeouts, for one daemon or in general."""
     own_graceful = config.real(f"{name}_SHUTDOWN_GRACEFUL_TIMEOUT") if name else None
     own_fast = config.real(f"{name}_SHUTDOWN_FAST_TIMEOUT") if name else None
-    graceful = own_graceful or config.real("SHUTDOWN_GRACEFUL_TIMEOUT") or 1800.0
-    fast = own_fast or config.real("SHUTDOWN_FAST_TIMEOUT") or 300.0
+    graceful = own_graceful or float(config.value(MasterKnobs.SHUTDOWN_GRACEFUL_TIMEOUT))
+    fast = own_fast or float(config.value(MasterKnobs.SHUTDOWN_FAST_TIMEOUT))
     return StopTimes(graceful, fast)
 
 

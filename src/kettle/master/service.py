@@ -14,6 +14,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.master import MasterKnobs
 from kettle.errors import ConfigError, KettleError
 from kettle.master import child_machine as machine
 from kettle.master.ads import describe, master_ad, readiness_ad, serves
@@ -450,5 +451,5 @@ class MasterService:
         for name, value in (program_times(self._plans.values()) | runtime.self_figures()).items():
             ad[name] = value
         self._advertiser.update(Command.UPDATE_MASTER_AD, ad)
-        interval = config.real("MASTER_UPDATE_INTERVAL") or 300.0
+        interval = max(1, config.value(MasterKnobs.MASTER_UPDATE_INTERVAL))
         self._updates = asyncio.get_running_loop().call_later(interval, self._advertise)

@@ -29,6 +29,7 @@ import setproctitle
 from kettle.classad import Context
 from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
+from kettle.config.knobs.daemon import DaemonKnobs
 from kettle.errors import ConfigError, KettleError, UsageError
 from kettle.runtime import pattern_limit, profiling, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
@@ -224,7 +225,7 @@ def run(
 def _limit_cores(config: Config) -> None:
     """Let daemons leave core files, or not (CREATE_CORE_FILES); a job's limit is its own."""
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-    soft = 0 if config.boolean("CREATE_CORE_FILES") is False else hard
+    soft = 0 if not config.value(DaemonKnobs.CREATE_CORE_FILES) else hard
     resource.setrlimit(resource.RLIMIT_CORE, (soft, hard))
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.statistics.daemon_core import Reading, SelfFigures
 
 if TYPE_CHECKING:
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
 # How old a reading may be before another is taken.
 _FRESH_SECONDS = 5.0
 _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
-_WINDOW_SECONDS, _QUANTUM_SECONDS = 1200, 240
 
 
 def read_window(config: Config, daemon: str) -> tuple[int, int]:
     """Return how long "recent" is and in which steps, in seconds, for `DC`, `SCHEDD` and others."""
     window = config.integer("DCSTATISTICS_WINDOW_SECONDS") if daemon == "DC" else None
-    window = window or config.integer("STATISTICS_WINDOW_SECONDS") or _WINDOW_SECONDS
+    window = window or config.value(ScheddKnobs.STATISTICS_WINDOW_SECONDS)
     quantum = config.integer(f"STATISTICS_WINDOW_QUANTUM_{daemon}")
-    quantum = quantum or config.integer("STATISTICS_WINDOW_QUANTUM") or _QUANTUM_SECONDS
+    quantum = quantum or config.value(ScheddKnobs.STATISTICS_WINDOW_QUANTUM)
     return max(1, window), max(1, quantum)
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from kettle.config import Config
 from kettle.config.knobs.history import HistoryKnobs
+from kettle.config.knobs.places import PlaceKnobs
 from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.config.knobs.tools import ToolKnobs
 from kettle.policy.attribute_protection import read_protected_names
 from kettle.schedd.queue.actors import ActorRules
 
@@ -70,7 +72,7 @@ def read_queue_settings(
         text = (config.get(f"SCHEDD_ROUND_ATTR_{name}") or "").strip()
         if text.endswith("%") and text[:-1].isdecimal():
             rounded[name.lower()] = int(text[:-1])
-    if config.boolean("PERSONAL_CONDOR_IS_SUPER_USER") is False:
+    if not config[ScheddKnobs.PERSONAL_CONDOR_IS_SUPER_USER]:
         own_user = ""
     return QueueSettings(
         actors=ActorRules(domain, frozenset(config.words("QUEUE_SUPER_USERS")), own_user),
@@ -122,7 +124,7 @@ class ServiceSettings:
 def read_service_settings(config: Config) -> ServiceSettings:
     """Take the shell's settings from a configuration."""
     return ServiceSettings(
-        spool=config.get("SPOOL") or ".",
+        spool=config[PlaceKnobs.SPOOL],
         queue_log=str(config[ScheddKnobs.JOB_QUEUE_LOG]),
         queue_log_rotations=config[ScheddKnobs.MAX_JOB_QUEUE_LOG_ROTATIONS],
         history=str(config[HistoryKnobs.HISTORY] or ""),
@@ -133,20 +135,16 @@ def read_service_settings(config: Config) -> ServiceSettings:
         epoch_attributes=_epoch_attributes(config),
         per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
-        alive_seconds=_or(config.integer("ALIVE_INTERVAL"), 300),
-        policy_seconds=max(1, _or(config.integer("PERIODIC_EXPR_INTERVAL"), 60)),
-        clean_seconds=max(60, _or(config.integer("QUEUE_CLEAN_INTERVAL"), 86400)),
-        update_seconds=max(1, _or(config.integer("SCHEDD_INTERVAL"), 300)),
-        only_my_jobs=config.boolean("CONDOR_Q_ONLY_MY_JOBS") is not False,
+        alive_seconds=config[ScheddKnobs.ALIVE_INTERVAL],
+        policy_seconds=max(1, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL]),
+        clean_seconds=max(60, config[ScheddKnobs.QUEUE_CLEAN_INTERVAL]),
+        update_seconds=max(1, config[ScheddKnobs.SCHEDD_INTERVAL]),
+        only_my_jobs=config[ToolKnobs.CONDOR_Q_ONLY_MY_JOBS],
         query_workers=config[ScheddKnobs.SCHEDD_QUERY_WORKERS],
-        claim_request_seconds=_or(config.integer("REQUEST_CLAIM_TIMEOUT"), 1800),
-        most_startd_contacts=_or(config.integer("MAX_PENDING_STARTD_CONTACTS"), 0),
+        claim_request_seconds=config[ScheddKnobs.REQUEST_CLAIM_TIMEOUT],
+        most_startd_contacts=config[ScheddKnobs.MAX_PENDING_STARTD_CONTACTS],
         most_releases=config[ScheddKnobs.SYSTEM_MAX_RELEASES],
     )
-
-
-def _or(value: int | None, default: int) -> int:
-    return default if value is None else value
 
 
 def _epoch_attributes(config: Config) -> dict[str, tuple[str, ...]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.policy.attribute_protection import read_protected_names
 from kettle.policy.job_policy import SystemPolicy
@@ -54,8 +55,6 @@ if TYPE_CHECKING:
     from kettle.wire.sinful import Sinful
 
 TRANSFER_USER = "execute-side@matchsession"
-# What has fewer bytes travels without a place in the schedd's transfer queue.
-BYTES_TO_QUEUE = 100 * 1024 * 1024
 # How long a host that ends waits for event logs on a file system that is slow.
 LOGS_SECONDS = 5.0
 # How long a wrong transfer key is left without an answer: guessing must be slow.
@@ -109,8 +108,7 @@ class ShadowHost:
         self.policy_seconds = float(config[ScheddKnobs.PERIODIC_EXPR_INTERVAL] or 60)
         self.backoff_ceiling = float(config[ShadowKnobs.RECONNECT_BACKOFF_CEILING])
         self.max_input_mb = _megabytes(config, "MAX_TRANSFER_INPUT_MB")
-        asked = config.integer("BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER")
-        self.bytes_to_queue = BYTES_TO_QUEUE if asked is None else asked
+        self.bytes_to_queue = config[TransferKnobs.BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER]
         self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
         self.chirp_prefix = "Chirp"
         self.spool = config.get("SPOOL") or ""

@@ -14,6 +14,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.config.knobs.shared_port import SharedPortKnobs
 from kettle.errors import RemoteProtocolError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.admission import Admission
@@ -76,7 +77,7 @@ class SharedPortService:
 
     @staticmethod
     def _read_default(config: Config) -> str:
-        return config.get("SHARED_PORT_DEFAULT_ID") or "collector"
+        return config.value(SharedPortKnobs.SHARED_PORT_DEFAULT_ID)
 
     def _write_ad(self) -> None:
         runtime = self._runtime

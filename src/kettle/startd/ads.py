@@ -14,6 +14,7 @@ from functools import lru_cache
 from kettle.attributes.abilities import SCRATCH_DIRECTORY_MARK, STARTER_ABILITIES
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
 from kettle.startd.machine import Drain, Machine, SlotRecord
@@ -212,7 +213,7 @@ def build_slot_ad(
         ad["PartitionableSlot"] = True
         ad["NumDynamicSlots"] = len(record.pool.children)
         ad["NumDynamicSlotsTime"] = machine.date(now)
-        if config.boolean("ADVERTISE_PSLOT_ROLLUP_INFORMATION") is not False:
+        if config.value(StartdKnobs.ADVERTISE_PSLOT_ROLLUP_INFORMATION):
             _fill_rollup(ad, record, machine, config, now)
     _fill_claim(ad, record, now)
     _fill_job(ad, record, machine, config, now)
@@ -328,7 +329,7 @@ def add_policy(ad: ClassAd, record: SlotRecord, config: Config) -> None:
     for name, default in POLICY_DEFAULTS.items():
         if name not in {"START", "IS_OWNER"}:
             ad.insert_text(name, expression_text(config, record, name, default))
-    ad.insert_text("CLAIM_WORKLIFE", config.get("CLAIM_WORKLIFE") or "-1")
+    ad.insert_text("CLAIM_WORKLIFE", str(config.value(StartdKnobs.CLAIM_WORKLIFE)))
 
 
 def _fill_state(ad: ClassAd, record: SlotRecord, machine: Machine, now: float) -> None:

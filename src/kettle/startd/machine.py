@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from kettle.classad import ClassAd
 from kettle.config import Config
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ConfigError
 from kettle.startd import slot_machine
 from kettle.startd.claim_machine import Claim, ClaimPhase
@@ -252,7 +253,7 @@ def machine_resources(config: Config, facts: MachineFacts, readings: Readings) -
     """Return everything the machine gives to jobs: NUM_CPUS, MEMORY, disk, custom resources."""
     cpus = config.real("NUM_CPUS")
     memory = config.real("MEMORY")
-    reserved = config.real("RESERVED_MEMORY") or 0
+    reserved = config[StartdKnobs.RESERVED_MEMORY]
     amounts: dict[str, float] = {
         "Cpus": whole(cpus if cpus and cpus > 0 else facts.cores),
         "Memory": int(memory) if memory else max(0, int(facts.memory_mib - reserved)),
@@ -299,7 +300,7 @@ _DEFAULT_TYPE = SlotType(0, "100%", 1, partitionable=True)
 
 def slot_types(config: Config) -> list[SlotType]:
     """Return the configured slot types; without any, one slot for everything (A006, A020)."""
-    limit = config.integer("MAX_SLOT_TYPES") or 10
+    limit = config[StartdKnobs.MAX_SLOT_TYPES]
     types = []
     for number in range(1, limit + 1):
         count = config.integer(f"NUM_SLOTS_TYPE_{number}")
@@ -315,7 +316,7 @@ def slot_types(config: Config) -> list[SlotType]:
         types.append(SlotType(number, text or "auto", count, partitionable=divides))
     if types:
         return types
-    count = config.integer("NUM_SLOTS") or 0
+    count = config[StartdKnobs.NUM_SLOTS]
     if count <= 0:
         return [_DEFAULT_TYPE]
     return [SlotType(0, "auto", count, partitionable=False)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.config import Config
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ClassAdSyntaxError
 from kettle.startd.claim_machine import Holder
 from kettle.startd.machine import SlotRecord
@@ -45,7 +46,7 @@ def size_request(record: SlotRecord, job: ClassAd, slot: ClassAd, config: Config
         return asked(name) if value is None else value
 
     plain = plan_request(names, asked)
-    must = config.boolean("MUST_MODIFY_REQUEST_EXPRS") is True
+    must = config.value(StartdKnobs.MUST_MODIFY_REQUEST_EXPRS)
     chosen = choose_request(record.available, plain, plan_request(names, rounded), must_round=must)
     return chosen if record.available.fits(chosen) else None
 

@@ -15,6 +15,8 @@ from dataclasses import replace
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.hooks import explain_uncalled, fetch_hooks
+from kettle.config.knobs.collector import CollectorKnobs
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
@@ -135,7 +137,7 @@ class StartdService:
         methods = await served_methods(
             runtime.processes,
             runtime.config.get("FILETRANSFER_PLUGINS") or "",
-            runtime.config.get("EXECUTE") or "/",
+            runtime.config.value(StartdKnobs.EXECUTE),
         )
         if methods != self.machine.facts.url_methods:
             self.machine.facts = replace(self.machine.facts, url_methods=methods)
@@ -326,7 +328,7 @@ class StartdService:
 
     async def _refresh_forever(self) -> None:
         while True:
-            await asyncio.sleep(self.runtime.config.integer("UPDATE_INTERVAL") or 300)
+            await asyncio.sleep(max(1, self.runtime.config.value(CollectorKnobs.UPDATE_INTERVAL)))
             self.refresh()
             self.updates.note_all()
 

@@ -10,6 +10,11 @@ from dataclasses import dataclass, field
 
 from kettle.config import Config
 from kettle.config.hooks import JobHooks, read_job_hooks
+from kettle.config.knobs.places import PlaceKnobs
+from kettle.config.knobs.security import SecurityKnobs
+from kettle.config.knobs.startd import StartdKnobs
+from kettle.config.knobs.starter import StarterKnobs
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.starter.account import AccountRules
 from kettle.starter.limits import LimitRules
 from kettle.transfer.plugins import PluginRules
@@ -23,7 +28,6 @@ class StarterSettings:
     log: str = ""
     uid_domain: str = ""
     file_system_domain: str = ""
-    network_interface: str = "127.0.0.1"
     condor_ids: str = ""
     bin_directory: str = ""
     wrapper: str = ""
@@ -51,62 +55,49 @@ class StarterSettings:
     starter_user_log: str = ""
     hooks: JobHooks = field(default_factory=JobHooks)
     transfer_plugins: PluginRules = field(default_factory=PluginRules)
-    max_lease: int = 2400
     version: str = ""
     platform: str = ""
 
 
 def read_settings(config: Config, *, version: str, platform: str) -> StarterSettings:
     """Take from the configuration what starters need."""
-
-    def text(name: str, default: str = "") -> str:
-        return config.get(name) or default
-
-    def flag(name: str, *, default: bool) -> bool:
-        value = config.boolean(name)
-        return default if value is None else value
-
-    def number(name: str, default: int) -> int:
-        value = config.integer(name)
-        return default if value is None else value
-
+    value = config.value
     return StarterSettings(
-        execute=text("EXECUTE", "/tmp/execute"),  # noqa: S108
-        log=text("LOG"),
+        execute=value(StartdKnobs.EXECUTE),
+        log=value(PlaceKnobs.LOG),
         version=version,
         platform=platform,
-        uid_domain=text("UID_DOMAIN", text("FULL_HOSTNAME")),
-        file_system_domain=text("FILESYSTEM_DOMAIN", text("FULL_HOSTNAME")),
-        network_interface=text("NETWORK_INTERFACE", "127.0.0.1"),
-        condor_ids=text("CONDOR_IDS"),
-        bin_directory=text("BIN"),
-        wrapper=text("USER_JOB_WRAPPER"),
-        renice_expression=text("JOB_RENICE_INCREMENT", "0"),
-        initial_update_interval=number("STARTER_INITIAL_UPDATE_INTERVAL", 8),
-        update_interval=number("STARTER_UPDATE_INTERVAL", 300),
-        enable_chirp=flag("ENABLE_CHIRP", default=True),
-        chirp_io=flag("ENABLE_CHIRP_IO", default=True),
-        chirp_updates=flag("ENABLE_CHIRP_UPDATES", default=True),
-        chirp_delayed=flag("ENABLE_CHIRP_DELAYED", default=True),
-        chirp_prefix=text("CHIRP_DELAYED_UPDATE_PREFIX", "Chirp*"),
-        chirp_max_attributes=number("CHIRP_DELAYED_UPDATE_MAX_ATTRS", 100),
-        sets_home=flag("STARTER_SETS_HOME_ENV", default=True),
-        inherits_environment=text("JOB_INHERITS_STARTER_ENVIRONMENT"),
-        job_environment=text("STARTER_JOB_ENVIRONMENT"),
+        uid_domain=value(SecurityKnobs.UID_DOMAIN),
+        file_system_domain=value(SecurityKnobs.FILESYSTEM_DOMAIN),
+        condor_ids=value(PlaceKnobs.CONDOR_IDS),
+        bin_directory=value(PlaceKnobs.BIN),
+        wrapper=value(StarterKnobs.USER_JOB_WRAPPER),
+        renice_expression=config.get("JOB_RENICE_INCREMENT") or "",
+        initial_update_interval=value(StarterKnobs.STARTER_INITIAL_UPDATE_INTERVAL),
+        update_interval=value(StarterKnobs.STARTER_UPDATE_INTERVAL),
+        enable_chirp=value(StarterKnobs.ENABLE_CHIRP),
+        chirp_io=value(StarterKnobs.ENABLE_CHIRP_IO),
+        chirp_updates=value(StarterKnobs.ENABLE_CHIRP_UPDATES),
+        chirp_delayed=value(StarterKnobs.ENABLE_CHIRP_DELAYED),
+        chirp_prefix=value(StarterKnobs.CHIRP_DELAYED_UPDATE_PREFIX),
+        chirp_max_attributes=value(StarterKnobs.CHIRP_DELAYED_UPDATE_MAX_ATTRS),
+        sets_home=value(StarterKnobs.STARTER_SETS_HOME_ENV),
+        inherits_environment=value(StarterKnobs.JOB_INHERITS_STARTER_ENVIRONMENT),
+        job_environment=config.get("STARTER_JOB_ENVIRONMENT") or "",
         accounts=_read_account_rules(config),
-        minimum_uid=number("JOB_MINIMUM_UID", 1),
+        minimum_uid=value(StarterKnobs.JOB_MINIMUM_UID),
         limits=_read_limit_rules(config),
-        private_folders=text("MOUNT_UNDER_SCRATCH"),
-        private_shared_memory=flag("MOUNT_PRIVATE_DEV_SHM", default=True),
-        ssh_to_job=flag("ENABLE_SSH_TO_JOB", default=True),
-        sshd=text("SSHD", "/usr/sbin/sshd"),
-        ssh_keygen=text("SSH_KEYGEN", "/usr/bin/ssh-keygen"),
-        starter_user_log=text("STARTER_USER_LOG"),
+        private_folders=config.get("MOUNT_UNDER_SCRATCH") or "",
+        private_shared_memory=value(StarterKnobs.MOUNT_PRIVATE_DEV_SHM),
+        ssh_to_job=value(StarterKnobs.ENABLE_SSH_TO_JOB),
+        sshd=value(StarterKnobs.SSHD),
+        ssh_keygen=value(StarterKnobs.SSH_KEYGEN),
+        starter_user_log=value(StarterKnobs.STARTER_USER_LOG),
         hooks=read_job_hooks(config),
         transfer_plugins=PluginRules(
-            text("FILETRANSFER_PLUGINS"),
-            float(number("MAX_FILE_TRANSFER_PLUGIN_LIFETIME", 72_000)),
-            float(number("MY_POPEN_KEEPALIVE_INTERVAL", 60)),
+            config.get("FILETRANSFER_PLUGINS") or "",
+            float(value(TransferKnobs.MAX_FILE_TRANSFER_PLUGIN_LIFETIME)),
+            float(value(TransferKnobs.MY_POPEN_KEEPALIVE_INTERVAL)),
         ),
     )
 
@@ -118,24 +109,24 @@ def _read_account_rules(config: Config) -> AccountRules:
         if upper.startswith("SLOT") and upper.endswith("_USER"):
             users[upper[: -len("_USER")].lower()] = config.get(macro.name) or ""
     return AccountRules(
-        uid_domain=config.get("UID_DOMAIN") or config.get("FULL_HOSTNAME") or "",
-        trust_uid_domain=config.boolean("TRUST_UID_DOMAIN") is True,
-        allow_run_as_owner=config.boolean("STARTER_ALLOW_RUNAS_OWNER") is not False,
+        uid_domain=config.value(SecurityKnobs.UID_DOMAIN),
+        trust_uid_domain=config.value(SecurityKnobs.TRUST_UID_DOMAIN),
+        allow_run_as_owner=config.value(StarterKnobs.STARTER_ALLOW_RUNAS_OWNER),
         slot_users=users,
-        everybody=config.get("NOBODY_SLOT_USER") or "",
-        dedicated=config.get("DEDICATED_EXECUTE_ACCOUNT_REGEXP") or "",
+        everybody=config.value(StarterKnobs.NOBODY_SLOT_USER),
+        dedicated=config.value(StarterKnobs.DEDICATED_EXECUTE_ACCOUNT_REGEXP),
     )
 
 
 def _read_limit_rules(config: Config) -> LimitRules:
     return LimitRules(
-        memory_policy=config.get("CGROUP_MEMORY_LIMIT_POLICY") or "hard",
+        memory_policy=config.value(StarterKnobs.CGROUP_MEMORY_LIMIT_POLICY),
         hard_expression=config.get("CGROUP_HARD_MEMORY_LIMIT_EXPR") or "",
         soft_expression=config.get("CGROUP_LOW_MEMORY_LIMIT_EXPR") or "",
-        disable_swap=config.boolean("DISABLE_SWAP_FOR_JOB") is not False,
-        disk_policy=config.get("JOB_DISK_LIMIT_POLICY") or "hard",
-        always_hold=config.boolean("STARTER_ALWAYS_HOLD_ON_OOM") is not False,
-        polling_seconds=float(config.integer("CGROUP_POLLING_INTERVAL") or 5),
-        reserved_disk_kib=(config.integer("RESERVED_DISK") or 0) * 1024,
-        base_group=(config.get("BASE_CGROUP") or "").strip("/"),
+        disable_swap=config.value(StarterKnobs.DISABLE_SWAP_FOR_JOB),
+        disk_policy=config.value(StarterKnobs.JOB_DISK_LIMIT_POLICY),
+        always_hold=config.value(StarterKnobs.STARTER_ALWAYS_HOLD_ON_OOM),
+        polling_seconds=float(max(1, config.value(StarterKnobs.CGROUP_POLLING_INTERVAL))),
+        reserved_disk_kib=config.value(StartdKnobs.RESERVED_DISK) * 1024,
+        base_group=config.value(StarterKnobs.BASE_CGROUP).strip("/"),
     )

@@ -6,6 +6,10 @@ import pytest
 
 from kettle.config import Config
 from kettle.config.declared import check_values, declared_knobs, find_slips
+from kettle.config.knobs.history import HistoryKnobs
+from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.config.knobs.startd import StartdKnobs
+from kettle.config.knobs.starter import StarterKnobs
 from kettle.errors import ConfigError
 
 
@@ -33,3 +37,25 @@ def test_names_that_have_no_default_are_no_slips() -> None:
     )
     found = [(name, near) for name, _, near in find_slips(config)]
     assert found == [("KETTLE_METRICS_PRT", "KETTLE_METRICS_PORT")]
+
+
+def test_numbers_and_truth_values_set_to_nothing_are_their_default_and_texts_are_empty() -> None:
+    config = Config.from_text("ALIVE_INTERVAL =\nENABLE_CHIRP =\nHISTORY =\n")
+    assert config[ScheddKnobs.ALIVE_INTERVAL] == 300
+    assert config[StarterKnobs.ENABLE_CHIRP] is True
+    assert config[HistoryKnobs.HISTORY] == ""
+
+
+def test_what_must_go_on_has_the_default_of_a_knob_that_is_set_wrongly() -> None:
+    config = Config.from_text("KILLING_TIMEOUT = soon\nMATCH_TIMEOUT = 0\nNUM_SLOTS = many\n")
+    assert config.value(StartdKnobs.KILLING_TIMEOUT) == 30
+    assert config.value(StartdKnobs.MATCH_TIMEOUT) == 0
+    assert config.value(StartdKnobs.NUM_SLOTS) == 0
+
+
+def test_a_knob_without_a_default_is_not_defined_and_no_slip() -> None:
+    config = Config.from_text("REQUEST_CLAIM_TIMEOUTS = 3\nREQUEST_CLAIM_TIMEOUT = 20\n")
+    assert config.find_default("REQUEST_CLAIM_TIMEOUT") is None
+    assert config[ScheddKnobs.REQUEST_CLAIM_TIMEOUT] == 20
+    assert Config.from_text("")[ScheddKnobs.REQUEST_CLAIM_TIMEOUT] == 1800
+    assert "REQUEST_CLAIM_TIMEOUT" not in [name for name, _, _ in find_slips(config)]

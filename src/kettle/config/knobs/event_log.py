@@ -1,6 +1,6 @@
 """Knobs of job event logs: a pure table."""
 
-from kettle.config.knob import boolean, integer, listing, path
+from kettle.config.knob import boolean, integer, listing, path, string
 
 
 class EventLogKnobs:
@@ -14,6 +14,7 @@ class EventLogKnobs:
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
+    DEFAULT_USERLOG_FORMAT_OPTIONS = string(None, doc="How the events of jobs are written.")
     ENABLE_USERLOG_FSYNC = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
@@ -26,6 +27,9 @@ class EventLogKnobs:
     EVENT_LOG_COUNT_EVENTS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    EVENT_LOG_FORMAT_OPTIONS = string(
+        None, doc="How the events in the log of all jobs are written."
     )
     EVENT_LOG_FSYNC = boolean(
         "false",

@@ -40,6 +40,8 @@ class HistoryKnobs:
     PER_JOB_HISTORY_DIR = path(
         "", doc="A folder that gets one file for each job that leaves the queue; empty for none."
     )
+    ROTATE_HISTORY_DAILY = boolean(None, doc="Whether a history is rotated each day.")
+    ROTATE_HISTORY_MONTHLY = boolean(None, doc="Whether a history is rotated each month.")
     SCHEDD_DAEMON_HISTORY = path(
         "$(SPOOL)/schedd_daemon_history",
         doc="The file in which the schedd records its own ad now and then; empty for none.",

@@ -11,6 +11,7 @@ class LogKnobs:
         "%m/%d/%y %H:%M:%S",
         doc="How a log's lines write the moment (strftime).",
     )
+    DEFAULT_DEBUG = listing(None, doc="What daemons log that have no such knob of their own.")
     LOCK_DEBUG_LOG_TO_APPEND = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

@@ -7,6 +7,10 @@ class PlaceKnobs:
     """Knobs of folders, programs and files every program uses."""
 
     BIN = path("$(RELEASE_DIR)/bin", doc="Where the tools are.")
+    CONDOR_IDS = string(
+        None,
+        doc="User and group, numbers with a dot, of daemons started by root; empty for condor's.",
+    )
     ETC = path("$(LOCAL_DIR)", doc="Where configuration, passwords and tokens are.")
     INCLUDE = path("$(RELEASE_DIR)/include", doc="Where header files are.")
     LIB = path("$(RELEASE_DIR)/lib", doc="Known path; no part of Kettle acts on it yet.")

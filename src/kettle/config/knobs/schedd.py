@@ -175,6 +175,11 @@ class ScheddKnobs:
         "0.01",
         doc="Known and checked as a real number; no part of Kettle acts on it yet.",
     )
+    PERSONAL_CONDOR_IS_SUPER_USER = boolean(
+        None,
+        unset="true",
+        doc="Whether the account of a pool without root may do anything in its queue.",
+    )
     PROTECTED_JOB_ATTRS = listing(
         "", doc="Attributes of jobs that only queue super users may change."
     )
@@ -201,6 +206,9 @@ class ScheddKnobs:
     REMOVE_SIGNIFICANT_ATTRIBUTES_REGEX = string(
         "^Slot[0-9]*_",
         doc="Known text; no part of Kettle acts on it yet.",
+    )
+    REQUEST_CLAIM_TIMEOUT = seconds(
+        None, unset="1800", doc="How long the schedd waits for a startd to answer a claim."
     )
     SCHEDD = path("$(SBIN)/condor_schedd", doc="The schedd's program.")
     SCHEDD_ADDRESS_FILE = path(

@@ -28,6 +28,10 @@ class SecurityKnobs:
     )
     AUTH_SSL_CLIENT_CADIR = string("", doc="Folder of the authorities that clients trust.")
     AUTH_SSL_CLIENT_CAFILE = string("", doc="File of the authorities that clients trust.")
+    AUTH_SSL_CLIENT_CERTFILE = path(
+        None, doc="The certificate that tools and daemons show to others."
+    )
+    AUTH_SSL_CLIENT_KEYFILE = path(None, doc="The key of that certificate.")
     AUTH_SSL_CLIENT_USE_DEFAULT_CAS = boolean(
         "true",
         doc="Whether clients trust the system's authorities too.",
@@ -108,7 +112,9 @@ class SecurityKnobs:
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     FS_LOCAL_DIR = path(
-        "", doc="The folder in which FS authentication makes its folders; the system's by default."
+        "",
+        unset="/tmp",
+        doc="The folder in which FS authentication makes its folders; the system's by default.",
     )
     FS_REMOTE_DIR = path(
         "", doc="The folder, shared by client and server, for authentication by FS_REMOTE."
@@ -294,6 +300,9 @@ class SecurityKnobs:
     USE_KEYRING_SESSIONS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    USE_POOL_USERNAME_EQUIVALENT = boolean(
+        None, unset="true", doc="Whether condor and condor_pool are one user."
     )
     USE_VOMS_ATTRIBUTES = boolean(
         "false",

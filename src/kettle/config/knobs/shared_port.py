@@ -26,7 +26,9 @@ class SharedPortKnobs:
         doc="Where the shared port daemon leaves its ad.",
     )
     SHARED_PORT_DEBUG = listing("", doc="What is logged: D_FULLDEBUG, D_PID, D_CAT and others.")
-    SHARED_PORT_DEFAULT_ID = string("", doc="The daemon that gets connections which name none.")
+    SHARED_PORT_DEFAULT_ID = string(
+        "", unset="collector", doc="The daemon that gets connections which name none."
+    )
     SHARED_PORT_LOG = path(
         "$(LOG)/SharedPortLog",
         doc="The daemon's log.",

@@ -16,6 +16,9 @@ from kettle.config.knob import (
 class StartdKnobs:
     """Knobs of the startd."""
 
+    ADVERTISE_PSLOT_ROLLUP_INFORMATION = boolean(
+        None, unset="true", doc="Whether the ad of a partitionable slot tells what was cut from it."
+    )
     BACKFILL_SYSTEM = string("", doc="Known text; no part of Kettle acts on it yet.")
     BENCHMARKS_JOBLIST = listing(
         "mips kflops",
@@ -118,6 +121,9 @@ class StartdKnobs:
         "$(MaxVacateTime)",
         doc="How long a job may take to leave the machine, in seconds.",
     )
+    MACHINE_RESOURCE_NAMES = listing(
+        None, doc="Which of the MACHINE_RESOURCE_ knobs count; empty for all."
+    )
     MATCH_TIMEOUT = seconds(
         "120",
         doc="How long a matched slot waits for the schedd, in seconds.",
@@ -139,6 +145,7 @@ class StartdKnobs:
         "$(MAX_DEFAULT_LOG)",
         doc="How large the log grows before it is moved aside: 10 Mb, 1 day.",
     )
+    MEMORY = integer(None, doc="How much memory the machine has for jobs, in MiB; 0 for all of it.")
     MODIFY_REQUEST_EXPR_REQUESTCPUS = expression(
         "quantize(RequestCpus,{1})",
         doc="Known expression; no part of Kettle evaluates it yet.",
@@ -158,6 +165,9 @@ class StartdKnobs:
     NUM_CPUS = integer(
         "$(DETECTED_CPUS_LIMIT)",
         doc="How many cores the startd offers.",
+    )
+    NUM_SLOTS = integer(
+        None, doc="How many static slots there are, all alike; 0 for one that is partitionable."
     )
     PERIODIC_CHECKPOINT = expression(
         "((time() - LastPeriodicCheckpoint)/60.0) > (180.0 + $RANDOM_INTEGER(-30,30,1))",

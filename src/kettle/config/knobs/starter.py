@@ -109,7 +109,7 @@ class StarterKnobs:
         "Kettle's own knob.",
     )
     JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
-    JOB_INHERITS_STARTER_ENVIRONMENT = boolean(
+    JOB_INHERITS_STARTER_ENVIRONMENT = string(
         "false",
         doc="Whether jobs get the starter's environment: true, false or a list of names.",
     )
@@ -118,7 +118,7 @@ class StarterKnobs:
         doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
         "of the system, whose jobs run as the slot's account. Kettle's own knob.",
     )
-    JOB_RENICE_INCREMENT = integer(
+    JOB_RENICE_INCREMENT = expression(
         "0",
         doc="How much nicer jobs are than the daemons, 0 to 19.",
     )
@@ -159,17 +159,23 @@ class StarterKnobs:
         "true",
         doc="Whether a job of a root pool has its own /dev/shm.",
     )
+    NOBODY_SLOT_USER = string(None, doc="The account of jobs whose slot has none of its own.")
     PER_JOB_NAMESPACES = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
     REUSE_CONDOR_RUN_ACCOUNT = string("", doc="Known text; no part of Kettle acts on it yet.")
     SCP = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SSHD = string("", doc="The sshd that people log in to jobs through.")
+    SSHD = string("", unset="/usr/sbin/sshd", doc="The sshd that people log in to jobs through.")
     SSHD_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SSH_KEYGEN = string("", doc="The program that makes the keys for it.")
+    SSH_KEYGEN = string(
+        "", unset="/usr/bin/ssh-keygen", doc="The program that makes the keys for it."
+    )
     SSH_KEYGEN_ARGS = string("", doc="Known text; no part of Kettle acts on it yet.")
     STARTER = path("$(SBIN)/condor_starter", doc="The starter's program.")
+    STARTER_ALLOW_RUNAS_OWNER = boolean(
+        None, unset="true", doc="Whether a job runs as its owner where the domains agree."
+    )
     STARTER_ALWAYS_HOLD_ON_OOM = boolean(
         "true",
         doc="Whether a job is also held that the kernel killed below its own limit.",
@@ -178,6 +184,9 @@ class StarterKnobs:
     STARTER_DEBUG_WAIT = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    STARTER_DEFAULT_JOB_HOOK_KEYWORD = string(
+        None, doc="The hooks of a job that names none that are there."
     )
     STARTER_DIAGNOSTIC_send_ep_logs = path(
         "$(LIBEXEC)/condor_diagnostic_send_ep_logs",
@@ -226,10 +235,14 @@ class StarterKnobs:
         "$(LOG)/XferStatsLog",
         doc="Known path; no part of Kettle acts on it yet.",
     )
+    STARTER_UPDATE_INTERVAL = seconds(
+        None, unset="300", doc="How often a starter tells the shadow what its job uses."
+    )
     STARTER_UPLOAD_TIMEOUT = seconds(
         "300",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
     )
+    STARTER_USER_LOG = path(None, doc="A log of each job's events in its sandbox.")
     TRUNC_STARTER_LOG_ON_OPEN = boolean(
         "false",
         doc="Whether the daemon empties its log when it starts.",

@@ -49,6 +49,9 @@ class SubmitKnobs:
         "2400",
         doc="The lease of jobs that name none, in seconds.",
     )
+    JOB_DEFAULT_NOTIFICATION = string(
+        None, unset="never", doc="When a job that does not say so sends mail."
+    )
     JOB_DEFAULT_REQUESTCPUS = expression(
         "1",
         doc="Known expression; no part of Kettle evaluates it yet.",
@@ -87,6 +90,9 @@ class SubmitKnobs:
     SUBMIT_PUBLISH_WINDOWS_OSVERSIONINFO = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+    )
+    SUBMIT_REQUEST_MISSING_UNITS = string(
+        None, doc="What a request for memory or disk without a unit is: error, warn, or nothing."
     )
     SUBMIT_REQUIREMENT_NAMES = listing(
         "",

@@ -14,6 +14,9 @@ class TransferKnobs:
         "true",
         doc="Whether output may be put into folders that are missing below the job's directory.",
     )
+    BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER = integer(
+        None, unset="104857600", doc="From which size on a transfer waits for its turn, in bytes."
+    )
     ENABLE_HTTP_PUBLIC_FILES = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

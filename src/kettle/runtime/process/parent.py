@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.config.knobs.master import MasterKnobs
 from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.wire.commands import Command
@@ -85,7 +86,7 @@ class ParentLink:
         """Say so three times in each NOT_RESPONDING_TIMEOUT."""
         while True:
             config = self._runtime.config
-            timeout = config.integer("NOT_RESPONDING_TIMEOUT") or 3600
+            timeout = max(1, config.value(MasterKnobs.NOT_RESPONDING_TIMEOUT))
             await asyncio.sleep(timeout / 3)
             await self._tell(Command.DC_CHILDALIVE, Words(self._runtime.identity.pid, timeout, 0.0))
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.classad.text import equals
+from kettle.config.knobs.network import NetworkKnobs
 from kettle.errors import WireError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.addresses import find_collectors, read_address_file
@@ -239,7 +240,7 @@ class Advertiser:
 
         With UPDATE_COLLECTOR_WITH_TCP false it goes in datagrams to collectors that take them.
         """
-        if self._runtime.config.boolean("UPDATE_COLLECTOR_WITH_TCP") is False:
+        if not self._runtime.config.value(NetworkKnobs.UPDATE_COLLECTOR_WITH_TCP):
             address = self._address(number)
             if not address.no_udp:
                 await self._runtime.network.post(address, update.command, update)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.network import NetworkKnobs
 from kettle.errors import StorageError
 from kettle.runtime.sockets.addresses import is_protocol_wanted
 from kettle.runtime.sockets.datagrams import open_datagram_socket
@@ -56,7 +57,7 @@ class ListenPlan:
 
 def plan_listening(config: Config, port: int | None) -> ListenPlan:
     """Decide from the configuration; `port` is what the command line said."""
-    wanted = (config.get("NETWORK_INTERFACE") or "*").strip()
+    wanted = config.value(NetworkKnobs.NETWORK_INTERFACE)
     every = config.boolean("BIND_ALL_INTERFACES")
     advertise = tuple(_own_addresses(config, wanted))
     explicit = _is_address(wanted)
@@ -74,7 +75,7 @@ def plan_listening(config: Config, port: int | None) -> ListenPlan:
         (config.get("PRIVATE_NETWORK_NAME") or "") if _has_private_network(config) else "",
         forwarding_host=config.get("TCP_FORWARDING_HOST") or "",
         # Behind brokers nobody sends us datagrams.
-        with_datagrams=config.boolean("WANT_UDP_COMMAND_SOCKET") is True
+        with_datagrams=config.value(NetworkKnobs.WANT_UDP_COMMAND_SOCKET)
         and not config.get("CCB_ADDRESS")
         and not config.get("TCP_FORWARDING_HOST")
         and config.subsystem not in _WITHOUT_DATAGRAMS,
@@ -104,7 +105,7 @@ def _own_addresses(config: Config, wanted: str) -> Iterator[str]:
         address = config.get(f"IPV{version}_ADDRESS")
         if address and is_protocol_wanted(config, f"ENABLE_IPV{version}") is not False:
             found.append(address)
-    if config.boolean("ADVERTISE_IPV4_FIRST") is False:
+    if not config.value(NetworkKnobs.ADVERTISE_IPV4_FIRST):
         found.reverse()
     if not found:
         found = ["::1" if is_protocol_wanted(config, "ENABLE_IPV4") is False else "127.0.0.1"]
@@ -122,8 +123,8 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
         named = config.integer("SHARED_PORT_PORT")
         yield collector_port(config) if named is None else named
         return
-    low = config.integer("IN_LOWPORT") or config.integer("LOWPORT") or 0
-    high = config.integer("IN_HIGHPORT") or config.integer("HIGHPORT") or 0
+    low = config.value(NetworkKnobs.IN_LOWPORT) or config.value(NetworkKnobs.LOWPORT)
+    high = config.value(NetworkKnobs.IN_HIGHPORT) or config.value(NetworkKnobs.HIGHPORT)
     if 0 < low <= high < 65536:
         yield from range(low, high + 1)
     else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.security import SecurityKnobs
 from kettle.errors import KettleError, NotFoundError
 from kettle.runtime.process.privileges import find_account
 from kettle.runtime.sockets.listening import ListenPlan, plan_listening
@@ -57,16 +58,16 @@ def read_security(config: Config) -> SecuritySettings:
     return SecuritySettings(
         policies={level: read_policy(config.get, level, subsystem=subsystem) for level in Level},
         rules={level: read_rules(config.get, level, subsystem) for level in Level},
-        pool_equivalence=config.boolean("USE_POOL_USERNAME_EQUIVALENT") is not False,
+        pool_equivalence=config.value(SecurityKnobs.USE_POOL_USERNAME_EQUIVALENT),
         mapfile=read_mapfile(config),
         uid_domain=uid_domain(config),
         trust_domain=config.get("TRUST_DOMAIN") or "",
-        fs_directory=config.get("FS_LOCAL_DIR") or "/tmp",  # noqa: S108 - both sides know it
+        fs_directory=config.value(SecurityKnobs.FS_LOCAL_DIR),
         fs_remote_directory=config.get("FS_REMOTE_DIR") or "",
         root_is_condor=root_is_condor(config),
-        token_maximum_age_seconds=config.integer("SEC_TOKEN_MAX_AGE") or 0,
-        claims_domain=config.boolean("SEC_CLAIMTOBE_INCLUDE_DOMAIN") is not False,
-        ssl_needs_mapping=config.boolean("AUTH_SSL_REQUIRE_CLIENT_MAPPING") is True,
+        token_maximum_age_seconds=max(0, config.value(SecurityKnobs.SEC_TOKEN_MAX_AGE)),
+        claims_domain=config.value(SecurityKnobs.SEC_CLAIMTOBE_INCLUDE_DOMAIN),
+        ssl_needs_mapping=config.value(SecurityKnobs.AUTH_SSL_REQUIRE_CLIENT_MAPPING),
         listening=plan_listening(config, None),
     )
 
@@ -77,7 +78,7 @@ def root_is_condor(config: Config) -> bool:
     A pool that root starts in a container has no such account, and root's jobs have to have an
     owner whose files somebody can touch.
     """
-    if config.boolean("FS_ROOT_TO_CONDOR") is False:
+    if not config.value(SecurityKnobs.FS_ROOT_TO_CONDOR):
         return False
     try:
         find_account("condor")
@@ -101,7 +102,7 @@ def read_mapfile(config: Config) -> MapFile | None:
             text = file.read()
     except OSError:
         return None
-    literal = config.boolean("CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS") is True
+    literal = config.value(SecurityKnobs.CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS)
     return parse_mapfile(
         text, literal_keys=literal, source=path, read_included=_read_included_mapfiles
     )

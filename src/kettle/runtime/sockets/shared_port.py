@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.classad import parse_old_ad
+from kettle.config.knobs.places import PlaceKnobs
 from kettle.errors import KettleError, RemoteProtocolError, StorageError
 from kettle.runtime import tasks
 from kettle.wire.codec import Writer
@@ -43,7 +44,7 @@ def endpoint_folder(config: Config) -> str:
     named = config.get("DAEMON_SOCKET_DIR")
     if named and named.lower() != "auto":
         return named
-    return os.path.join(config.get("LOCK") or "/tmp", "daemon_sock")  # noqa: S108
+    return os.path.join(config.value(PlaceKnobs.LOCK), "daemon_sock")
 
 
 def is_behind_shared_port(config: Config) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.history import HistoryKnobs
 from kettle.errors import StorageError
 from kettle.records import history, history_query
 from kettle.runtime.storage import history_index
@@ -38,7 +39,7 @@ def read_rotation(config: Config, which: str = "HISTORY") -> history.RotationRul
 
     What is not said of another one is as for HISTORY.
     """
-    if config.boolean("ENABLE_HISTORY_ROTATION") is False:
+    if not config.value(HistoryKnobs.ENABLE_HISTORY_ROTATION):
         return history.RotationRules()
     most, rotations = config.integer(f"MAX_{which}_LOG"), config.integer(f"MAX_{which}_ROTATIONS")
     if most is None:
@@ -48,8 +49,8 @@ def read_rotation(config: Config, which: str = "HISTORY") -> history.RotationRul
     return history.RotationRules(
         most_bytes=_MOST_BYTES if most is None else max(0, most),
         rotations=2 if rotations is None else max(1, rotations),
-        daily=config.boolean("ROTATE_HISTORY_DAILY") is True,
-        monthly=config.boolean("ROTATE_HISTORY_MONTHLY") is True,
+        daily=config.value(HistoryKnobs.ROTATE_HISTORY_DAILY),
+        monthly=config.value(HistoryKnobs.ROTATE_HISTORY_MONTHLY),
     )
 
 

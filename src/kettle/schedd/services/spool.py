@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.removal import remove_tree
 
@@ -92,7 +93,7 @@ class SpoolFolder:
     def room_kib(self) -> int | None:
         """Return what may be spooled without touching the reserve; None if it cannot be told."""
         free = read_free_kib(self.path)
-        reserved = (self._runtime.config.integer("RESERVED_DISK") or 0) * 1024
+        reserved = self._runtime.config.value(StartdKnobs.RESERVED_DISK) * 1024
         return None if free is None else max(0, free - reserved)
 
     def remove_cluster(self, cluster: int) -> None:

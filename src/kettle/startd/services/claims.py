@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd
+from kettle.config.knobs.schedd import ScheddKnobs
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
@@ -147,18 +149,17 @@ class ClaimCommands:
         """Let a schedd hold the offered claim of a slot, and offer another to better jobs."""
         service, config = self._service, self._service.runtime.config
         assert record.claim is not None
-        worklife = config.integer("CLAIM_WORKLIFE")
         lease = claim_machine.lease_for(
             job.integer("JobLeaseDuration"),
             holder.alive_interval_seconds,
-            config.integer("MAX_CLAIM_ALIVES_MISSED") or 6,
+            config.value(ScheddKnobs.MAX_CLAIM_ALIVES_MISSED),
         )
         claim = claim_machine.accept(
             record.claim,
             holder,
             service.runtime.clock.steady(),
             lease=lease,
-            worklife=-1.0 if worklife is None else float(worklife),
+            worklife=float(config.value(StartdKnobs.CLAIM_WORKLIFE)),
         )
         service.machine.set_claim(record, claim._replace(rank=rank))
         record.job = job

@@ -14,6 +14,7 @@ import time
 
 from kettle.attributes.version import parse_os_release
 from kettle.config import Config
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd.facts import MachineFacts, Readings, microarchitecture
 
 _BOOT_IDLE = 1201
@@ -60,7 +61,7 @@ def read_facts(config: Config, host: str) -> MachineFacts:
 
 def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
     """Measure what changes: disk, memory, load, idle times, the clock on the wall."""
-    execute = config.get("EXECUTE") or "/tmp"  # noqa: S108 - only its file system is measured
+    execute = config.value(StartdKnobs.EXECUTE)
     free = total = 0
     volume = "0"
     with contextlib.suppress(OSError):
@@ -68,7 +69,7 @@ def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
         free = facts.f_bavail * facts.f_frsize // 1024
         total = facts.f_blocks * facts.f_frsize // 1024
         volume = str(os.stat(execute).st_dev)
-    reserved = (config.integer("RESERVED_DISK") or 0) * 1024
+    reserved = config.value(StartdKnobs.RESERVED_DISK) * 1024
     memory = _read_meminfo()
     wall = time.localtime(now)
     load = 0.0

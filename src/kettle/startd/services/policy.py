@@ -13,6 +13,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from kettle.classad import ClassAd
+from kettle.config.knobs.collector import CollectorKnobs
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
 from kettle.runtime.context import Runtime
 from kettle.startd import ads, claim_machine, slot_policy
@@ -113,10 +115,10 @@ class PolicyWatch:
         loop, config = asyncio.get_running_loop(), self._service.runtime.config
         now, due_at = loop.time(), self._due_at
         if self._timer is None:
-            due_at = self._looked_at + float(config.integer("UPDATE_INTERVAL") or 300)
+            due_at = self._looked_at + max(1, config.value(CollectorKnobs.UPDATE_INTERVAL))
         for record in records:
             if record.slot.phase.state in {"Claimed", "Preempting"}:
-                often = float(config.integer("POLLING_INTERVAL") or 5)
+                often = max(1, config.value(StartdKnobs.POLLING_INTERVAL))
                 due_at = min(due_at, self._looked_at + often)
             left = self._seconds_left(record)
             if left is not None:
@@ -192,7 +194,7 @@ class PolicyWatch:
         since = now - slot.entered_activity_at
         lease = None if record.claim is None else claim_machine.lease_left(record.claim, now)
         if slot.phase is Phase.MATCHED_IDLE:
-            limit = config.integer("MATCH_TIMEOUT") or 120
+            limit = config.value(StartdKnobs.MATCH_TIMEOUT)
             return slot_policy.Timers(match_left=limit - since, lease_left=lease)
         if slot.phase is Phase.CLAIMED_RETIRING or (
             slot.phase is Phase.CLAIMED_SUSPENDED and slot.leaving_code
@@ -203,6 +205,6 @@ class PolicyWatch:
             seconds = vacate_seconds(self.grants(record), record.ran_seconds(now))
             return slot_policy.Timers(vacate_left=seconds - since, lease_left=lease)
         if slot.phase is Phase.PREEMPTING_KILLING:
-            limit = config.integer("KILLING_TIMEOUT") or 30
+            limit = config.value(StartdKnobs.KILLING_TIMEOUT)
             return slot_policy.Timers(killing_left=limit - since, lease_left=lease)
         return slot_policy.Timers(lease_left=lease)

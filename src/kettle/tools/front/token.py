@@ -91,8 +91,10 @@ def sign_token(config: Config, role: Role, subject: str, lifetime_seconds: int |
     """Return a token of the pool, limited to the levels of the role."""
     key = SigningKeys(config).key(POOL_KEY)
     if key is None:
-        where = config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or "no file"
-        raise NotFoundError("the pool's key cannot be read", hint=f"it is expected in {where}")
+        where = config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
+        raise NotFoundError(
+            "the pool's key cannot be read", hint=f"it is expected in {where or 'no file'}"
+        )
     return mint_token(
         key,
         key_id=POOL_KEY,

@@ -89,7 +89,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print what runs here."""
     reach = Reach(environment)
-    folder = Path(wish.folder or reach.config.get("LOG") or ".")
+    folder = Path(wish.folder or reach.config.get("LOG") or "")
     if wish.quick:
         answer = ask_readiness(reach, folder, wish.wait_seconds, wish.condition)
         streams.stdout.write(render_readiness(answer, wish))

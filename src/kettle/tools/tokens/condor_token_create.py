@@ -46,8 +46,8 @@ def create(wish: Wish, reach: Reach, streams: Streams) -> int:
     key = SigningKeys(reach.config).key(key_id)
     if key is None:
         # Compat: exit code 2; shown by test_a_signing_key_that_is_not_there_ends_with_2.
-        where = reach.config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or "no file"
-        expected = f"it is expected in {where}"
+        where = reach.config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
+        expected = f"it is expected in {where or 'no file'}"
         streams.stderr.write(
             f"condor_token_create: the signing key {key_id} cannot be read ({expected})\n"
         )
