@@ -102,6 +102,9 @@ async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa
 
 
 async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
+    if shadow.state.executed:
+        # After a checkpoint.
+        shadow.activation.begin(int(shadow.host.now()))
     await shadow.happen(Event.EXECUTING)
     return _answer_begin(shadow, call)
 
@@ -117,6 +120,8 @@ def _answer_begin(shadow: Run, call: Call) -> Reply:
 
 async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
     record_plugins(shadow, call.info)
+    if "ExitBySignal" in call.info:
+        shadow.update(texts(shadow.activation.end_program(int(shadow.host.now()))))
     shadow.note_report(call.info)
     await shadow.note_job_state(call.info)
     return call.answer(0)
@@ -258,6 +263,8 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
             changes["CheckpointNumber"] = str(number)
         shadow.update(changes)
         return call.answer(0)
+    if kind == "ActivationExecutionExit":
+        shadow.update(texts(shadow.activation.end_program(int(shadow.host.now()))))
     # Compat: the reference answers -3 to kinds it does act on; starters ignore the value
     # (tests/conformance/test_shadow_calls.py).
     return call.answer(-3)

@@ -65,6 +65,7 @@ def finish(run: Run) -> None:
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info))
         ended = exit_attributes(run.report) | counts
+        ended |= run.activation.end(int(run.host.now()))
         run.update(texts(ended))
     if run.transfer_failure is not None and run.request is None:
         run.request = run.transfer_failure

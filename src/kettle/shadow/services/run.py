@@ -14,6 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.shadow.activation import Activation
 from kettle.shadow.endings import Ending, ExitReport, Request, is_start_counted
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
@@ -37,6 +38,7 @@ class Run(JobRecord):
     """The state of one run; the shadow that lives it says what happens."""
 
     __slots__ = (
+        "activation",
         "claim",
         "claim_accepted",
         "files",
@@ -86,6 +88,7 @@ class Run(JobRecord):
         self.transfer_failure: Request | None = None
         self.request: Request | None = None
         self.report: ExitReport | None = None
+        self.activation = Activation()
         # Whether the job ends without a run, as its output is there already (skip_if_dataflow).
         self.skipped = False
         # How this run ended, if an earlier shadow of it wrote its last events already.

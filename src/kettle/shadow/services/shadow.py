@@ -220,6 +220,7 @@ class RunningShadow(Run):
 
     async def _accepted(self, stream: Stream) -> None:
         self.stream = stream
+        self.activation.accepted = int(self.host.now())
         self.hear()
         self.watch_policy()
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was ACCEPTED")
@@ -383,7 +384,8 @@ class RunningShadow(Run):
     def _begin_execution(self) -> None:
         now = int(self.host.now())
         starts = (self.job.integer("NumJobStarts") or 0) + 1
-        self.update(texts({"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}))
+        began = {"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}
+        self.update(texts(began | self.activation.begin(now)))
         self.write_event(job_events.execute_event(self.startd_address, self.info))
         if "AllowedExecuteDuration" in self.job:
             self.watch_policy()

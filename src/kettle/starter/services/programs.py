@@ -165,6 +165,8 @@ class Programs:
         """The job left a checkpoint: bring it to the shadow and let the job go on."""
         starter = self._starter
         await starter.jobs.end_all()
+        ended = ClassAd({"EventType": "ActivationExecutionExit"})
+        await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(ended)))
         self.checkpoints += 1
         number = (starter.job.integer("CheckpointNumber") or 0) + self.checkpoints
         event = ClassAd({"EventType": "SuccessfulCheckpoint", "CheckpointNumber": number})
@@ -175,6 +177,7 @@ class Programs:
             starter.log(f"the checkpoint could not be sent: {error}")
             event["EventType"] = "FailedCheckpoint"
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        await starter.shadow.call(lambda: syscalls.must(calls.BeginExecution()))
         self.processes = self.processes.forget(Role.JOB)
         starter.jobs.continues = True
 
