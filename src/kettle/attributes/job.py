@@ -42,18 +42,6 @@ class Job:
         unit="seconds",
         doc="How long the last activation took after the program had ended.",
     )
-    ActivationDuration = integer(
-        written_by="shadow", doc="Seconds of the last activation, from the claim's yes to the end."
-    )
-    ActivationExecutionDuration = integer(
-        written_by="shadow", doc="Seconds of the program, since its last checkpoint if it had one."
-    )
-    ActivationSetupDuration = integer(
-        written_by="shadow", doc="Seconds from the claim's yes until the program first began."
-    )
-    ActivationTeardownDuration = integer(
-        written_by="shadow", doc="Seconds from the end of the program to the end of the activation."
-    )
     AllowedExecuteDuration = expression(
         written_by="submit",
         unit="seconds",
