@@ -292,6 +292,26 @@ def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
     assert jobs.record().integer("NumJobStarts") == 2
 
 
+def test_what_was_printed_before_a_checkpoint_is_there_after_another_run(
+    pool: PersonalPool, work: Path
+) -> None:
+    script = (
+        "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state; echo part $n\n"
+        "[ $n = 3 ] && exit 0\n"
+        f"if [ $n = 2 ] && [ ! -e {work}/stopped ]; then touch {work}/stopped; sleep 60; fi\n"
+        "exit 85"
+    )
+    lines = (
+        "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state\ntransfer_output_files =\n"
+        "+JobMaxVacateTime = 1\n"
+    )
+    jobs = shell(pool, work, script, lines)
+    wait_until((work / "stopped").exists, 20)
+    assert run_tool(pool, "condor_vacate_job", "-fast", str(jobs.cluster))[0] == 0
+    jobs.wait_for(5, 30)
+    assert (work / "out").read_text() == "part 1\npart 2\npart 3\n"
+
+
 def statistics(ad: ClassAd, name: str) -> dict[str, int | None]:
     found = ad.evaluate(name)
     assert isinstance(found, ClassAd)

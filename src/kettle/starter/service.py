@@ -337,6 +337,7 @@ class Starter:
         self.plan = plan_launch(self.job, self.slot, self.sandbox, around, transfers=self.transfers)
         if self.transfers and self.job.boolean("TransferExecutable") is not False:
             self.keeper.make_executable(self.plan.program)
+        self.jobs.continues = self.transfer.brought_streams
         await self._begin_execution()
         if hooks := self.settings.hooks.meant_for(self.job):
             self.log(explain_uncalled(hooks))

@@ -66,7 +66,7 @@ class JobProcesses:
         self.view: JobView | None = None
         self.child: Child | None = None
         self.suspended = False
-        # After a checkpoint the job goes on in its files; before, it begins them.
+        # After a checkpoint, in this run or an earlier one, the job goes on in its files.
         self.continues = False
         self._own_peak_kib = 0
 

@@ -37,6 +37,7 @@ from kettle.transfer.plan import (
     plan_output,
     size_limit,
     split_url_outputs,
+    stream_file_names,
 )
 from kettle.transfer.plugin_records import TransferClass
 from kettle.transfer.receiving import download
@@ -144,6 +145,8 @@ class SandboxTransfer:
         self.bytes_sent = 0
         self.bytes_received = 0
         self.spooled: list[str] = []
+        # Whether what an earlier run had written to its standard files came back.
+        self.brought_streams = False
 
     async def get_session(self) -> None:
         """Ask the shadow for a session, where calls are encrypted: the files must be too."""
@@ -215,6 +218,9 @@ class SandboxTransfer:
         await plugins.report(TransferClass.INPUT)
         self.bytes_received += outcome.bytes
         self._check(outcome, code)
+        streams = set(stream_file_names(starter.job).values())
+        is_first = starter.job.integer("NumShadowStarts") == 1
+        self.brought_streams = not is_first and not streams.isdisjoint(outcome.names)
         self.check_restored()
         if starter.job.string("TransferOutput") is None:
             with starter.world.privileges.as_account(starter.keeper.account):
