@@ -92,10 +92,6 @@ class TransferKnobs:
         "72000",
         doc="How long such a program may take, in seconds.",
     )
-    MY_POPEN_KEEPALIVE_INTERVAL = seconds(
-        "60",
-        doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
-    )
     MAX_TRANSFER_INPUT_MB = expression(
         "-1",
         doc="Most input of a job in MB; negative for no limit.",
@@ -107,6 +103,10 @@ class TransferKnobs:
     MAX_TRANSFER_OUTPUT_MB = expression(
         "-1",
         doc="Most output of a job in MB; negative for no limit.",
+    )
+    MY_POPEN_KEEPALIVE_INTERVAL = seconds(
+        "60",
+        doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
     )
     PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
