@@ -9,29 +9,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import isnan
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kettle.classad import Expr
 from kettle.matchmaking.slot_classes import is_plain
 from kettle.matchmaking.slots import Slot, read_text
 
 T = TypeVar("T")
+_UNPARSED = frozenset((str, type(None)))
 Codes = NDArray[np.int32]
 Numbers = NDArray[np.float64]
 
 # Limit: whole numbers up to this are exact in floating point; greater ones the evaluator compares.
 _EXACT = 2.0**53
+# So many different values are looked up one by one in the time that it takes to number all places.
+_FEW = 30
 
 
 class Column:
     """The texts of one attribute."""
 
-    def __init__(self, name: str, rows: Sequence[Slot]) -> None:
+    def __init__(self, name: str, texts: list[str | None]) -> None:
         self.name = name
-        self.codes: Codes = np.empty(len(rows), np.int32)
-        self.numbers: Numbers = np.empty(len(rows), np.float64)
+        self.codes: Codes = np.empty(len(texts), np.int32)
+        self.numbers: Numbers = np.empty(len(texts), np.float64)
         self.texts: list[str | None] = []
         # A slot that had the text when it was first met.
         self.firsts: list[int] = []
@@ -44,13 +48,12 @@ class Column:
         self._strings: list[str | None] = []
         # Grows whenever a slot's text changes.
         self.version = 0
-        texts = [
-            raw if type(raw := slot.ad.table.get(name)) is str else read_text(slot.ad, name)
-            for slot in rows
-        ]
         for text, row in first_places(texts).items():
             self._code(text, row)
-        self.codes[:] = list(map(self._known.__getitem__, texts))
+        if len(self.texts) == 1:
+            self.codes[:] = 0
+        else:
+            self.codes[:] = list(map(self._known.__getitem__, texts))
         self.numbers[:] = np.array(self._numbers or [0.0])[self.codes]
 
     def _code(self, text: str | None, row: int) -> int:
@@ -119,6 +122,9 @@ class Joint:
 def first_places(values: Sequence[T]) -> dict[T, int]:
     """Return the different values in the order in which they come, each with its first place."""
     found = dict.fromkeys(values, 0)
+    if len(found) <= _FEW:
+        # The same without a step for each of the values.
+        return {value: values.index(value) for value in found}
     # Filled in from behind: the first place comes last and stays.
     found.update(zip(reversed(values), range(len(values) - 1, -1, -1), strict=True))
     return found
@@ -141,6 +147,9 @@ class Columns:
     def __init__(self, rows: Sequence[Slot]) -> None:
         self.rows = rows
         self._columns: dict[str, Column] = {}
+        # What the slots' ads say themselves; and slots whose ads stand on others.
+        self._tables = [slot.ad.table for slot in rows]
+        self._chained = {row for row, slot in enumerate(rows) if slot.ad.parent is not None}
         self._joints: dict[tuple[str, ...], Joint] = {}
         # What `joint` answered, until a column tells more apart than it did.
         self._answers: dict[tuple[str, ...], Column | Joint] = {}
@@ -152,8 +161,19 @@ class Columns:
         """Return the column of an attribute, given in lower case."""
         found = self._columns.get(name)
         if found is None:
-            found = self._columns[name] = Column(name, self.rows)
+            found = self._columns[name] = Column(name, self._texts(name))
         return found
+
+    def _texts(self, name: str) -> list[str | None]:
+        """Return what all slots say in an attribute."""
+        found = [table.get(name) for table in self._tables]
+        odd = self._chained
+        if not _UNPARSED.issuperset(map(type, found)):
+            odd = odd | {row for row, each in enumerate(found) if isinstance(each, Expr)}
+        for row in odd:
+            found[row] = read_text(self.rows[row].ad, name)
+        # Nothing but texts is left.
+        return cast("list[str | None]", found)
 
     def joint(self, names: tuple[str, ...]) -> Column | Joint:
         """Return which slots are the same in all these attributes; one at least is given."""
@@ -176,6 +196,9 @@ class Columns:
     def enter(self, row: int, names: Iterable[str]) -> None:
         """Take over a slot's ad after these attributes of it have changed."""
         slot, changed = self.rows[row], set()
+        self._tables[row] = slot.ad.table
+        if slot.ad.parent is not None:
+            self._chained.add(row)
         for name in names:
             column = self._columns.get(name.lower())
             if column is not None:

@@ -15,10 +15,11 @@ from enum import IntEnum
 from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.autoclusters import referred_names
 from kettle.matchmaking.slot_classes import is_plain
-from kettle.matchmaking.slots import Slot
+from kettle.matchmaking.slots import Slot, read_text
 
 # States in which a slot takes a new match without anybody being sent away.
 _FREE_STATES = frozenset(("unclaimed", "backfill", "owner", "drained", "matched", ""))
+_FREE_TEXTS = frozenset(('"Unclaimed"', '"Backfill"', '"Owner"', '"Drained"', '"Matched"'))
 
 
 class Eviction(IntEnum):
@@ -97,7 +98,12 @@ def is_free(slot: Slot) -> bool:
     """
     if slot.partitionable:
         return True
-    return not slot.remote_user and (slot.ad.string("State") or "").lower() in _FREE_STATES
+    if slot.remote_user:
+        return False
+    # As startds write it; most slots of a pool are asked several times a cycle.
+    if read_text(slot.ad, "state") in _FREE_TEXTS:
+        return True
+    return (slot.ad.string("State") or "").lower() in _FREE_STATES
 
 
 def may_be_preempted(slot: Slot, settings: RankSettings) -> bool:

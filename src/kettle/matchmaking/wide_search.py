@@ -75,6 +75,8 @@ class WideSearch:
                 column = self._columns.column(name)
                 text = column.texts[column.codes[first]]
                 if is_plain(text):
+                    if column.plain:
+                        continue
                     plain = np.array([is_plain(each) for each in column.texts], np.bool_)
                     alike &= plain[column.codes]
                 else:
