@@ -84,15 +84,13 @@ class Phase(Enum):
     DRAINED_IDLE = ("Drained", "Idle")
     DRAINED_RETIRING = ("Drained", "Retiring")
 
-    @property
-    def state(self) -> str:
-        """The value of the attribute State."""
-        return self.value[0]
+    def __init__(self, state: str, activity: str) -> None:
+        # The values of the attributes State and Activity.
+        self.state = state
+        self.activity = activity
 
-    @property
-    def activity(self) -> str:
-        """The value of the attribute Activity."""
-        return self.value[1]
+    # There is one object a member; by the name, as enumerations have it, takes a call each time.
+    __hash__ = object.__hash__
 
 
 def tell_change(before: Phase, after: Phase) -> str:
