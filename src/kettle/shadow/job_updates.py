@@ -34,6 +34,7 @@ _MEASURED = frozenset(
         "NewestCheckpoint", "CheckpointNumber", "JobVMCpuUtilization", "ProvisionedResources",
     )
 )  # fmt: skip
+_NOTHING_MOVED = "[  ]"
 _RENAMED = {
     "statslifetime": "StatsLifetimeStarter",
     "recentstatslifetime": "RecentStatsLifetimeStarter",
@@ -99,6 +100,8 @@ def transfer_stats(
 
     `peer_ack` is what the other side said at the end: what its plug-ins moved is counted too.
     """
+    if before is None and not files and peer_ack is None:
+        return _NOTHING_MOVED
     last = {"CedarSizeBytes": size, "CedarFilesCount": files} if files else {}
     last |= _moved_by_plugins(peer_ack)
     totals = {f"{name}Total": count for name, count in last.items()}

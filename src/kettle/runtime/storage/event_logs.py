@@ -69,6 +69,7 @@ class JobLogs(NamedTuple):
     information: str
     # The event numbers that the DAG's log wants; None for all.
     mask: frozenset[int] | None = None
+    owner: str = ""
 
 
 def render(event: Event, style: Style) -> bytes:
@@ -187,7 +188,8 @@ class EventLogs:
         """Return where a job's events go and how; `mask` is what its DAG's log wants."""
         xml = job.boolean("UserLogUseXML") is True
         style = self._xml_style if xml else self._style
-        return JobLogs(user_log_paths(job), style, job.string("JobAdInformationAttrs") or "", mask)
+        wanted = job.string("JobAdInformationAttrs") or ""
+        return JobLogs(user_log_paths(job), style, wanted, mask, job.string("Owner") or "")
 
     def write(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> None:
         """Append an event of a job to its logs; StorageError for its own, never for the pool's.
@@ -195,7 +197,7 @@ class EventLogs:
         `logs`, if given, is what `logs_of` says. Where job or pool asked to be told more, event 028
         follows.
         """
-        paths, style, wanted, mask = logs or self.logs_of(job)
+        paths, style, wanted, mask, owner = logs or self.logs_of(job)
         data = render(event, style)
         if wanted:
             data += render(_information(event, job, wanted), style)
@@ -205,7 +207,7 @@ class EventLogs:
                 self._global.write(_information(event, job, self._global_attributes))
         for at, path in enumerate(paths):
             if at == 0 or mask is None or event.number in mask:
-                self._append(path, job.string("Owner") or "", data)
+                self._append(path, owner, data)
 
     def last_of(self, job: ClassAd) -> Event | None:
         """Return what a job's own log says last; None if that cannot be known quickly."""

@@ -125,7 +125,9 @@ class JobRecord:
         """Note that the starter was heard: the job's lease begins anew."""
         now = self.host.steady()
         self.last_contact = now
-        if now - self._lease_sent_at > self.lease_seconds * RECORDED_SHARE:
+        passed = now - self._lease_sent_at
+        # No lease is shorter than a second: a job is heard of seven times in less.
+        if passed > RECORDED_SHARE and passed > self.lease_seconds * RECORDED_SHARE:
             self._lease_sent_at = now
             self.update({"LastJobLeaseRenewal": str(int(self.host.now()))})
 

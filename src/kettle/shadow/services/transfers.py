@@ -231,14 +231,12 @@ def _note_start(shadow: Run, direction: str, queue_seconds: int | None = None) -
     started = f"Num{direction}TransferStarts"
     word = "In" if direction == "Input" else "Out"
     shadow.update(
-        texts(
-            {
-                f"JobCurrentStartTransfer{direction}Date": now,
-                f"Transfer{word}Started": now,
-                f"Transferring{direction}": True,
-                started: (shadow.job.integer(started) or 0) + 1,
-            }
-        )
+        {
+            f"JobCurrentStartTransfer{direction}Date": str(now),
+            f"Transfer{word}Started": str(now),
+            f"Transferring{direction}": "true",
+            started: str((shadow.job.integer(started) or 0) + 1),
+        }
     )
 
 
@@ -254,15 +252,14 @@ def _note_end(shadow: Run, direction: str, outcome: Outcome) -> None:
         outcome.files,
         outcome.peer_ack,
     )
-    changes = texts(
+    shadow.update(
         {
-            f"JobCurrentFinishTransfer{direction}Date": now,
-            f"Transfer{word}Finished": now,
-            f"Transferring{direction}": False,
+            f"JobCurrentFinishTransfer{direction}Date": str(now),
+            f"Transfer{word}Finished": str(now),
+            f"Transferring{direction}": "false",
+            f"Transfer{direction}Stats": stats,
         }
     )
-    changes[f"Transfer{direction}Stats"] = stats
-    shadow.update(changes)
     failure = outcome.failure
     if failure is None:
         shadow.transfer_failure = None
