@@ -26,6 +26,7 @@ from kettle.pool.personal import PersonalPool
 from kettle.records.event_log import read_events
 
 SLOTS = 8
+_END = b"\n005 ("
 CONFIG = f"NUM_CPUS = {SLOTS}\n"
 SUBMIT = """\
 executable = /bin/true
@@ -79,12 +80,33 @@ def submit(pool: PersonalPool, folder: Path, count: int) -> float:
     return tool("condor_submit", "-terse", str(path), pool=pool)[0]
 
 
+class Ends:
+    """Counts the ends in an event log that grows."""
+
+    def __init__(self, log: Path) -> None:
+        self._log = log
+        self._read = 0
+        self.count = 0
+
+    def look(self) -> int:
+        """Return how many jobs have ended."""
+        if self._log.exists():
+            with self._log.open("rb") as file:
+                # An end that was cut in two at the last look is seen whole now.
+                file.seek(max(0, self._read - len(_END) + 1))
+                data = file.read()
+            self._read = max(0, self._read - len(_END) + 1) + len(data)
+            self.count += data.count(_END)
+        return self.count
+
+
 def wait_for_end(folder: Path, count: int, seconds: float = 300) -> list[float]:
     """Wait until `count` jobs have ended; return the times of the events 005."""
     deadline = time.monotonic() + seconds
+    log = folder / "log"
+    seen = Ends(log)
     while time.monotonic() < deadline:
-        log = folder / "log"
-        if log.exists() and log.read_bytes().count(b"\n005 (") >= count - 1:
+        if seen.look() >= count - 1:
             ends = [one.time for one in read_events(log.read_bytes()) if one.number == 5]
             if len(ends) >= count:
                 return ends
