@@ -57,14 +57,19 @@ class TraceLine:
 
 def line(job: ClassAd, step: Step, detail: str = "", *, coming: bool = False) -> str:
     """Return the line of a job's step; `coming` is the run that is only prepared."""
+    return render(name_of(job, coming=coming), step, detail)
+
+
+def name_of(job: ClassAd, *, coming: bool = False) -> str:
+    """Return how lines call a run of a job."""
     run = (job.integer("JobRunCount") or 0) + coming
-    return render(job.string("GlobalJobId") or "?", run, step, detail)
+    return f"{job.string('GlobalJobId') or '?'}/{run}"
 
 
-def render(global_id: str, run: int, step: Step, detail: str = "") -> str:
-    """Return the line of a step of the job with that GlobalJobId."""
+def render(run: str, step: Step, detail: str = "") -> str:
+    """Return the line of a step of a run, by `name_of`'s name."""
     said = f": {detail}" if detail else ""
-    return f"{global_id}/{run} {step.word}{said}"
+    return f"{run} {step.word}{said}"
 
 
 def parse(text: str) -> TraceLine | None:

@@ -19,3 +19,18 @@ def trace(log: Log, job: ClassAd, step: Step, detail: str = "", *, coming: bool 
     """Say that a job has come to a step; `coming` is a run that is only prepared."""
     if log.enabled(job_trace.CATEGORY):
         log.write(job_trace.CATEGORY, job_trace.line(job, step, detail, coming=coming))
+
+
+class RunTrace:
+    """Leaves the lines of one run of a job, whose names are looked up once."""
+
+    def __init__(self, log: Log, job: ClassAd) -> None:
+        self._log = log
+        self._job = job
+        self._name = ""
+
+    def __call__(self, step: Step, detail: str = "") -> None:
+        """Say that the run has come to a step."""
+        if self._log.enabled(job_trace.CATEGORY):
+            self._name = self._name or job_trace.name_of(self._job)
+            self._log.write(job_trace.CATEGORY, job_trace.render(self._name, step, detail))

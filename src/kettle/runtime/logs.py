@@ -139,7 +139,10 @@ class Log:
         self._size = 0
         self._opened_at = now()
         self._second = -1
+        self._pid = 0
         self._stamp = ""
+        # How lines of a category begin in this second: made once.
+        self._heads: dict[str, str] = {}
         self._time_format = _TIME_FORMAT
         # Lines that the disk did not take, and why.
         self._lost = 0
@@ -185,7 +188,8 @@ class Log:
             (self._sink or sys.stderr.write)(line)
             return
         data = line.encode("utf-8", errors="replace")
-        if self._is_full(now, len(data)):
+        size, seconds = self._limit
+        if (seconds or self._size + len(data) > size) and self._is_full(now, len(data)):
             self._rotate()
         self._put(now, data)
 
@@ -218,6 +222,7 @@ class Log:
         other = Log.__new__(Log)
         other.__dict__.update(self.__dict__)
         other._prefix = self._prefix + prefix  # noqa: SLF001 - of the same class
+        other._heads = {}  # noqa: SLF001
         if self._fd >= 0:
             other._fd = os.dup(self._fd)  # noqa: SLF001
         return other
@@ -251,22 +256,31 @@ class Log:
             self._fd = -1
 
     def _head(self, now: float, category: str) -> str:
-        second = int(now)
-        if second != self._second:
-            self._second = second
+        second, pid = int(now), os.getpid()
+        if second != self._second or pid != self._pid:
+            self._second, self._pid = second, pid
+            self._heads.clear()
             self._stamp = (
                 str(second)
                 if self.verbosity.epoch
                 else time.strftime(self._time_format, time.localtime(second))
             )
+        head = self._heads.get(category)
+        if head is None:
+            head = self._make_head(now - second, category)
+            if not self.verbosity.sub_seconds:
+                self._heads[category] = head
+        return head
+
+    def _make_head(self, part: float, category: str) -> str:
         head = self._stamp
         verbosity = self.verbosity
         if verbosity.sub_seconds:
-            head += f".{int((now - second) * 1000):03d}"
+            head += f".{int(part * 1000):03d}"
         if verbosity.show_descriptor:
             head += f" (fd:{self._fd})"
         if verbosity.show_pid:
-            head += f" (pid:{os.getpid()})"
+            head += f" (pid:{self._pid})"
         if verbosity.show_category:
             head += f" ({category})"
         return head + " "
@@ -285,6 +299,7 @@ class Log:
             os.fchown(self._fd, owner.st_uid, owner.st_gid)
         self._size = os.fstat(self._fd).st_size
         self._opened_at = self._now()
+        self._heads.clear()
 
     def _follow(self) -> None:
         """Look, once a second, whether another process wrote to the file or moved it aside."""

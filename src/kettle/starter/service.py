@@ -20,7 +20,7 @@ from kettle.config.hooks import explain_uncalled
 from kettle.errors import ConnectionLost, KettleError, NotFoundError
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
-from kettle.runtime.job_tracing import trace
+from kettle.runtime.job_tracing import RunTrace
 from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
@@ -111,6 +111,7 @@ class Starter:
         self._kill_timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
         self._suspend_at_start = False
+        self._trace: RunTrace | None = None
 
     # ---- the life of the job ------------------------------------------------------------------
 
@@ -154,7 +155,9 @@ class Starter:
 
     def trace(self, step: Step, detail: str = "") -> None:
         """Leave a line of the job's step in the log, where that is wanted."""
-        trace(self.world.log, self.job, step, detail)
+        if self._trace is None:
+            self._trace = RunTrace(self.world.log, self.job)
+        self._trace(step, detail)
 
     async def call(self, make: Callable[[], Dialog[T]]) -> T:
         """Make a call to the shadow."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kettle.classad import ClassAd
+from kettle.classad.unparse import render_real
 
 MEMORY_USAGE_EXPRESSION = "((ResidentSetSize + 1023) / 1024)"
 
@@ -69,11 +70,25 @@ def update_ad(usage: Usage, pid: int, state: str, now: float) -> ClassAd:
     for name, figure in figures.items():
         # As text: it is only ever sent on.
         ad.insert_text(name, str(figure))
-    ad["JobState"] = state
+    ad.insert_text("JobState", f'"{state}"')
     ad.insert_text("MemoryUsage", MEMORY_USAGE_EXPRESSION)
-    ad["RemoteUserCpu"] = round(peak.user_seconds, 6)
-    ad["RemoteSysCpu"] = round(peak.system_seconds, 6)
+    ad.insert_text("RemoteUserCpu", _real(peak.user_seconds))
+    ad.insert_text("RemoteSysCpu", _real(peak.system_seconds))
     return ad
+
+
+def final_figures(usage: Usage, now: float, files: int) -> dict[str, str]:
+    """Return, as texts, what only a last update says; `files` are those in the sandbox."""
+    figures = {"NumPids": "0", "CpusUsage": _real(cpus_usage(usage, now))}
+    if usage.started_at:
+        figures["JobDuration"] = _real(max(0.0, now - usage.started_at))
+    figures["ScratchDirFileCount"] = str(files)
+    figures["ExecuteDirWasEncrypted"] = "false"
+    return figures
+
+
+def _real(number: float) -> str:
+    return render_real(round(number, 6), old=True)
 
 
 def cpus_usage(usage: Usage, now: float) -> float:

@@ -19,7 +19,7 @@ from kettle.starter.services.job import JobProcesses
 from kettle.starter.services.sandbox import SandboxKeeper
 from kettle.starter.services.shadow import ShadowLink
 from kettle.starter.services.world import StarterWorld
-from kettle.starter.usage import Usage, cpus_usage, update_ad
+from kettle.starter.usage import Usage, final_figures, update_ad
 from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import RepeatedCall
@@ -149,12 +149,8 @@ class JobReports:
         self.usage = usage = usage._replace(disk_kib=seen.kib)
         self.state = "Exited"
         ad = self.update()
-        ad["NumPids"] = 0
-        ad["CpusUsage"] = cpus_usage(usage, now)
-        if usage.started_at:
-            ad["JobDuration"] = round(max(0.0, now - usage.started_at), 6)
-        ad["ScratchDirFileCount"] = seen.files
-        ad["ExecuteDirWasEncrypted"] = False
+        for name, text in final_figures(usage, now, seen.files).items():
+            ad.insert_text(name, text)
         ad["StarterIpAddr"] = starter.world.address
         if status is not None:
             ad.update(outcome.exit_attributes(status))
