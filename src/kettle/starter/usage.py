@@ -70,7 +70,7 @@ def update_ad(usage: Usage, pid: int, state: str, now: float) -> ClassAd:
     for name, figure in figures.items():
         # As text: it is only ever sent on.
         ad.insert_text(name, str(figure))
-    ad.insert_text("JobState", f'"{state}"')
+    ad["JobState"] = state
     ad.insert_text("MemoryUsage", MEMORY_USAGE_EXPRESSION)
     ad.insert_text("RemoteUserCpu", _real(peak.user_seconds))
     ad.insert_text("RemoteSysCpu", _real(peak.system_seconds))
