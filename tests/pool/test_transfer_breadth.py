@@ -435,3 +435,35 @@ def test_a_folder_outside_of_the_jobs_own_is_not_made(pool: PersonalPool, work: 
     reason, code, subcode = held(jobs)
     assert (code, subcode) == (12, 2), reason
     assert not (work / "beside").exists()
+
+
+def limited(work: Path) -> str:
+    """Make a folder with a way out, and return what keeps a job in it."""
+    (work / "job").mkdir()
+    (work / "job" / "link").symlink_to(work)
+    (work / "job" / "in").touch()
+    (work / "secret").touch()
+    return (
+        f'initialdir = {work}/job\n+LimitDirectoryAccess = "{work}/job, {work}/job.sh*"\n'
+        "transfer_output_files = made\n"
+    )
+
+
+@pytest.mark.parametrize("file", ["../secret", "link/secret"])
+def test_a_limited_job_gets_no_files_from_elsewhere(
+    pool: PersonalPool, work: Path, file: str
+) -> None:
+    jobs = shell(pool, work, "touch made", f"{limited(work)}transfer_input_files = {file}\n")
+    reason, code, subcode = held(jobs)
+    assert (code, subcode) == (13, 13), reason
+
+
+def test_a_limited_job_s_output_stays_within_its_limits(pool: PersonalPool, work: Path) -> None:
+    lines = limited(work)
+    jobs = shell(pool, work, "echo made > made", f"{lines}transfer_input_files = in\n")
+    jobs.wait_for(5, 20)
+    assert (work / "job" / "made").exists()
+    remap = 'transfer_output_remaps = "made=link/new/made"\n'
+    reason, code, subcode = held(shell(pool, work, "echo made > made", f"{lines}{remap}"))
+    assert (code, subcode) == (12, 13), reason
+    assert not (work / "new").exists()

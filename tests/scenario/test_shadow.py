@@ -566,6 +566,17 @@ def test_a_dataflow_job_is_skipped_if_its_output_is_newer_than_all_that_it_reads
     play(tmp_path, scenario)
 
 
+def test_a_job_that_needs_credentials_is_held_as_there_are_none(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, OAuthServicesNeeded="scitokens")
+        assert exit_of(await here.ended()) == (112, True)
+        assert here.updates["HoldReasonCode"] == "4"
+        assert here.updates["HoldReason"] == '"Job credentials are not available"'
+        assert there.story == []
+
+    play(tmp_path, scenario)
+
+
 def test_an_expansion_is_filled_in_for_the_starter(tmp_path: Path) -> None:
     seen: list[str | None] = []
 

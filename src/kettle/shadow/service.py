@@ -109,6 +109,7 @@ class ShadowHost:
         self.backoff_ceiling = float(config[ShadowKnobs.RECONNECT_BACKOFF_CEILING])
         self.max_input_mb = _megabytes(config, "MAX_TRANSFER_INPUT_MB")
         self.bytes_to_queue = config[TransferKnobs.BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER]
+        self.limited_to = tuple(config.words("LIMIT_DIRECTORY_ACCESS"))
         self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
         self.chirp_prefix = "Chirp"
         self.spool = config.get("SPOOL") or ""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.services import files as service_files
 from kettle.shadow.services.files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
 from kettle.wire.messages import syscalls as calls
@@ -134,3 +135,15 @@ def test_a_long_listing_ends_with_a_whole_entry(
     lines = do(files, calls.GetLongDir(".")).result.splitlines()
     assert lines[::2] == [f"file{number:02}" for number in range(len(lines) // 2)]
     assert len(lines[-1].split()) == 13
+
+
+def test_a_job_reaches_nothing_outside_of_what_is_allowed(tmp_path: Path) -> None:
+    (tmp_path / "box").mkdir()
+    (tmp_path / "secret").write_text("x")
+    files = RemoteFiles(str(tmp_path / "box"), AccessLimits([str(tmp_path / "box")]))
+    assert do(files, calls.Open(WRITE_NEW, 0o600, "mine")).value > 0
+    for name in ("../secret", str(tmp_path / "secret")):
+        reply = do(files, calls.Open(0, 0, name))
+        assert (reply.value, reply.errno) == (-1, errno.EACCES)
+    assert do(files, calls.Symlink("../secret", "link")).value == 0
+    assert do(files, calls.Open(0, 0, "link")).errno == errno.EACCES

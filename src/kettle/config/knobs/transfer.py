@@ -76,6 +76,10 @@ class TransferKnobs:
         "D_ALWAYS",
         doc="Known text; no part of Kettle acts on it yet.",
     )
+    LIMIT_DIRECTORY_ACCESS = listing(
+        "",
+        doc="Folders below which shadows may read and write jobs' files; empty for anywhere.",
+    )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",
         doc="How many jobs' outputs come to the access point at a time; 0 is any number.",

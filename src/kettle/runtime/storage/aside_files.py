@@ -14,6 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from kettle.runtime.process.aside import Aside
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.wire.messages.filetransfer import CHUNK
 
@@ -72,16 +73,25 @@ class AsideFiles(LocalFiles):
     """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say.
 
     Folders that are missing below `makes_below`, itself a folder, are made for what is written
-    there.
+    there. Nothing is touched outside of `limits`.
     """
 
     def __init__(
-        self, aside: Aside, is_far: Callable[[str], bool], makes_below: str | None = None
+        self,
+        aside: Aside,
+        is_far: Callable[[str], bool],
+        makes_below: str | None = None,
+        limits: AccessLimits | None = None,
     ) -> None:
         super().__init__()
         self._aside = aside
         self._is_far = is_far
         self._makes_below = makes_below
+        self._limits = limits
+
+    def _check(self, path: str) -> None:
+        if self._limits is not None:
+            self._limits.check(path)
 
     def _write(self, act: Callable[[], T], path: str) -> T:
         """Do what needs the folder of a path, which is made if it may be."""
@@ -99,6 +109,7 @@ class AsideFiles(LocalFiles):
         self, path: str
     ) -> LocalSource | AsideSource | Awaitable[LocalSource | AsideSource]:
         """Open a regular file for sending."""
+        self._check(path)
         if self._is_far(path):
             return self._open_far_source(path)
         source = LocalSource(path)
@@ -111,6 +122,7 @@ class AsideFiles(LocalFiles):
         self, path: str, mode: int
     ) -> LocalTarget | Awaitable[AsideTarget]:
         """Create or replace a file."""
+        self._check(path)
         if self._is_far(path):
             return self._open_far_target(path, mode)
         return self._write(partial(LocalTarget, path, mode), path)
@@ -123,6 +135,7 @@ class AsideFiles(LocalFiles):
         self, path: str, mode: int
     ) -> Awaitable[None] | None:
         """Make a directory; an existing one is fine."""
+        self._check(path)
         make = partial(self._write, partial(super().make_directory, path, mode), path)
         if self._is_far(path):
             return self._aside.run(make)

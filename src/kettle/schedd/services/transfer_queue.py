@@ -80,6 +80,12 @@ class TransferQueueCommands:
             asked_at=self._schedd.runtime.clock.now(),
             size_bytes=max(0, asked.integer("SandboxSize") or 0),
         )
+        way = "download" if request.downloading else "upload"
+        self._schedd.runtime.log.debug(
+            "D_TEST",
+            f"TransferQueueManager: enqueueing {way} of job {asked.string('JobId')} "
+            f"for {request.user}, {request.size_bytes} bytes",
+        )
         turn = self._turns[request] = asyncio.Event()
         self.queue.add(request)
         self._advance()

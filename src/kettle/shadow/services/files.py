@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Reply
 
@@ -65,8 +66,9 @@ def render_statfs(facts: os.statvfs_result) -> str:
 class RemoteFiles:
     """The files one job has open here; its descriptors are numbers of its own."""
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, limits: AccessLimits | None = None) -> None:
         self.directory = directory
+        self._limits = limits
         self._open: dict[int, int] = {}
         self._next = 3
         # A call may be under way beside the loop when the job's end closes everything.
@@ -78,10 +80,13 @@ class RemoteFiles:
             return handler(self, call, data)
 
     def path(self, name: str) -> str:
-        """Return the path a name means; ENOENT for an empty one."""
+        """Return the path a name means; ENOENT for an empty one, EACCES where none may be."""
         if not name or "\0" in name:
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
-        return os.path.join(self.directory, name)
+        path = os.path.join(self.directory, name)
+        if self._limits is not None:
+            self._limits.check(path)
+        return path
 
     def add(self, descriptor: int) -> int:
         """Keep an open file and return its number; EMFILE if there are too many."""

@@ -38,6 +38,8 @@ class Host(Protocol):
     policy_seconds: float
     backoff_ceiling: float
     bytes_to_queue: int
+    # LIMIT_DIRECTORY_ACCESS.
+    limited_to: tuple[str, ...]
     max_input_mb: int
     max_output_mb: int
     chirp_prefix: str

@@ -14,6 +14,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.activation import Activation
 from kettle.shadow.endings import Ending, ExitReport, Request, is_start_counted
 from kettle.shadow.services.claim import ClaimLink
@@ -21,6 +22,7 @@ from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
 from kettle.shadow.services.record import RECORDED_SHARE, JobRecord
 from kettle.shadow.shadow_machine import Event, begin
+from kettle.transfer.plan import split_list, spool_directory
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
@@ -149,6 +151,15 @@ class Run(JobRecord):
         ad["ShadowVersion"] = host.version
         ad["UidDomain"] = host.uid_domain
         return ad
+
+    def access_limits(self) -> AccessLimits | None:
+        """Return where the job's files may be; None for anywhere."""
+        host = self.host
+        folders = host.limited_to or tuple(split_list(self.job.string("LimitDirectoryAccess")))
+        if not folders:
+            return None
+        own = spool_directory(host.spool, self.cluster, self.proc) if host.spool else ""
+        return AccessLimits((*folders, own, f"{own}.tmp") if own else folders)
 
     def accept_claim_session(self) -> None:
         """Let a starter that asked for no session of its own move files with its claim's."""

@@ -136,6 +136,11 @@ class RunningShadow(Run):
             )
             self._hold_at_once(text, HoldReasonCode.MaxTransferInputSizeExceeded)
             return False
+        if self.job.string("OAuthServicesNeeded"):
+            # No credential store is kept yet: there is none for any job.
+            text = "Job credentials are not available"
+            self._hold_at_once(text, HoldReasonCode.CorruptedCredential)
+            return False
         # No slot came with a job that asks for nothing of it.
         expansion = expand_match(self.job, slot) if len(slot) else Expansion()
         if expansion.unresolved is not None:

@@ -50,7 +50,7 @@ _CODES = {
 
 async def send_input(shadow: Run, stream: Stream) -> None:
     """Send the job's input files over a connection that named its transfer key."""
-    files = AsideFiles(shadow.host.aside, shadow.host.mounts.is_far)
+    files = AsideFiles(shadow.host.aside, shadow.host.mounts.is_far, limits=shadow.access_limits())
     try:
         plan = await _plan_aside(shadow)
     except RefusedError as error:
@@ -105,6 +105,7 @@ async def take_output(shadow: Run, stream: Stream) -> None:
             shadow.host.aside,
             shadow.host.mounts.is_far,
             posixpath.normpath(directory) if makes_folders else None,
+            shadow.access_limits(),
         ),
         _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
         begun=begun,
