@@ -253,6 +253,7 @@ class Job:
         written_by="submit", unit="seconds", doc="How long the slot is kept for the next job."
     )
     KillSig = string(written_by="submit", doc="Signal that asks the job to leave.")
+    LastCkptTime = integer(written_by="shadow", doc="When the job's last checkpoint had arrived.")
     LastHoldReason = string(written_by="schedd", doc="Why the job was held before.")
     LastHoldReasonCode = integer(
         written_by="schedd", doc="Why the job was held before, as a number."

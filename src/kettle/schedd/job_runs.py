@@ -158,8 +158,11 @@ def end_attributes(ad: ClassAd, now: int) -> Attributes:
 
 
 def committed_attributes(ad: ClassAd, now: int) -> Attributes:
-    """Return what a run that counted (the job ended by itself) adds to the committed times."""
-    began = ad.integer("ShadowBday") or now
+    """Return what a run that counted (the job ended by itself) adds to the committed times.
+
+    What lay before its last checkpoint was counted then.
+    """
+    began = max(ad.integer("ShadowBday") or now, ad.integer("LastCkptTime") or 0)
     wall_seconds = max(0, now - began)
     weight = ad.real("MachineAttrSlotWeight0") or 1.0
     return {

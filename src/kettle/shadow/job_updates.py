@@ -86,6 +86,18 @@ def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:
     }
 
 
+def checkpoint_times(job: ClassAd, now: int) -> dict[str, object]:
+    """Return what a checkpoint that arrived says: the run time up to it is not lost any more."""
+    since = max(job.integer("ShadowBday") or now, job.integer("LastCkptTime") or 0)
+    seconds = max(0, now - since)
+    weight = job.real("MachineAttrSlotWeight0") or 1.0
+    return {
+        "LastCkptTime": now,
+        "CommittedTime": (job.integer("CommittedTime") or 0) + seconds,
+        "CommittedSlotTime": (job.real("CommittedSlotTime") or 0.0) + seconds * weight,
+    }
+
+
 def may_set(name: str, lists: Protection) -> bool:
     """Tell whether a job may set this attribute of its own ad (chirp set_job_attr)."""
     if not _NAME.fullmatch(name) or name.lower() in _OURS:

@@ -20,7 +20,7 @@ from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
-from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts
+from kettle.shadow.job_updates import checkpoint_times, delayed_chirp, from_report, may_set, texts
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_nothing
@@ -261,7 +261,7 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
         changes = {"NumCkpts": str((shadow.job.integer("NumCkpts") or 0) + 1)}
         if number is not None:
             changes["CheckpointNumber"] = str(number)
-        shadow.update(changes)
+        shadow.update(changes | texts(checkpoint_times(shadow.job, int(shadow.host.now()))))
         return call.answer(0)
     if kind == "ActivationExecutionExit":
         shadow.update(texts(shadow.activation.end_program(int(shadow.host.now()))))
