@@ -76,6 +76,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "condor_reconfig": "Have daemons read their configuration again.",
         "condor_set_shutdown": "Choose the program that runs when a master has shut down.",
         "condor_vacate": "Take the jobs off a machine.",
+        "condor_drain": "Have a machine give up its jobs and take no new ones.",
         "condor_fetchlog": "Print a log of a daemon on another machine.",
         "condor_config_val": "Show what the configuration says, and where; change it in a daemon.",
         "condor_advertise": "Send an ad to the collector.",

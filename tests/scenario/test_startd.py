@@ -449,6 +449,37 @@ def test_draining_waits_for_the_jobs_and_is_cancelled(tmp_path: Path) -> None:
     play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 3600\n", starter)
 
 
+def test_a_job_that_the_drainer_wants_runs_beside_those_that_retire(tmp_path: Path) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        request = ClassAd({"HowFast": 0})
+        request.insert_text("StartExpr", "IsBackfill =?= true")
+        assert (await command(point, Command.DRAIN_JOBS, request)).boolean("Result") is True
+        assert point.phase() is Phase.CLAIMED_RETIRING
+        assert point.phase("slot1") is Phase.UNCLAIMED_IDLE
+        assert not (await point.claim(job())).accepted
+        backfill = job(IsBackfill=True, ProcId=1)
+        reply = await point.claim(backfill)
+        assert reply.accepted
+        await asyncio.sleep(10)
+        assert point.phase("slot1_2") is Phase.CLAIMED_IDLE
+        assert (await point.activate(reply.claimed[0][0], backfill))[0] == 1
+        await asyncio.sleep(10)
+        assert point.phase("slot1_2") is Phase.CLAIMED_BUSY
+        # Once those have gone that had a right to stay, it goes too.
+        assert not point.service.machine.is_drained()
+        await point.tell(Command.RELEASE_CLAIM, claim_id)
+        starter.finish.set()
+        await asyncio.sleep(30)
+        assert point.phase("slot1_2") is None
+        assert point.phase("slot1") is Phase.DRAINED_IDLE
+
+    play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 3600\n", starter)
+
+
 def test_draining_resumes_by_itself_when_asked_to(tmp_path: Path) -> None:
     # C005, C007
     async def scenario(point: ExecutionPoint) -> None:

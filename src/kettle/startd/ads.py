@@ -305,7 +305,9 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
     offered = phase.state in {"Unclaimed", "Claimed", "Backfill"}
     if machine.drain is not None:
         start = machine.drain.start_expression or "false"
-        ad.insert_text("Start", start if offered and phase.state != "Claimed" else "false")
+        # A claim of before the drain takes no further job; one that was let in meanwhile begins.
+        takes = offered and (phase.state != "Claimed" or record.accepted_while_draining)
+        ad.insert_text("Start", start if takes else "false")
     else:
         ad.insert_text("Start", expression_text(config, record, "START", "true"))
     # A slot that cannot take a job pretends that its Requirements are false (B002, B113, B128).

@@ -217,6 +217,14 @@ class Machine:
                 return record
         return None
 
+    def has_claims_to_retire(self) -> bool:
+        """Whether a claim of before the drain is still there."""
+        return any(
+            record.slot.phase.state in {"Claimed", "Preempting"}
+            for record in self.slots.values()
+            if not record.accepted_while_draining
+        )
+
     def is_drained(self) -> bool:
         """Whether no slot is on its way to Drained any more."""
         return all(

@@ -404,6 +404,11 @@ class StartdService:
 
     def _check_drain(self) -> None:
         drain = self.machine.drain
+        if drain is not None and drain.start_expression and not self.machine.has_claims_to_retire():
+            # Who was let in meanwhile has been so for those that retired: now all leave.
+            self.machine.drain = drain = replace(drain, start_expression="")
+            for record in list(self.machine):
+                self._drain_slot(record)
         if drain is None or not self.machine.is_drained():
             return
         for record in self.machine:

@@ -29,6 +29,7 @@ TOOLS = {
     "condor_chirp": "jobs.condor_chirp",
     "condor_config_val": "configuration.condor_config_val",
     "condor_continue": "jobs.actions",
+    "condor_drain": "control.condor_drain",
     "condor_fetchlog": "control.condor_fetchlog",
     "condor_findhost": "status.condor_findhost",
     "condor_history": "queue.condor_history",
