@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,6 +140,29 @@ def test_the_startd_s_death_is_one_clean_requeue_of_each_job(tmp_path: Path, wor
         assert [witness.begun(proc) for proc in range(COUNT)] == [2] * COUNT
         starts = {ads[0].integer("NumJobStarts") for ads in witness.jobs.history().values()}
         assert starts == {2}
+
+
+def test_where_nobody_is_left_programs_die_and_their_jobs_wait_for_the_next_startd(
+    tmp_path: Path, work: Path
+) -> None:
+    """Startd and starters are killed together, and a master that could see to it stands still."""
+    with personal_pool(tmp_path, CONFIG) as pool:
+        witness = Witness(pool, work, COUNT)
+        witness.wait_until_begun(COUNT)
+        master = daemon_pid(pool, "condor_master")
+        os.kill(master, signal.SIGSTOP)
+        for name in ("condor_startd", "condor_starter"):
+            for pid in daemon_pids(pool, name):
+                os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: witness.alive() == 0, 10, lambda: str(witness.alive()))
+        # Long enough for everybody who takes a refused connection for more than it is.
+        time.sleep(8)
+        assert [witness.begun(proc) for proc in range(COUNT)] == [1] * COUNT
+        os.kill(master, signal.SIGCONT)
+        witness.wait_until_begun(2 * COUNT)
+        witness.let_go()
+        assert_each_ended_once(witness)
+        assert [witness.begun(proc) for proc in range(COUNT)] == [2] * COUNT
 
 
 def test_a_killed_startd_leaves_no_slot_behind_that_nobody_has(tmp_path: Path, work: Path) -> None:

@@ -99,11 +99,13 @@ class ExecutionPoint:
     deactivated: asyncio.Event = field(default_factory=asyncio.Event)
     suspended: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
     reconnected: Script | None = None
+    host: str = "10.0.0.2"
+    port: int = 9600
 
     async def start(self) -> None:
         """Listen as a startd, which is its own starter."""
-        self.runtime, self.network, _ = self.world.runtime("STARTD", name="ep", host="10.0.0.2")
-        await self.network.listen(9600)
+        self.runtime, self.network, _ = self.world.runtime("STARTD", name="ep", host=self.host)
+        await self.network.listen(self.port)
         self.claim = mint_claim_id(str(self.address), 1, 1, bytes(range(32)))
         self.network.add_session(
             self.claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.WRITE, Level.CLIENT)

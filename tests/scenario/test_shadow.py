@@ -12,6 +12,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
+from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.shadow import job_events
 from kettle.testing.world import World, run_in_world
@@ -21,7 +22,9 @@ from kettle.transfer.outcome import Outcome
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
 from kettle.wire.commands import Command
+from kettle.wire.levels import Level
 from kettle.wire.messages import syscalls as calls
+from kettle.wire.messages.collector import Query, QueryReply
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
 from kettle.wire.messages.shadow_host import ShadowExited
 from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
@@ -264,18 +267,70 @@ def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
     assert 600 <= waited <= 640
 
 
-def test_an_execution_point_whose_port_refuses_is_given_up_soon(tmp_path: Path) -> None:
+def test_an_execution_point_whose_port_refuses_is_waited_for_as_well(tmp_path: Path) -> None:
+    """The job may live on where all daemons were killed."""
+
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         began = world.clock.now()
         await here.run(there, JobLeaseDuration=600)
         await asyncio.sleep(4)
         await there.network.close()
         assert exit_of(await here.ended()) == (116, False)
-        assert "The startd that ran the job is gone" in here.log.read_text()
+        assert "JobLeaseDuration (600 seconds) expired" in here.log.read_text()
         return world.clock.now() - began
 
     waited: float = play(tmp_path, scenario, script=break_off)
-    assert waited < 60
+    assert 600 <= waited <= 640
+
+
+async def start_collector(world: World, *slots: ClassAd) -> None:
+    """Answer, as the pool's collector, with these slots."""
+    _, network, _ = world.runtime("COLLECTOR")
+
+    async def on_query(stream: Stream) -> None:
+        query = Query.read(await stream.receive()).query
+        found = [slot for slot in slots if query.evaluate("Requirements", slot) is True]
+        await stream.send(QueryReply(found))
+
+    network.register(Command.QUERY_STARTD_ADS, on_query, levels=(Level.ALLOW,))
+    await network.listen(9618)
+    network.begin_accepting()
+
+
+def slot_of(there: ExecutionPoint, name: str, began_at: int) -> ClassAd:
+    ad = ClassAd({"MyType": "Machine", "Name": name, "MyAddress": str(there.address)})
+    ad["DaemonStartTime"] = began_at
+    return ad
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "began_at", "is_gone"),
+    [
+        pytest.param("10.0.0.2", "slot1@ep", 2, True, id="its successor"),
+        pytest.param("10.0.0.2", "slot1@ep", 1, False, id="itself"),
+        pytest.param("10.0.0.2", "slot1@other", 2, False, id="another startd"),
+        pytest.param("10.0.0.9", "slot1@ep", 2, False, id="the same name elsewhere"),
+    ],
+)
+def test_a_job_is_gone_when_its_startd_s_successor_does_not_know_it(
+    host: str, name: str, began_at: int, is_gone: bool, tmp_path: Path
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600)
+        await asyncio.sleep(4)
+        await there.network.close()
+        later = ExecutionPoint(world, host=host, port=9700, locate="Failure")
+        await later.start()
+        await start_collector(
+            world, slot_of(there, "slot1_1@ep", 1), slot_of(later, name, began_at)
+        )
+        assert exit_of(await here.ended()) == (116, False)
+        assert ("no longer knows the job" in here.log.read_text()) is is_gone
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, script=break_off)
+    assert (waited < 20) is is_gone
 
 
 def test_a_new_host_takes_over_a_running_job(tmp_path: Path) -> None:

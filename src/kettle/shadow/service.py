@@ -30,6 +30,7 @@ from kettle.shadow.services.kept_ads import KeptAds
 from kettle.shadow.services.lines import IdleLines
 from kettle.shadow.services.shadow import RunningShadow
 from kettle.shadow.services.transfers import serve
+from kettle.shadow.services.whereabouts import Whereabouts
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
@@ -95,6 +96,7 @@ class ShadowHost:
         )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
         self.lines = IdleLines()
+        self.whereabouts = Whereabouts(runtime)
         self._kept = KeptAds()
         self._by_key: dict[str, RunningShadow] = {}
         self._number = 0

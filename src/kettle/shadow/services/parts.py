@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kettle.runtime.storage.event_logs import EventLogs
     from kettle.runtime.storage.mounts import Mounts
     from kettle.shadow.services.lines import IdleLines
+    from kettle.shadow.services.whereabouts import Whereabouts
     from kettle.wire.messages.shadow_host import HostMessage
     from kettle.wire.security.claim_id import ClaimId
     from kettle.wire.sinful import Sinful
@@ -32,6 +33,7 @@ class Host(Protocol):
     mounts: Mounts
     logs: EventLogs
     lines: IdleLines
+    whereabouts: Whereabouts
     schedd_address: str
     protected: ProtectedNames
     system_policy: SystemPolicy

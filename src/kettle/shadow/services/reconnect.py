@@ -1,7 +1,8 @@
 """Looking for a starter whose connection was lost, and what is written about it.
 
 The startd is asked where the job's starter is, the starter to go on with us; both until the job's
-lease is over. Which event follows is `shadow_machine.py`'s. Source: wire reference, Disconnect and
+lease is over. Where the startd is itself, after it was started again, `services/whereabouts.py`
+finds out. Which event follows is `shadow_machine.py`'s. Source: wire reference, Disconnect and
 reconnect.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 
-from kettle.errors import WireError
+from kettle.classad import ClassAd
+from kettle.errors import SessionUnknown, WireError
 from kettle.records.event_grid import (
     JobDisconnectedEvent,
     JobReconnectedEvent,
@@ -22,8 +24,8 @@ from kettle.shadow.shadow_machine import Event, Phase
 from kettle.wire.messages import short_way
 from kettle.wire.sinful import Sinful
 
-# A startd whose port has refused every connection for so long is gone.
-GONE_SECONDS = 3.0
+# How soon is asked a second time.
+FIRST_PAUSE_SECONDS = 1.0
 # What a startd says that has no such claim or job any more; anything else may pass.
 _FORGOTTEN = frozenset({"Failure", "NotAuthenticated", "InvalidState"})
 _LOST_REASON = "Socket between submit and execute hosts closed unexpectedly"
@@ -82,10 +84,15 @@ def note_failure(run: Run) -> None:
 
 
 async def look_for_starter(run: Run) -> None:
-    """Ask for the starter again and again, until something decides the run."""
+    """Ask for the starter again and again, until something decides the run.
+
+    That nobody answers, or that every connection is refused, proves nothing: a job may live on
+    where all daemons are dead. Only the lease's end does, or a startd that says that it does not
+    know the job; one that was started again has ended what the last one left before it answers.
+    """
     run.watch_policy()
     attempt = 0
-    refused_since: float | None = None
+    began, moved = run.host.steady(), False
     while run.state.phase is Phase.LOST:
         left = run.last_contact + run.lease_seconds - run.host.steady()
         if left <= 0:
@@ -96,36 +103,43 @@ async def look_for_starter(run: Run) -> None:
             if await _reconnect(run):
                 await run.happen(Event.FOUND)
                 return
-            refused_since = None
+            moved = False
         except (WireError, OSError) as error:
             run.log(f"Attempt {attempt} to reconnect failed: {error}")
-            refused_since = _note_refusal(run, error, refused_since)
-            if await _judge_refusals(run, refused_since):
-                return
+            # Where it has moved is asked at once, but not if it moves back and forth.
+            moved = await _follow(run) and not moved
+        if moved:
+            continue
         if run.state.phase is Phase.LOST:
-            await _pause(run, min(2.0 ** min(attempt, 16), run.host.backoff_ceiling, left))
+            lost_seconds = run.host.steady() - began
+            await _pause(run, min(_pause_seconds(lost_seconds), run.host.backoff_ceiling, left))
 
 
-def _note_refusal(run: Run, error: Exception, since: float | None) -> float | None:
-    """Return since when the startd's own port has refused every connection, None if not.
+def _pause_seconds(lost_seconds: float) -> float:
+    """Return when to ask again: what comes back is found after a quarter more of its absence."""
+    return max(FIRST_PAUSE_SECONDS, lost_seconds / 4)
 
-    Behind a shared port a refusal says nothing about the startd.
+
+async def _find_successor(run: Run) -> Sinful | None:
+    """Return where the startd is that followed the one of our claim; None if nobody tells of one.
+
+    It is one of the same name on the same host: elsewhere nobody knows what lives on here.
     """
-    shared = Sinful.parse(run.startd_address).shared_port_id is not None
-    if shared or not isinstance(error.__cause__, ConnectionRefusedError):
+    startd = run.slot_name.partition("@")[2]
+    found = await run.host.whereabouts.find(startd, run.job.string("RemotePool") or "")
+    if found is None or found.address.host != Sinful.parse(run.startd_address).host:
         return None
-    return run.host.steady() if since is None else since
+    given = run.claim.birthday
+    return found.address if given is not None and found.began_at > given else None
 
 
-async def _judge_refusals(run: Run, since: float | None) -> bool:
-    """Give the job up if its startd has been gone for a while; its starters went with it.
-
-    Compat: the reference waits for the whole lease (test_kills.py, the master's death).
-    """
-    if since is None or run.host.steady() - since < GONE_SECONDS:
+async def _follow(run: Run) -> bool:
+    """See whether the startd is at another address since it was started again."""
+    found = await _find_successor(run)
+    if found is None or str(found) == run.startd_address:
         return False
-    run.reason = "The startd that ran the job is gone"
-    await run.happen(Event.GONE)
+    run.log(f"The startd of {run.slot_name} is at {found} now")
+    run.startd_address = run.link.address = str(found)
     return True
 
 
@@ -141,15 +155,7 @@ async def _pause(run: Run, seconds: float) -> None:
 
 async def _reconnect(run: Run) -> bool:
     """Locate the starter and take its connection; False if there is none any more."""
-    stream, reply = await run.link.ask(
-        "CA_LOCATE_STARTER",
-        {
-            "ClaimId": run.claim.text,
-            "GlobalJobId": run.job.string("GlobalJobId") or "",
-            "ScheddIpAddr": run.host.schedd_address,
-        },
-    )
-    stream.close()
+    reply = await _locate(run)
     if run.state.phase is not Phase.LOST:
         return False
     result = reply.string("Result") or "no answer"
@@ -188,3 +194,23 @@ async def _reconnect(run: Run) -> bool:
     run.accept_claim_session()
     run.hear()
     return True
+
+
+async def _locate(run: Run) -> ClassAd:
+    """Ask the startd where the starter is; one that was started again knows no session of ours."""
+    try:
+        stream, reply = await run.link.ask(
+            "CA_LOCATE_STARTER",
+            {
+                "ClaimId": run.claim.text,
+                "GlobalJobId": run.job.string("GlobalJobId") or "",
+                "ScheddIpAddr": run.host.schedd_address,
+            },
+        )
+    except SessionUnknown as error:
+        if await _find_successor(run) is None:
+            # Whoever else may have the port now.
+            raise
+        return ClassAd({"Result": "NotAuthenticated", "ErrorString": error.message})
+    stream.close()
+    return reply

@@ -26,6 +26,7 @@ from kettle.runtime.process.processes import (
     is_zombie,
     processes_of,
 )
+from kettle.runtime.process.tether import Tether
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter.argument_syntax import show_words
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
@@ -147,16 +148,28 @@ class JobProcesses:
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             with self.inside(), self._privileges.as_job(self.account):
-                return self._processes.spawn(
-                    plan.argv,
-                    environment=plan.environment,
-                    cwd=plan.cwd,
-                    fds=opened,
-                    new_session=True,
-                    name="job",
-                )
+                return self._spawn_tethered(plan, opened)
         except OSError as error:
             raise self._explain(plan, error) from error
+
+    def _spawn_tethered(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
+        """Start a program that does not outlive us: nobody may be left who would end it."""
+        tether = Tether.make()
+        try:
+            child = self._processes.spawn(
+                plan.argv,
+                environment=plan.environment,
+                cwd=plan.cwd,
+                fds={**opened, **tether.descriptors()},
+                new_session=True,
+                name="job",
+            )
+        except BaseException:
+            tether.let_go()
+            raise
+        tether.hold(child.pid)
+        child.on_exit(lambda _: tether.let_go())
+        return child
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:

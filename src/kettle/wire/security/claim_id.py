@@ -84,6 +84,15 @@ class ClaimId:
         return self.text[: end + 1] if self.text.startswith("<") else ""
 
     @property
+    def birthday(self) -> int | None:
+        """When the startd began that gave the claim out, by its own clock; None if it is not said.
+
+        Source: wire reference, Claim ids.
+        """
+        word = self.text.partition("#")[2].partition("#")[0]
+        return int(word) if _is_number(word) else None
+
+    @property
     def _tail(self) -> str:
         return self.text.rpartition("#")[2]
 
