@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+import pytest
+
 from kettle.testing.simulation.children import run_in_child
+from kettle.testing.simulation.jobs import hides
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
 from kettle.testing.simulation.shapes import Shape
@@ -15,11 +18,11 @@ from kettle.testing.simulation.users import Wish
 Story = Callable[[SimulatedPool], Awaitable[None]]
 
 
-def tell(folder: Path, story: Story) -> None:
+def tell(folder: Path, story: Story, shape: Shape | None = None) -> None:
     """Tell a story in a pool of its own, in a child, which the dead leave behind."""
 
     async def whole(loop: MortalLoop) -> None:
-        pool = SimulatedPool(loop, folder, 1, Shape())
+        pool = SimulatedPool(loop, folder, 1, shape or Shape())
         pool.start()
         await asyncio.sleep(5)
         try:
@@ -56,6 +59,30 @@ def test_a_program_ends_with_the_lease_of_a_shadow_that_is_silent(tmp_path: Path
         assert len(pool.witness.executions) == 2
 
     tell(tmp_path, story)
+
+
+@pytest.mark.parametrize("name", ["h2", "plain"])
+def test_a_job_whose_machine_lost_all_daemons_is_not_started_elsewhere(
+    name: str, tmp_path: Path
+) -> None:
+    """That nobody answers there any more proves nothing; the machine's next startd does."""
+
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish(name, seconds=4000.0, code=0))
+        await asyncio.sleep(30)
+        [run] = pool.witness.executions
+        assert hides(run.job) is (name == "h2")
+        [machine] = [each for each in pool.machines if each.name == run.machine]
+        machine.lose_daemons(and_programs=False)
+        await asyncio.sleep(600)
+        assert pool.witness.executions == [run]
+        assert (run.ended is None) is (name == "h2")
+        machine.regain_power()
+        await asyncio.sleep(400)
+        assert run.ended is not None
+        assert len(pool.witness.executions) == 2
+
+    tell(tmp_path, story, Shape(execution_points=2))
 
 
 def test_a_clock_that_is_set_while_the_schedd_is_away_starts_nothing_twice(tmp_path: Path) -> None:

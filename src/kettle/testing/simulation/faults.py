@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 TROUBLED_SECONDS = 900.0
 # How long what was planned for the next act of somebody may still happen.
 LAST_SECONDS = 120.0
+# An absence shorter than any lease, as much of it as is left when a contact breaks off.
+_SHORTEST_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,22 @@ def _kill_startd_and_starters(pool: SimulatedPool, source: random.Random) -> str
     for process in victims:
         process.kill()
     return f"startd and starters of {machine.name} are killed" if victims else ""
+
+
+def _kill_all_daemons(pool: SimulatedPool, source: random.Random) -> str:
+    """Kill all daemons of an execution point, and if nobody comes back for long all programs, too.
+
+    What hides there would be ended by the next startd, but who says that it comes within a lease?
+    """
+    machine = source.choice(pool.execution_points)
+    if not machine.up:
+        return ""
+    seconds = source.choice((2.0, 15.0, 600.0))
+    spares = seconds < _SHORTEST_SECONDS
+    machine.lose_daemons(and_programs=not spares)
+    pool.later(seconds, machine.regain_power)
+    what = "everything but programs" if spares else "everything"
+    return f"{what} on {machine.name} is killed, for {seconds:g} seconds"
 
 
 def _cut_power(pool: SimulatedPool, source: random.Random) -> str:
@@ -260,6 +278,7 @@ TROUBLES = (
     Trouble("kill shadow host", 4, _kill_child("condor_shadow")),
     Trouble("kill starter", 4, _kill_child("condor_starter")),
     Trouble("kill startd and starters", 2, _kill_startd_and_starters),
+    Trouble("kill all daemons", 3, _kill_all_daemons),
     Trouble("kill at an act", 10, _kill_at_act),
     Trouble("kill a newborn", 6, _kill_newborn),
     Trouble("cut power", 3, _cut_power),

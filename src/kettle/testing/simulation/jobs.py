@@ -1,13 +1,15 @@
 """Simulated jobs, and the witness who sees every one of them run.
 
-A job is `/bin/job SECONDS CODE NAME`: it lives in virtual time on its machine, whatever becomes of
-its starter, until somebody kills it. The witness is not part of the pool: what it saw is the truth
-that logs, history and queue are held against.
+A job is `/bin/job SECONDS CODE NAME`: it lives in virtual time on its machine until it ends, its
+starter dies, or somebody kills it. One in four hides from its starter's death, as a program does
+that left its process group, and lives on until the machine's next startd. The witness is not part
+of the pool: what it saw is the truth that logs, history and queue are held against.
 """
 
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +63,11 @@ class Witness:
         return [execution for execution in self.executions if execution.job == job]
 
 
+def hides(name: str) -> bool:
+    """Whether a job lives on when its starter is dead; always the same ones."""
+    return zlib.crc32(name.encode()) % 4 == 0
+
+
 class SimulatedJobProcesses(JobProcesses):
     """What a starter runs for its job; the programs live in the simulation's process table."""
 
@@ -104,6 +111,8 @@ class SimulatedJobProcesses(JobProcesses):
             return code
 
         process = table.start(f"job {name}", self._owner.machine, live, self._owner)
+        if not hides(name):
+            self._owner.at_death.append(process.kill)
         if not beside:
             self.child = process.child
         return process.child

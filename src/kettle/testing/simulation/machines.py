@@ -217,6 +217,13 @@ class Machine:
         for lost in self.disk.lose_power():
             self.note(f"lost with the power: {lost}")
 
+    def lose_daemons(self, *, and_programs: bool) -> None:
+        """Kill everything, and the master with it: nobody starts anything again."""
+        self.up = False
+        for process in self.around.table.living(self.name):
+            if and_programs or not process.name.startswith("job "):
+                process.kill()
+
     def regain_power(self) -> None:
         """Start the machine's daemons."""
         if self.up:
@@ -291,6 +298,7 @@ class Machine:
             service.bookkeeping_seconds = 10.0
         if isinstance(service, StartdService):
             service.starters.__class__ = _SimulatedStarters
+            self._end_leftovers()
         daemon = WorldDaemon(runtime, service, network, runtime.processes)  # type: ignore[arg-type]
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -312,6 +320,12 @@ class Machine:
         await service.shut_down(how)
         await network.close()
         return 0
+
+    def _end_leftovers(self) -> None:
+        """Do what a startd does before it offers a slot: end programs without a starter."""
+        for process in self.around.table.living(self.name):
+            if process.parent is not None and not process.parent.alive:
+                process.kill()
 
     async def _live_shadow_host(
         self, process: SimulatedProcess, arguments: bytes, descriptors: list[int]
