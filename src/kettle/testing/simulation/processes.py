@@ -250,10 +250,13 @@ class SimulatedProcess:
         for last in self.at_death:
             last()
         parent = self.parent
-        if parent is not None and parent.alive:
+        if parent is None:
+            self.child.finish(status, None)
+        elif parent.alive:
             self.table.loop.call_soon(self.child.finish, status, None, context=parent.context)
         else:
-            self.child.finish(status, None)
+            # What its parent would have done about it died with the parent.
+            self.child.status = status
 
 
 def _close_under(transport: SocketTransport, loop: MortalLoop) -> None:
