@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from kettle.classad import parse_old_ad
-from kettle.tools.queue.analysis import render_analysis, wrap
+from kettle.tools.queue.analysis import render_analysis
+from kettle.tools.queue.conditions import wrap
 
 JOB = """\
 ClusterId = 3
@@ -118,7 +119,7 @@ def test_a_job_that_no_slot_is_large_enough_for() -> None:
     assert found == (
         f"{SAID}{HINT}No successful match recorded.\n"
         f"Last failed match: {time.ctime(1795273687)} from vm\n"
-        "Reason for last match failure: no match found\n\n"
+        "Reason for last match failure: no match found\n"
     )
 
 
@@ -127,7 +128,7 @@ def test_a_running_job_says_when_it_was_matched() -> None:
     job.update({"JobStatus": 2, "RequestCpus": 1, "LastMatchTime": 1795273690})
     found = render_analysis(job, [parse_old_ad(SLOT)])
     assert found.endswith(
-        f"\n003.000:  Job is running.\n\nLast successful match: {time.ctime(1795273690)}\n\n"
+        f"\n003.000:  Job is running.\n\nLast successful match: {time.ctime(1795273690)}\n"
     )
     assert "1 slots match and are willing to run your job" in found
 

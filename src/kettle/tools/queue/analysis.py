@@ -6,26 +6,32 @@ Requirements with how many slots meet it, and who refuses whom. The texts are th
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, Expr, unparse
-from kettle.classad.nodes import Binary, Parentheses
 from kettle.classad.unparse import render_value
 from kettle.matchmaking.explain import Explanation, explain
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import job_id
+from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
+from kettle.tools.queue.machine_analysis import render_job_table, render_machine, render_slot_table
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
 
 _UNITS = {"requestmemory": " (mb)", "requestdisk": " (kb)"}
-_WIDTH = 80
+_ALL_REFUSE = """\
+WARNING:  Be advised:
+   Job did not match any machines' constraints
+   To see why, pick a machine that you think should match and add
+     -reverse -machine <name>
+   to your query.
+
+"""
 _STATES = {
     JobStatus.RUNNING: "Job is running.",
     JobStatus.REMOVED: "Job is removed.",
@@ -36,14 +42,28 @@ _STATES = {
 
 
 def analyze(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
-    """Explain each job that is meant; the result is the exit code."""
-    # What was cut from a partitionable slot is counted with the slot it was cut from.
-    slots = [ad for ad in find_slots(wish, environment) if not ad.boolean("DynamicSlot")]
+    """Explain each job, or machine, that is meant; the result is the exit code."""
+    slots = find_slots(wish, environment)
     for title, jobs in find_jobs(wish, environment):
         streams.stdout.write(f"\n\n-- {title}\n")
-        for job in sorted(jobs, key=job_id):
-            streams.stdout.write(render_analysis(job, slots))
+        streams.stdout.write(render_wish(wish, sorted(jobs, key=job_id), slots))
     return 0
+
+
+def render_wish(wish: Wish, jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> str:
+    """Return what is said about the jobs and slots in the form that is asked for."""
+    words = wish.analyze_qualifiers.lower().split(",")
+    is_summary = "summary" in words
+    if wish.analyze == "reverse-analyze" or "reverse" in words:
+        if not slots or not jobs:
+            return ""
+        if is_summary or len(slots) > 1:
+            return render_slot_table(jobs, slots)
+        return render_machine(slots[0], jobs)
+    if is_summary:
+        return render_job_table(jobs, slots, wish.machine)
+    in_brief = wish.analyze == "analyze"
+    return "".join(render_analysis(job, slots, in_brief=in_brief) for job in jobs)
 
 
 def find_jobs(wish: Wish, environment: Mapping[str, str]) -> Iterator[tuple[str, list[ClassAd]]]:
@@ -62,7 +82,14 @@ def find_jobs(wish: Wish, environment: Mapping[str, str]) -> Iterator[tuple[str,
 
 
 def find_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
-    """Return the slots to look at, from a file or from the collector."""
+    """Return the slots to look at, from a file or from the collector.
+
+    What was cut from a partitionable slot is counted with the slot it was cut from.
+    """
+    return [ad for ad in _all_slots(wish, environment) if not ad.boolean("DynamicSlot")]
+
+
+def _all_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
     tests = [f"({wish.machine_constraint})"] if wish.machine_constraint else []
     if wish.machine:
         name = render_value(wish.machine)
@@ -80,27 +107,32 @@ def find_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
     return reach.pool.query(STARTD.query, make_query(STARTD.ad_type, constraints=[constraint]))
 
 
-def render_analysis(job: ClassAd, slots: Sequence[ClassAd]) -> str:
-    """Return what is said about one job."""
+def render_analysis(job: ClassAd, slots: Sequence[ClassAd], *, in_brief: bool = False) -> str:
+    """Return what is said about one job.
+
+    In brief, a job that wants any of the slots is told the counts alone.
+    """
     name = f"{job_id(job)[0]:03d}.{job_id(job)[1]:03d}"
     short = f"{job_id(job)[0]}.{job_id(job)[1]:03d}"
     requirements = job.lookup("Requirements")
     if requirements is None:
         return f"\n{name}:  Job has no Requirements expression.\n\n"
     found = explain(job, slots, user=job.string("User") or "")
+    if in_brief and found.refused_by_job < len(slots):
+        return f"\n{_summary(job, name, slots, found)}"
     steps: list[Step] = []
     plan_steps(requirements, steps)
     tests = "".join(f"    {f'[{i}]':<7}: {step.text}\n" for i, step in enumerate(steps))
     defined = "".join(_attributes(job, requirements))
     matched = "".join(
         f"{f'[{i}]':<5} {count:>9}  {steps[i].text}\n"
-        for i, count in _telling(job, steps, len(steps) - 1, slots)
+        for i, count in telling_steps(job, steps, len(steps) - 1, slots)
     )
     body = [
         f"The Requirements expression for job {short} is\n\n",
         f"{wrap(unparse(requirements, old=True))}\n",
         f"{tests}\n",
-        f"Job {short} defines the following attributes:\n\n{defined}\n" if defined else "",
+        f"Job {short} defines the following attributes:\n\n{defined}\n",
         _slot_attributes(slots[0], requirements, job) if len(slots) == 1 else "",
         f"The Requirements expression for job {short} reduces to these conditions:\n\n",
         "        Slots\nStep   Matched  Condition\n----- --------- ---------\n",
@@ -108,74 +140,6 @@ def render_analysis(job: ClassAd, slots: Sequence[ClassAd]) -> str:
         _summary(job, name, slots, found),
     ]
     return "".join(body)
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A condition, or two earlier steps taken together."""
-
-    text: str
-    expression: Expr
-    operator: str = ""
-    left: int = 0
-    right: int = 0
-
-
-def plan_steps(expression: Expr, steps: list[Step]) -> int:
-    """Append the steps of an expression, parts before the whole; return the number of the whole."""
-    inner = expression
-    while isinstance(inner, Parentheses):
-        inner = inner.inner
-    if isinstance(inner, Binary) and inner.operator in ("&&", "||"):
-        left = plan_steps(inner.left, steps)
-        right = plan_steps(inner.right, steps)
-        text = f"[{left}] {inner.operator} [{right}]"
-        steps.append(Step(text, inner, inner.operator, left, right))
-    else:
-        steps.append(Step(unparse(inner, old=True), inner))
-    return len(steps) - 1
-
-
-def _telling(
-    job: ClassAd, steps: list[Step], number: int, slots: Sequence[ClassAd]
-) -> Iterator[tuple[int, int]]:
-    """Yield the steps that decide, with how many slots meet each.
-
-    Of alternatives, one that all slots meet is enough; of conditions together their number counts
-    only where it is not that of one of them.
-    """
-    step = steps[number]
-    if not step.operator:
-        yield number, _count(job, step, slots)
-        return
-    if step.operator == "||":
-        for side in (step.left, step.right):
-            if _count(job, steps[side], slots) == len(slots):
-                yield from _telling(job, steps, side, slots)
-                return
-    yield from _telling(job, steps, step.left, slots)
-    yield from _telling(job, steps, step.right, slots)
-    count = _count(job, step, slots)
-    sides = [_count(job, steps[side], slots) for side in (step.left, step.right)]
-    if step.operator == "||" or count not in sides:
-        yield number, count
-
-
-def _count(job: ClassAd, step: Step, slots: Sequence[ClassAd]) -> int:
-    return sum(job.evaluate_expression(step.expression, slot) in (True, 1) for slot in slots)
-
-
-def wrap(text: str) -> str:
-    """Return an expression in lines of 80 columns, broken after `&&` and `||`."""
-    lines, line, depth = "", "", 0
-    for part in re.findall(r"(?:\"(?:[^\"\\]|\\.)*\"|[^\"])+?(?:&&|\|\|)\s*|.+", text):
-        words = part.strip()
-        if line and len(line) + 1 + len(words) > _WIDTH:
-            lines, line = f"{lines}{line}\n", ""
-        line = f"{line} {words}" if line else " " * (4 + 2 * depth) + words
-        bare = re.sub(r"\"(?:[^\"\\]|\\.)*\"", "", words)
-        depth = max(0, depth + bare.count("(") - bare.count(")"))
-    return f"{lines}{line}\n"
 
 
 def _attributes(job: ClassAd, requirements: Expr) -> Iterator[str]:
@@ -215,12 +179,14 @@ def _summary(job: ClassAd, name: str, slots: Sequence[ClassAd], found: Explanati
         if found.held_by_user
         else "",
         f"{found.held_by_others:7d} slots match but are serving other users\n"
-        if found.held_by_others
+        if found.held_by_user or found.held_by_others
         else "",
         f"{willing:7d} slots match and are willing to run your job\n\n",
     ]
-    if not found.matching:
+    if found.refused_by_job == len(slots):
         lines.append("WARNING:  Be advised:\n   No machines matched the job's constraints\n\n")
+    elif not found.matching:
+        lines.append(_ALL_REFUSE)
     hints = [part for part in found.job_conditions if part.suggestion and not part.met]
     if hints:
         lines.append("No slot meets these conditions; what would change that:\n\n")
@@ -244,7 +210,7 @@ def _history_of_matches(job: ClassAd) -> str:
         reason = job.string("LastRejMatchReason")
         if reason:
             lines.append(f"Reason for last match failure: {reason}\n")
-    return "".join([*lines, "\n"])
+    return "".join(lines)
 
 
 def _state(job: ClassAd, name: str) -> str:

@@ -9,7 +9,7 @@ reference's, byte by byte (tests/conformance/test_tool_output.py, tests/cli).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads
@@ -104,6 +104,8 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
 
 def check_wish(wish: Wish) -> None:
     """Raise UsageError for options that exclude each other."""
+    if "unmatchable" in wish.flags and wish.batch is not None:
+        raise UsageError("Error: -batch conflicts with -unmatchable")
     for flag in wish.flags:
         if flag.startswith("-aaf ") and wish.batch is not False and not wish.modes - {"dag"}:
             word = flag.removeprefix("-aaf ").partition(":")[0]
@@ -135,17 +137,31 @@ def _say_all(
     environment: Mapping[str, str],
     streams: Streams,
 ) -> None:
+    answers = _ask(wish, environment, projection(wish, print_format))
+    if "unmatchable" in wish.flags:
+        from kettle.tools.queue.analysis import find_slots
+        from kettle.tools.queue.machine_analysis import find_unmatchable
+
+        slots = find_slots(wish, environment)
+        answers = (
+            Answer(answer.title, find_unmatchable(list(answer.ads), slots), now=answer.now)
+            for answer in answers
+        )
+    for answer in answers:
+        _say(wish, print_format, answer, streams)
+
+
+def _ask(wish: Wish, environment: Mapping[str, str], attributes: Sequence[str]) -> Iterable[Answer]:
+    """Return the answers of the file or the schedds that are meant."""
     if wish.job_file:
         ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
-        _say(wish, print_format, Answer(f"Jobads: {wish.job_file}", ads), streams)
-    elif wish.user_log:
+        return [Answer(f"Jobads: {wish.job_file}", ads)]
+    if wish.user_log:
         ads = _local_ads(wish, read_user_log(wish.user_log))
-        _say(wish, print_format, Answer(f"Userlog: {wish.user_log}", ads), streams)
-    else:
-        from kettle.tools.queue.sources import ask_schedds
+        return [Answer(f"Userlog: {wish.user_log}", ads)]
+    from kettle.tools.queue.sources import ask_schedds
 
-        for answer in ask_schedds(wish, environment, projection(wish, print_format)):
-            _say(wish, print_format, answer, streams)
+    return ask_schedds(wish, environment, attributes)
 
 
 def read_ads(path: str, form: str) -> list[ClassAd]:
@@ -181,9 +197,9 @@ def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
 
 def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
     """Return the attributes to ask for; none means all."""
-    if wish.form:
+    if wish.form and "unmatchable" not in wish.flags:
         return wish.attributes
-    if print_format is not None:
+    if print_format is not None or "unmatchable" in wish.flags:
         # What named ways look at is not known here.
         return []
     if wish.columns:

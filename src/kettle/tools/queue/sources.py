@@ -37,7 +37,7 @@ def ask_schedds(
     elif "autocluster" in wish.flags:
         options = {"QueryDefaultAutocluster": True, "MaxReturnedJobIds": 2}
         user = ""
-    if "totals" in wish.flags and not wish.form:
+    if "totals" in wish.flags and not (wish.form or "unmatchable" in wish.flags):
         options["SummaryOnly"] = True
     for title, schedd in _find_schedds(wish, reach):
         found = query_jobs(

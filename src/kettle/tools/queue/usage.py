@@ -19,6 +19,7 @@ WHICH JOBS
   -constraint EXPR                          those for which EXPR is true
   -limit N                                  N at most
   -run, -hold, -idle, -io, -grid            those in this state, in a table about it
+  -unmatchable                              idle ones that no slot would take
   -hold-codes                               the first for each reason to be held
 
 HOW SHOWN
@@ -35,8 +36,10 @@ HOW SHOWN
   -attributes LIST                          only these attributes of whole ads
 
 WHY A JOB DOES NOT RUN
-  -better-analyze, -analyze [JOB]           each condition, and how many slots meet it
+  -better-analyze [JOB]                     each condition, and how many slots meet it
+  -analyze [JOB]                            the counts alone, if any slot meets them all
   -reverse-analyze                          from the machines' point of view
+  -better-analyze:summary, -reverse:summary a row for each group of jobs, or machine
   -machine NAME, -mconstraint EXPR          only these machines
   -slotads[:FORM] FILE                      machines from a file
 

@@ -133,6 +133,8 @@ class Wish(Struct):
     @property
     def in_batches(self) -> bool:
         """Whether the table has a row for each batch."""
+        if "unmatchable" in self.flags:
+            return False
         if self.batch is not None:
             return self.batch
         return not (self.modes - {"dag"} or self.added)
@@ -153,6 +155,8 @@ class Wish(Struct):
             parts.append(f"({'User' if '@' in who else 'Owner'} == {render_value(who)})")
         parts += [f"({text})" for text in self.constraints]
         parts += [f"({MODES[mode]})" for mode in sorted(self.modes) if mode in MODES]
+        if "unmatchable" in self.flags and not self.job_file:
+            parts.append(f"({MODES['idle']})")
         return " && ".join(parts) or "true"
 
 
