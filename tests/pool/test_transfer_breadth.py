@@ -437,6 +437,26 @@ def test_a_folder_outside_of_the_jobs_own_is_not_made(pool: PersonalPool, work: 
     assert not (work / "beside").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "folder"), [("manifest = true", None), ("manifest_dir = lists", "lists")]
+)
+def test_lists_of_the_sandbox_come_back_if_they_are_wanted(
+    pool: PersonalPool, work: Path, line: str, folder: str | None
+) -> None:
+    (work / "in").touch()
+    lines = f"transfer_input_files = in\ntransfer_output_files = made\nenvironment = SEEN=1\n{line}"
+    jobs = shell(pool, work, "mkdir deep; touch deep/file made", lines)
+    jobs.wait_for(5, 20)
+    place = work / (folder or f"{jobs.cluster}_0_manifest")
+    before = (place / "in").read_text().splitlines()
+    after = (place / "out").read_text().splitlines()
+    assert "./in" in before
+    assert "./deep/file" not in before
+    assert {"./in", "./made", "./deep/file"} <= set(after)
+    assert "SEEN=1" in (place / "environment").read_text()
+    assert (work / "made").exists()
+
+
 def limited(work: Path) -> str:
     """Make a folder with a way out, and return what keeps a job in it."""
     (work / "job").mkdir()

@@ -341,6 +341,7 @@ class Starter:
         if self.transfers and self.job.boolean("TransferExecutable") is not False:
             self.keeper.make_executable(self.plan.program)
         self.jobs.continues = self.transfer.brought_streams
+        self.transfer.manifest.begin(self.plan.environment)
         await self._begin_execution()
         if hooks := self.settings.hooks.meant_for(self.job):
             self.log(explain_uncalled(hooks))

@@ -296,14 +296,16 @@ def plan_output(
     *,
     attribute: str = "TransferOutput",
     only_streams: bool = False,
+    also: Iterable[str] = (),
 ) -> Plan:
     """Return what the execution point sends back, standard streams last (R056, R057).
 
     `attribute` is TransferOutput at the job's end, TransferCheckpoint at a checkpoint, where a
     missing list means that there is nothing but the changed files too, and FailureFiles for a job
     that failed and was to bring its output on success only. `only_streams` is for a
-    job that could not run: its streams say why. Raises RefusedError with hold code 12 for
-    relative entries that leave the sandbox; an absolute one comes under its last part.
+    job that could not run: its streams say why. `also` travels whatever is listed. Raises
+    RefusedError with hold code 12 for relative entries that leave the sandbox; an absolute one
+    comes under its last part.
     """
     build = _Builder(view, _Encryption.of(job, "Output"))
     streams = stream_file_names(job)
@@ -325,6 +327,8 @@ def plan_output(
                 check_name(inside, code=12)
             # Elsewhere on its machine a job may have written too: read with its own rights.
             build.add_entry(inside, sandbox, keep_path=keep_path)
+    for name in also:
+        build.add_entry(name, sandbox, keep_path=True)
     for which, name in streams.items():
         path = posixpath.join(sandbox, name)
         # Without the special name a listed output may be the stream itself: once is enough.

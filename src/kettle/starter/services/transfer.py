@@ -15,6 +15,7 @@ from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
 from kettle.starter.outcome import told_code
+from kettle.starter.services.manifest import Manifest
 from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
@@ -128,6 +129,10 @@ class Starter(Protocol):
         """The sandbox on disk."""
         ...
 
+    def log(self, text: str) -> None:
+        """Write a line to the starter's log."""
+        ...
+
     async def call(self, make: Callable[[], Dialog[T]]) -> T:
         """Make a call to the shadow."""
         ...
@@ -147,6 +152,7 @@ class SandboxTransfer:
         self.spooled: list[str] = []
         # Whether what an earlier run had written to its standard files came back.
         self.brought_streams = False
+        self.manifest = Manifest(starter)
 
     async def get_session(self) -> None:
         """Ask the shadow for a session, where calls are encrypted: the files must be too."""
@@ -234,7 +240,11 @@ class SandboxTransfer:
         starter = self._starter
         try:
             plan = plan_output(
-                starter.job, starter.keeper.files, starter.sandbox.scratch, self._before
+                starter.job,
+                starter.keeper.files,
+                starter.sandbox.scratch,
+                self._before,
+                also=self._listed("TransferOutput"),
             )
         except RefusedError:
             return True
@@ -245,6 +255,7 @@ class SandboxTransfer:
 
         Only what is final goes to the job's URLs; what is not waits in the access point's spool.
         """
+        self.manifest.end()
         plan = self._plan(attribute)
         reports: list[ReportUrl] = []
         if final:
@@ -311,6 +322,11 @@ class SandboxTransfer:
                     text, HoldReasonCode.TransferInputError, try_again=True
                 ) from error
 
+    def _listed(self, attribute: str) -> list[str]:
+        """Return the folder with lists of the sandbox, which goes with what is final."""
+        folder = self.manifest.folder
+        return [folder] if folder and attribute != "TransferCheckpoint" else []
+
     def _plan(self, attribute: str) -> Plan:
         starter = self._starter
         try:
@@ -320,6 +336,7 @@ class SandboxTransfer:
                 starter.sandbox.scratch,
                 self._before,
                 attribute=attribute,
+                also=self._listed(attribute),
             )
         except RefusedError as error:
             code = HoldReasonCode.TransferOutputError

@@ -183,6 +183,8 @@ def _run_ssh(
         f"-oIdentityFile={key}",
         "-oIdentitiesOnly=yes",
         "-oStrictHostKeyChecking=yes",
+        # Whatever name the command has for the other side (scp's is any), it is this one.
+        f"-oHostKeyAlias={target}",
         f"-oUserKnownHostsFile={known}",
         "-oGlobalKnownHostsFile=/dev/null",
         f"-oProxyCommand={proxy.replace('%', '%%')}",
@@ -192,7 +194,8 @@ def _run_ssh(
         "-F/dev/null",
     ]
     argv = [*program, *options, *wish.flags]
-    argv += [] if any("%h" in word for word in wish.command) else [target]
+    named = os.path.basename(program[0]) == "scp" or any("%h" in word for word in wish.command)
+    argv += [] if named else [target]
     argv += [word.replace("%h", target) for word in wish.command]
     streams.stdout.flush()
     with socket.socket(socket.AF_UNIX) as listener:
