@@ -231,7 +231,7 @@ class NegotiatorService:
                 try:
                     await stream.send(Query(query))
                     reader = await stream.receive(QUERY_SECONDS)
-                    return PrivateQueryReply.read(reader).ads
+                    return PrivateQueryReply.read_alike(reader).ads
                 finally:
                     stream.close()
             except (WireError, OSError) as error:

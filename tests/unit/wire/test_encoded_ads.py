@@ -11,6 +11,7 @@ from kettle.errors import LocalProtocolError, RemoteProtocolError
 from kettle.wire.ad_shapes import each_ad
 from kettle.wire.codec import Reader, Writer, expand_projection
 from kettle.wire.encoded_ads import AdEncoder
+from kettle.wire.messages.collector import PrivateQueryReply
 from kettle.wire.messages.fields import read_flagged_ads
 from kettle.wire.similar_ads import read_ad_runs
 
@@ -65,6 +66,25 @@ def test_a_sequence_is_read_as_ad_by_ad(
     body = writer.integer(0).getvalue()
     expected = [list(ad.lines()) for ad in read_flagged_ads(Reader(body, encrypted))]
     assert [list(ad.lines()) for ad in each_ad(read_ad_runs(Reader(body, encrypted)))] == expected
+
+
+@given(st.lists(st.tuples(ADS, st.integers(1, 25)), max_size=4), st.booleans())
+def test_a_reply_with_secrets_is_read_as_ad_by_ad(
+    runs: list[tuple[dict[str, str], int]], encrypted: bool
+) -> None:
+    ads = [
+        ad_of({**attributes, "Number": str(number), "ClaimId": f'"secret#{number}"'})
+        for attributes, times in runs
+        for number in range(times)
+    ]
+    writer = Writer(encrypted)
+    PrivateQueryReply(ads).write(writer)
+    body = writer.getvalue()
+    expected = PrivateQueryReply.read(Reader(body, encrypted)).ads
+    found = PrivateQueryReply.read_alike(Reader(body, encrypted)).ads
+    assert [list(ad.lines()) for ad in found] == [list(ad.lines()) for ad in expected]
+    with pytest.raises(RemoteProtocolError):
+        PrivateQueryReply.read_alike(Reader(body + b"more", encrypted))
 
 
 @given(st.integers(0, 3000), st.binary(min_size=1, max_size=4))
