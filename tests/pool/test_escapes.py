@@ -182,6 +182,25 @@ def test_what_a_local_job_hid_is_dead_before_its_second_start(tmp_path: Path, wo
 
 @pytest.mark.root
 @shows("E017")
+def test_a_job_that_a_starter_froze_before_it_was_killed_with_its_startd_ends_at_once(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, CONFIG) as pool:
+        hide(pool, work, 90)
+        wait_until(lambda: len(hidden(work)) == 1, 20)
+        names = Path(f"/proc/{hidden(work)[0]}/cgroup").read_text().splitlines()
+        where = {line.split(":")[1]: line.split(":")[2] for line in names}.get("freezer", "/")
+        state = Path(f"/sys/fs/cgroup/freezer{where}/freezer.state")
+        if where == "/" or not state.exists():
+            pytest.skip(f"this machine has no control groups of version 1: {names}")
+        state.write_text("FROZEN")
+        kill_at_once(pool, "condor_starter", "condor_startd")
+        wait_until(lambda: len(hidden(work)) == 2, 40)
+        assert not alive(hidden(work)[0])
+
+
+@pytest.mark.root
+@shows("E017")
 def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start(
     tmp_path: Path, work: Path
 ) -> None:

@@ -141,3 +141,12 @@ def test_killing_a_group_never_waits_and_spares_the_killer(tmp_path: Path, versi
     # With ourselves inside nothing is frozen, and nothing killed as a whole.
     assert (folder / "freezer.state").read_text() == ""
     assert (folder / "cgroup.kill").read_text() == ""
+
+
+def test_a_group_that_somebody_froze_and_died_is_thawed_when_it_is_taken_over(
+    tmp_path: Path,
+) -> None:
+    group = tree(tmp_path / "tree" / "one", "freezer.state")
+    (group / "freezer.state").write_text("FROZEN")
+    Hierarchy(1, {"freezer": str(tmp_path / "tree")}).group("one").make()
+    assert (group / "freezer.state").read_text() == "THAWED"
