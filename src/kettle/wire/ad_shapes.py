@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import cycle
 from operator import add
 
@@ -25,6 +25,9 @@ MOST_LETTERS = 64 * 1024
 LONGEST_RUN = 100
 # A line: two bytes of its length, of eight, and its value.
 _LINE = rb"\0{6}(..)%s = ([^\0]+)\0"
+
+# A compiled pattern's method.
+Match = Callable[..., "re.Match[bytes] | None"]
 
 
 class AdRun:
@@ -71,16 +74,18 @@ class AdShape:
     `before` are bytes that each such ad follows in a message.
     """
 
-    __slots__ = ("_beyond", "_fullmatch", "_match", "end", "model")
+    __slots__ = ("_before", "_beyond", "_fullmatch", "_match", "_source", "end", "model")
 
     def __init__(self, count: int, model: ClassAd, end: bytes, before: bytes = b"") -> None:
         names = [name.encode("utf-8", "surrogateescape") for name in model.own_names()]
         # Bytes of a line that are not its value, the NUL included.
         self._beyond = [len(name) + len(b" = \0") for name in names]
         lines = b"".join(_LINE % re.escape(name) for name in names)
-        source = re.escape(count.to_bytes(8, "big")) + lines
-        self._fullmatch = re.compile(source, re.DOTALL).fullmatch
-        self._match = re.compile(re.escape(before) + source + re.escape(end), re.DOTALL).match
+        self._source = re.escape(count.to_bytes(8, "big")) + lines
+        self._before = before
+        # Compiled when they are needed: a shape serves whole bodies, or parts of messages.
+        self._fullmatch: Match | None = None
+        self._match: Match | None = None
         self.model = model
         self.end = end
 
@@ -89,20 +94,29 @@ class AdShape:
         end = self.end
         if not body.endswith(end):
             return None
+        if self._fullmatch is None:
+            self._fullmatch = re.compile(self._source, re.DOTALL).fullmatch
         found = self._fullmatch(body, 0, len(body) - len(end))
         texts = None if found is None else self._texts(found.groups())
         return None if texts is None else self.model.with_texts(texts)
 
+    def _next(self) -> Match:
+        """Return what takes the next ad of a message apart."""
+        if self._match is None:
+            source = re.escape(self._before) + self._source + re.escape(self.end)
+            self._match = re.compile(source, re.DOTALL).match
+        return self._match
+
     def take(self, reader: Reader) -> ClassAd | None:
         """Return the next ad of a message, None if it has another shape."""
-        groups = reader.take(self._match)
+        groups = reader.take(self._next())
         return self.model.with_texts(self._checked(groups)) if groups else None
 
     def take_run(self, reader: Reader) -> AdRun | None:
         """Return the next ads of a message that have this shape, None if the next has another."""
         groups: list[bytes] = []
         for _ in range(LONGEST_RUN):
-            found = reader.take(self._match)
+            found = reader.take(self._next())
             if not found:
                 break
             groups += found

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kettle.testing import campaign
+from kettle.testing.simulation import children
 from kettle.testing.simulation.book import Book
 from kettle.testing.simulation.children import ChildFailed, run_in_children
 from kettle.testing.simulation.run import Verdict
@@ -57,3 +60,19 @@ def test_the_command_names_the_kinds_of_campaigns(capsys: pytest.CaptureFixture[
     assert all(f"  {kind}" in said for kind in campaign.KINDS)
     assert campaign.main(["nonsense"]) == 2
     assert campaign.main(["fuzz", "--inputs", "20", "--decoder", "chirp"]) == 0
+
+
+def test_what_a_call_compiles_is_compiled_before_the_children_are_forked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled: list[object] = []
+    compile_one = re.compile
+
+    def note(source: str, flags: int = 0) -> object:
+        compiled.append(source)
+        return compile_one(source, flags)
+
+    monkeypatch.setattr(re, "compile", note)
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    children.warm(lambda: re.compile("a pattern that nobody else has"))
+    assert compiled.count("a pattern that nobody else has") == 1

@@ -74,9 +74,13 @@ class Snapshots(Protocol):
 
 
 class InlineSnapshots:
-    """Does everything in the daemon itself: for tests on the virtual clock, and for small work."""
+    """Does everything in the daemon itself: for tests on the virtual clock, and for small work.
 
-    def __init__(self) -> None:
+    `seconds` measures the slices; where one run has to be as the last one it stands still.
+    """
+
+    def __init__(self, seconds: Callable[[], float] = time.perf_counter) -> None:
+        self._seconds = seconds
         self.most = 0
         self.running = 0
 
@@ -88,15 +92,15 @@ class InlineSnapshots:
     async def answer(self, stream: Stream, parts: Parts, *, ads: int) -> None:
         """Send the messages slice by slice."""
         del ads
-        began = time.perf_counter()
+        began = self._seconds()
         for body, last in parts(stream.encrypted):
             if body or last:
                 stream.post_part(body, last=last)
-            if time.perf_counter() - began > SLICE_SECONDS:
+            if self._seconds() - began > SLICE_SECONDS:
                 await stream.drain()
                 # Other connections have their turn, however fast this one reads.
                 await asyncio.sleep(0)
-                began = time.perf_counter()
+                began = self._seconds()
         await stream.drain()
 
 

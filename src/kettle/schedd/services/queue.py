@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.records import history_query
-from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.storage.record_files import send_history
 from kettle.schedd.queue import actions, qmgmt_answers, queries
 from kettle.schedd.queue.actors import Actor
@@ -100,7 +99,7 @@ class QueueCommands:
             if answer.durable:
                 await service.journal.flush()
             if answer.parts is not None:
-                await InlineSnapshots().answer(stream, answer.parts, ads=0)
+                await service.runtime.snapshots.answer(stream, answer.parts, ads=0)
             if answer.reply is not None:
                 stream.hold(answer.reply)
             if answer.close:

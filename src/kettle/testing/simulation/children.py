@@ -9,6 +9,8 @@ import contextlib
 import gc
 import importlib
 import os
+import pickle
+import re
 import selectors
 import signal
 import sys
@@ -136,18 +138,37 @@ def _speak(call: Callable[[], bytes], writing: int) -> None:
 
 
 def warm(call: Callable[[], object]) -> None:
-    """Load here what a call loads in a child, so that no later child has to."""
+    """Load here what a call loads in a child, and compile its patterns: no later child has to."""
 
-    def names() -> bytes:
+    def learn() -> bytes:
+        patterns = _note_patterns()
         call()
-        return "\n".join(sys.modules).encode()
+        return pickle.dumps((list(sys.modules), patterns))
 
-    for name in run_in_child(names).decode().split("\n"):
+    # Our own child's bytes.
+    modules, patterns = pickle.loads(run_in_child(learn))  # noqa: S301
+    for name in modules:
         if name.startswith("kettle.") or name in sys.stdlib_module_names:
             importlib.import_module(name)
     compile_patterns()
+    for source, flags in patterns:
+        re.compile(source, flags)
     gc.collect()
     gc.freeze()
+
+
+def _note_patterns() -> list[tuple[str | bytes, int]]:
+    """Note every pattern that is compiled from now on in this process, which ends soon."""
+    noted: list[tuple[str | bytes, int]] = []
+    compile_one = re.compile
+
+    def compile_and_note(source: Any, flags: Any = 0) -> Any:
+        if isinstance(source, str | bytes):
+            noted.append((source, int(flags)))
+        return compile_one(source, flags)
+
+    re.compile = compile_and_note  # type: ignore[assignment]
+    return noted
 
 
 def compile_patterns() -> None:

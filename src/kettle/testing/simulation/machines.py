@@ -27,6 +27,7 @@ from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log, parse_verbosity
 from kettle.runtime.process.privileges import Account, Privileges, account_of
+from kettle.runtime.process.snapshot import InlineSnapshots
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.service import ScheddService
 from kettle.shadow.service import ShadowHost
@@ -255,6 +256,8 @@ class Machine:
             privileges=Privileges(account_of(0), can_switch=False),
             identity=identity,
             random=self.around.random,
+            # What is done in one go must not depend on how busy this machine is.
+            snapshots=InlineSnapshots(lambda: 0.0),
         )
 
     def _config(self, subsystem: str, text: str = "") -> Config:
