@@ -77,6 +77,28 @@ def test_a_job_is_in_the_queue_or_in_the_history_whenever_the_power_goes(tmp_pat
     run_in_world(tmp_path, scenario)
 
 
+def test_a_job_s_own_history_file_is_on_disk_before_the_job_leaves(tmp_path: Path) -> None:
+    log, folder = tmp_path / "spool" / "job_queue.log", tmp_path / "each"
+    folder.mkdir()
+
+    async def scenario(world: World) -> None:
+        disk = SimulatedDisk(random.Random(1))
+        more = f"PER_JOB_HISTORY_DIR = {folder}\n"
+        here = AccessPoint(world, more, run_seconds=1.0, files=SimulatedFiles(disk))
+        await here.start()
+        await here.submit(len(JOBS))
+        await here.negotiate()
+        while here.schedd.queue.jobs:
+            await asyncio.sleep(0.001)
+            for job in JOBS - queued(log.read_bytes()):
+                path = folder / f"history.{job}"
+                assert kept(disk, path) == path.read_bytes() != b""
+        assert len(list(folder.iterdir())) == len(JOBS)
+        await here.daemon.stop("fast")
+
+    run_in_world(tmp_path, scenario)
+
+
 def test_a_torn_record_of_the_history_is_cut_off_and_its_job_recorded_again(
     tmp_path: Path,
 ) -> None:

@@ -145,19 +145,26 @@ class HistoryFiles:
         except (StorageError, OSError) as error:
             self._complain(job, error)
             return False
+        # Synced with the history; the folder has the file's name.
+        self._jobs.unsynced |= {path, self.settings.per_job_history}
         return True
 
     def has(self, job: Job) -> bool:
         """Tell whether a job that a crash left behind was recorded before it.
 
-        Meant for the start, before anything is recorded: the files are read once.
+        Meant for the start, before anything is recorded: the files are read once. A job's own file
+        (PER_JOB_HISTORY_DIR) is written again, for a power cut may have emptied it.
         """
         if self._last_recorded is None:
             newest = itertools.islice(self._jobs.backwards(), _LOOKED_THROUGH)
             self._last_recorded = {
                 (record.fields.get("ClusterId"), record.fields.get("ProcId")) for record in newest
             }
-        return (str(job.id.cluster), str(job.id.proc)) in self._last_recorded
+        if (str(job.id.cluster), str(job.id.proc)) not in self._last_recorded:
+            return False
+        if self.settings.per_job_history:
+            self._write_per_job(job)
+        return True
 
     def file(self, query: HistoryQuery) -> RecordFile:
         """Return the file a query looks through; RefusedError if there is no such history."""
