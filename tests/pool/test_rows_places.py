@@ -220,6 +220,22 @@ def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path
     assert [event.number for event in jobs.events()] == [0, 1, 5]
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("output = no/such/folder/out", "No such file or directory"),
+        ("input = no-input", "No such file or directory"),
+        ("executable = /no/such/program", "No such file or directory"),
+    ],
+)
+def test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason(
+    pool: PersonalPool, work: Path, line: str, reason: str
+) -> None:
+    text = f"universe = scheduler\nexecutable = /bin/true\n{line}\nskip_filechecks = true\n"
+    jobs = submit(pool, work, f"{text}queue\n")
+    assert reason in jobs.wait_for_status(5, "HoldReason")[0]
+
+
 @shows("S009")
 def test_a_tool_daemon_runs_beside_the_job_and_ends_with_it(pool: PersonalPool, work: Path) -> None:
     tool = work / "tool.sh"

@@ -69,7 +69,12 @@ class ScheddService:
 
     # A shadow host runs as its user, who may not be able to read what is imported later: connecting
     # looks host names up in this codec.
-    preload = ("kettle.shadow.services.host", "kettle.runtime.storage.log_writer", "encodings.idna")
+    preload = (
+        "kettle.shadow.services.host",
+        "kettle.runtime.storage.log_writer",
+        "kettle.schedd.services.program",
+        "encodings.idna",
+    )
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime

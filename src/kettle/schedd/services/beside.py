@@ -24,12 +24,13 @@ from kettle.records.event_kinds import (
 from kettle.records.event_usage import CpuTimes
 from kettle.runtime import tasks
 from kettle.runtime.process.processes import kill_tree
-from kettle.runtime.storage.owned_files import OwnedFiles
+from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside
 from kettle.schedd.beside import Run
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.services.local import LocalRun, birth_of, program_mark
+from kettle.schedd.services.program import start_program
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
@@ -111,34 +112,16 @@ class BesideJobs:
     async def _run_program(self, run: Run) -> int:
         runtime, job = self._service.runtime, run.job
         program = beside.plan_program(job.ad, _inherited())
-        files = OwnedFiles.of(runtime.privileges, job.owner)
-        account = runtime.privileges.job_account(job.owner)
-        opened: list[int] = []
-        try:
-            with files.as_owner():
-                # The user names these: a pipe without its other end must not stop the schedd.
-                careful = os.O_CLOEXEC | os.O_NONBLOCK
-                opened.append(os.open(program.stdin, os.O_RDONLY | careful))
-                for path in (program.stdout, program.stderr):
-                    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | careful
-                    opened.append(os.open(path, flags, 0o644))
-            for fd in opened:
-                os.set_blocking(fd, True)
-            with runtime.privileges.as_job(account):
-                child = runtime.processes.spawn(
-                    program.argv,
-                    environment=program.environment,
-                    cwd=program.cwd,
-                    fds=dict(enumerate(opened)),
-                    new_session=True,
-                    name=f"job {job.id}",
-                )
-        finally:
-            for fd in opened:
-                os.close(fd)
-        self._children[job.id] = child
+        privileges = runtime.privileges
+        owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
+        starting = await start_program(runtime, program, owner, account, f"job {job.id}")
+        child = self._children[job.id] = starting.child
         self._remember(job, child.pid)
-        self._on_executing(run)
+        if run.wish:
+            # Nobody could be told while there was no process.
+            child.signal(signal.SIGKILL)
+        if await starting.executed():
+            self._on_executing(run)
         status = await child.wait()
         if child.usage is not None:
             run.attributes["RemoteUserCpu"] = child.usage.ru_utime
