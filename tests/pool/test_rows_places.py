@@ -225,7 +225,7 @@ def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path
     [
         ("output = no/such/folder/out", "No such file or directory"),
         ("input = no-input", "No such file or directory"),
-        ("executable = odd", "No such file or directory"),
+        ("executable = {work}/odd", "No such file or directory"),
     ],
 )
 def test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason(
@@ -234,7 +234,7 @@ def test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason(
     odd = work / "odd"
     odd.write_text("#!/no/such/interpreter\n")
     odd.chmod(0o755)
-    text = f"universe = scheduler\nexecutable = /bin/true\n{line}\nskip_filechecks = true\n"
+    text = f"universe = scheduler\nexecutable = /bin/true\n{line.format(work=work)}\nskip_filechecks = true\n"
     jobs = submit(pool, work, f"{text}queue\n")
     assert reason in jobs.wait_for_status(5, "HoldReason")[0]
 
