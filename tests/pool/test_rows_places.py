@@ -234,7 +234,8 @@ def test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason(
     odd = work / "odd"
     odd.write_text("#!/no/such/interpreter\n")
     odd.chmod(0o755)
-    text = f"universe = scheduler\nexecutable = /bin/true\n{line.format(work=work)}\nskip_filechecks = true\n"
+    text = "universe = scheduler\nexecutable = /bin/true\nskip_filechecks = true\n"
+    text += f"{line.format(work=work)}\n"
     jobs = submit(pool, work, f"{text}queue\n")
     assert reason in jobs.wait_for_status(5, "HoldReason")[0]
 
