@@ -94,11 +94,15 @@ class AdShape:
         end = self.end
         if not body.endswith(end):
             return None
-        if self._fullmatch is None:
-            self._fullmatch = re.compile(self._source, re.DOTALL).fullmatch
-        found = self._fullmatch(body, 0, len(body) - len(end))
+        found = self._whole()(body, 0, len(body) - len(end))
         texts = None if found is None else self._texts(found.groups())
         return None if texts is None else self.model.with_texts(texts)
+
+    def _whole(self) -> Match:
+        """Return what takes a body apart, but for its end."""
+        if self._fullmatch is None:
+            self._fullmatch = re.compile(self._source, re.DOTALL).fullmatch
+        return self._fullmatch
 
     def _next(self) -> Match:
         """Return what takes the next ad of a message apart."""
@@ -124,7 +128,7 @@ class AdShape:
 
     def read_run(self, bodies: Sequence[bytes]) -> AdRun | None:
         """Return the ads of bodies of this shape, None if one of them has another."""
-        end, fullmatch = self.end, self._fullmatch
+        end, fullmatch = self.end, self._whole()
         groups: list[bytes] = []
         for body in bodies:
             found = fullmatch(body, 0, len(body) - len(end)) if body.endswith(end) else None
