@@ -11,6 +11,7 @@ import os
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
+from kettle.runtime.storage.trees import walk_tree
 from kettle.transfer.items import Look
 
 
@@ -68,13 +69,11 @@ class OwnedFiles(LocalFiles):
         """
         latest = second * 1_000_000_000 - 1
         with self.as_owner():
-            for parent, folders, names in os.walk(folder):
-                for name in (*folders, *names):
-                    path = os.path.join(parent, name)
-                    facts = os.lstat(path)
-                    if facts.st_mtime_ns > latest:
-                        times = (facts.st_atime_ns, latest)
-                        os.utime(path, ns=times, follow_symlinks=False)
+            for parent, entry in walk_tree(folder):
+                facts = entry.stat(follow_symlinks=False)
+                if facts.st_mtime_ns > latest:
+                    times = (facts.st_atime_ns, latest)
+                    os.utime(entry.name, ns=times, dir_fd=parent, follow_symlinks=False)
 
     def give(self, path: str) -> None:
         """Make the owner the owner of a folder."""

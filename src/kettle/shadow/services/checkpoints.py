@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError
+from kettle.runtime.storage.removal import remove_tree
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
     manifest_name,
@@ -80,7 +80,7 @@ class IntermediateStore:
         # The spool is the schedd's; the job's directory in it is the owner's.
         with self._runtime.privileges.as_root():
             # What a host that died in the middle left.
-            shutil.rmtree(temporary, ignore_errors=True)
+            remove_tree(temporary)
             os.makedirs(os.path.dirname(self._path), mode=0o755, exist_ok=True)
             os.mkdir(temporary, 0o700)
             if self._runtime.privileges.can_switch:
@@ -96,13 +96,13 @@ class IntermediateStore:
             self._keep_older(temporary)
         with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
             if not keep:
-                shutil.rmtree(temporary, ignore_errors=True)
+                remove_tree(temporary)
                 return
-            shutil.rmtree(old, ignore_errors=True)
+            remove_tree(old)
             with contextlib.suppress(FileNotFoundError):
                 os.rename(self._path, old)
             os.rename(temporary, self._path)
-            shutil.rmtree(old, ignore_errors=True)
+            remove_tree(old)
 
     def _keep_older(self, temporary: str) -> None:
         """Take over what an earlier run left and this one did not change: only changes travel.

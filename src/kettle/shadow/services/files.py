@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import stat
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from kettle.runtime.storage.access_limits import AccessLimits
+from kettle.runtime.storage.removal import remove_tree
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Reply
 
@@ -241,7 +241,8 @@ def _readlink(files: RemoteFiles, call: calls.Readlink, _: bytes) -> Reply:
 def _rmall(files: RemoteFiles, call: calls.Rmall) -> None:
     path = files.path(call.path)
     if stat.S_ISDIR(os.lstat(path).st_mode):
-        shutil.rmtree(path)
+        if not remove_tree(path):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
     else:
         os.unlink(path)
 

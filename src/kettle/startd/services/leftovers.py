@@ -15,16 +15,19 @@ import contextlib
 import os
 import re
 from collections.abc import Collection
+from itertools import islice
 
 from kettle.runtime.context import Runtime
 from kettle.runtime.process.cgroups import Group, find_hierarchy, group_name, leftovers
 from kettle.runtime.process.hunt import Find, hunt
 from kettle.runtime.process.processes import is_zombie, kill_tree
-from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.removal import remove_by_steps
 
 _ROUND_SECONDS = 0.02
 # A starter whose startd is gone ends its job and tells the shadow; this is long for that.
 _STARTER_SECONDS = 10.0
+# How many files of a sandbox are removed before somebody else has a turn.
+_STEPS_AT_ONCE = 50
 _SANDBOX = re.compile(r"(?:dir|\.private)_(\d+)")
 
 
@@ -51,7 +54,7 @@ class Leftovers:
         if abandoned:
             await self.hunt(lambda: self._inhabitants(abandoned), "earlier jobs")
         for pid in abandoned:
-            self.remove_sandbox(pid)
+            await self.remove_sandbox(pid)
 
     async def end_slot(self, slot_name: str) -> None:
         """End everything in a slot's control group."""
@@ -59,11 +62,15 @@ class Leftovers:
             name = group_name(self._execute, slot_name)
             await self._empty(self._hierarchy.group(f"{self._base}/{name}"))
 
-    def remove_sandbox(self, starter_pid: int) -> None:
-        """Remove a dead starter's sandbox."""
-        with self._runtime.privileges.as_root():
-            remove_tree(f"{self._execute}/dir_{starter_pid}")
-            remove_tree(f"{self._execute}/.private_{starter_pid}")
+    async def remove_sandbox(self, starter_pid: int) -> None:
+        """Remove a dead starter's sandbox, which may hold a million files."""
+        for name in (f"dir_{starter_pid}", f".private_{starter_pid}"):
+            steps = remove_by_steps(f"{self._execute}/{name}")
+            over = False
+            while not over:
+                with self._runtime.privileges.as_root():
+                    over = not list(islice(steps, _STEPS_AT_ONCE))
+                await asyncio.sleep(0)
 
     async def hunt(self, find: Find, whose: str) -> None:
         """Kill what `find` finds until it finds nothing, or what stays cannot be killed."""

@@ -338,7 +338,7 @@ class Starters:
             del self._current[pid]
             starter.control.close()
             # One that stayed, and was killed meanwhile, could not take its empty sandbox away.
-            self.leftovers.remove_sandbox(pid)
+            tasks.spawn(self.leftovers.remove_sandbox(pid), "removal of a sandbox")
         else:
             tasks.spawn(self._hear_last_words(starter, listening), "end of a starter")
 
@@ -361,7 +361,7 @@ class Starters:
         self._runtime.log(f"starter {starter.pid} of {starter.slot_name} died unexpectedly")
         await self.leftovers.end_slot(starter.slot_name)
         await self.leftovers.hunt(lambda: self._left_behind(starter.pid), f"starter {starter.pid}")
-        self.leftovers.remove_sandbox(starter.pid)
+        await self.leftovers.remove_sandbox(starter.pid)
         self._finish(starter)
 
     def _left_behind(self, starter_pid: int) -> list[int] | None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.trees import walk_tree
 from kettle.starter.sandbox import Sandbox
 
 
@@ -190,9 +191,10 @@ class SandboxKeeper:
         kib = files = 0
         with self.privileges.as_root():
             for folder in (self.sandbox.scratch, *more):
-                for entry in _walk(folder):
-                    kib += (entry.st_blocks + 1) // 2
-                    files += folder == self.sandbox.scratch
+                for _, entry in walk_tree(folder):
+                    with contextlib.suppress(OSError):
+                        kib += (entry.stat(follow_symlinks=False).st_blocks + 1) // 2
+                        files += folder == self.sandbox.scratch
         return kib, files
 
     def remove(self) -> None:
@@ -262,17 +264,3 @@ def _write_anew(file: SmallFile) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(file.path)
     _write(file)
-
-
-def _walk(root: str) -> Iterator[os.stat_result]:
-    waiting = [root]
-    while waiting:
-        try:
-            entries = list(os.scandir(waiting.pop()))
-        except OSError:
-            continue
-        for entry in entries:
-            with contextlib.suppress(OSError):
-                yield entry.stat(follow_symlinks=False)
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
