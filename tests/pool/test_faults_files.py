@@ -13,7 +13,7 @@ import pytest
 
 from kettle.pool.personal import PersonalPool
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import run_tool, submit
+from pool_jobs import run_tool, submit, wait_until
 
 Change = Callable[[Path], None]
 
@@ -276,3 +276,31 @@ def test_what_is_wrong_with_a_job_s_files_is_said_in_its_hold(
     # And on: the next job of the same slot runs.
     submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
     assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+
+
+# Deeper than Python's stack; the path of the last one is longer than the system takes.
+NEST = """\
+import os
+for _ in range(1010):
+    os.mkdir("longish")
+    os.chdir("longish")
+open("file", "w").close()
+"""
+
+
+def test_folders_nested_without_end_are_removed_and_held_where_they_are_to_come_home(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "nest.py").write_text(NEST)
+    text = (
+        f"executable = /usr/bin/env\narguments = python3 -I nest.py\n{THERE}"
+        f"transfer_executable = false\ntransfer_input_files = {work}/nest.py\nrequest_disk = 8MB\n"
+    )
+    left = submit(pool, work / "left", text + "queue\n")
+    wanted = submit(pool, work / "wanted", text + "transfer_output_files = longish\nqueue\n")
+    left.wait_for(5, 90)
+    code, reason = wanted.wait_for_status(5, "HoldReasonCode", "HoldReason")
+    assert code == "12", reason
+    assert "longish" in reason
+    execute = Path(pool.folder, "execute")
+    wait_until(lambda: not list(execute.glob("dir_*/")), 90)

@@ -169,6 +169,8 @@ class Slot(NamedTuple):
     suspended_by_command: bool = False
     want_vacate: bool = True
     skip_vacate: bool = False
+    # How often the starter's whole tree was killed since the job was.
+    tree_kills: int = 0
     draining: bool = False
     backfill_goes_to: Destination | None = None
     past: tuple[Step, ...] = ()
@@ -366,15 +368,15 @@ def ask_job_to_leave(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
 def kill_job(slot: Slot, event: Event) -> tuple[Slot, list[Effect]]:
     """Start killing."""
     gone = isinstance(event, StarterExited)
-    slot = _blame(slot._replace(activation=0 if gone else slot.activation), event)
+    slot = _blame(slot._replace(activation=0 if gone else slot.activation, tree_kills=0), event)
     if not slot.activation:
         return slot, []
     return slot, [KillJob(slot.activation, slot.leaving_code, slot.leaving_reason)]
 
 
 def kill_starter_tree(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:
-    """The starter itself does not end."""
-    return slot, [KillStarterTree(slot.activation)]
+    """The starter itself does not end; KILLING_TIMEOUT counts anew."""
+    return slot._replace(tree_kills=slot.tree_kills + 1), [KillStarterTree(slot.activation)]
 
 
 def switch_claim(slot: Slot, _event: Event) -> tuple[Slot, list[Effect]]:

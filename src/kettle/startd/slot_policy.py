@@ -158,6 +158,11 @@ def _vacating(_slot: Slot, verdict: Verdict, timers: Timers) -> Event | None:
     return VacateTimeOver() if is_over(timers.vacate_left) else None
 
 
+def killing_left(slot: Slot, limit_seconds: float, now: float) -> float:
+    """Return how long a job that was killed, and a tree each time that was, may take to end."""
+    return slot.entered_activity_at + limit_seconds * (1 + slot.tree_kills) - now
+
+
 def _killing(_slot: Slot, _verdict: Verdict, timers: Timers) -> Event | None:
     return KillingTimeOver() if is_over(timers.killing_left) else None
 

@@ -24,6 +24,7 @@ from kettle.startd.slot_machine import (
     story,
     tell_change,
 )
+from kettle.startd.slot_policy import killing_left
 
 P = Phase
 
@@ -166,6 +167,16 @@ def test_a_stuck_starter_is_killed_with_its_tree() -> None:
     slot, effects = play(busy(), ev.VacateAsked(fast=True), ev.KillingTimeOver())
     assert slot.phase is P.PREEMPTING_KILLING
     assert effects[-1] == ev.KillStarterTree(7)
+
+
+def test_what_does_not_end_is_killed_once_in_each_killing_timeout() -> None:
+    slot, _ = play(busy(), ev.VacateAsked(fast=True))
+    due = slot.entered_activity_at + 30
+    assert killing_left(slot, 30, due) == 0
+    slot, _ = play(slot, ev.KillingTimeOver())
+    assert killing_left(slot, 30, due) == 30
+    slot, _ = play(slot, ev.KillingTimeOver())
+    assert killing_left(slot, 30, due) == 60
 
 
 def test_backfill_makes_room_for_a_claim() -> None:

@@ -67,7 +67,9 @@ EVENTS: tuple[ev.Event, ...] = (
 
 def situation(slot: Slot) -> Slot:
     """Return what matters of a slot for what may follow."""
-    return slot._replace(entered_state_at=0.0, entered_activity_at=0.0, past=(), leaving_reason="")
+    return slot._replace(
+        entered_state_at=0.0, entered_activity_at=0.0, tree_kills=0, past=(), leaving_reason=""
+    )
 
 
 def follow(slot: Slot) -> Iterator[tuple[ev.Event, Row]]:

@@ -28,11 +28,7 @@ def walk_tree(folder: str) -> Iterator[tuple[int, os.DirEntry[str]]]:
     walk = _Walk(folder)
     try:
         while walk.here >= 0:
-            with os.scandir(walk.here) as entries:
-                for entry in entries:
-                    yield walk.here, entry
-                    if entry.is_dir(follow_symlinks=False):
-                        walk.levels[-1].folders.append(entry.name)
+            yield from walk.look()
             walk.step()
     finally:
         walk.close()
@@ -54,6 +50,14 @@ class _Walk:
         self.levels: list[_Level] = []
         with contextlib.suppress(OSError):
             self._enter(os.open(folder, _FOLDER))
+
+    def look(self) -> Iterator[tuple[int, os.DirEntry[str]]]:
+        """Yield what is in the open folder, and keep in mind which of it are folders."""
+        with os.scandir(self.here) as entries:
+            for entry in entries:
+                yield self.here, entry
+                if entry.is_dir(follow_symlinks=False):
+                    self.levels[-1].folders.append(entry.name)
 
     def step(self) -> None:
         """Go to the next folder: below this one, or below one of those above."""

@@ -206,5 +206,6 @@ class PolicyWatch:
             return slot_policy.Timers(vacate_left=seconds - since, lease_left=lease)
         if slot.phase is Phase.PREEMPTING_KILLING:
             limit = config.value(StartdKnobs.KILLING_TIMEOUT)
-            return slot_policy.Timers(killing_left=limit - since, lease_left=lease)
+            left = slot_policy.killing_left(slot, limit, now)
+            return slot_policy.Timers(killing_left=left, lease_left=lease)
         return slot_policy.Timers(lease_left=lease)
