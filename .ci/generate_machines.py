@@ -171,7 +171,7 @@ MACHINES = (
     (
         "A shadow",
         "shadow/shadow_machine.py",
-        "One run of one job, as the submitting side sees it; an event without a row is late news.",
+        "One run of one job, as the access point sees it. What others say without a row is late.",
         "activating",
         shadow_edges,
     ),

@@ -1,8 +1,8 @@
 """The one error tree.
 
-A bug is an assertion. An error in an expression is a value (UNDEFINED, ERROR). What is here is
-the third kind: operating errors, which name the place, the thing and, where there is one, the
-nearest right thing.
+A bug is an assertion; ImpossibleTransition, which the machines raise, names one kind. An error in
+an expression is a value (UNDEFINED, ERROR). What is here else is the third kind: operating errors,
+which name the place, the thing and, where there is one, the nearest right thing.
 
     KettleError
     ├── UsageError             a command line that makes no sense
@@ -39,6 +39,10 @@ class KettleError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message
+
+
+class ImpossibleTransition(AssertionError):  # noqa: N818 - it names a bug, not an operating error
+    """An event that a machine's table has no row for: a bug, told with the machine's story."""
 
 
 class UsageError(KettleError):

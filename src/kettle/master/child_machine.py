@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum, auto
 
+from kettle.errors import ImpossibleTransition
 from kettle.master.backoff import Backoff
 
 # A daemon that leaves with this code asks not to be started again (the reference's own number).
@@ -186,10 +187,6 @@ class Tell:
 
 Effect = StartDaemon | StopDaemon | SetTimer | Tell
 Outcome = tuple[DaemonState, list[Effect]]
-
-
-class ImpossibleTransition(AssertionError):  # noqa: N818 - it names a bug, not an operating error
-    """An event that the table has no row for: a bug, told with the daemon's story."""
 
 
 # Guards.

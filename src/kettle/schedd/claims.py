@@ -14,7 +14,7 @@ from enum import Enum
 from weakref import WeakValueDictionary
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError
+from kettle.errors import ImpossibleTransition
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.job_runs import public_claim_id
 from kettle.schedd.queue.job_ids import JobId
@@ -40,7 +40,7 @@ class Refused:
 
 
 class JobGiven:
-    """A job was chosen for the claim, and its start is on disk."""
+    """A job was chosen for the claim, and its start is in the queue; it will be on disk."""
 
 
 class NoJob:
@@ -138,15 +138,11 @@ _BY_EDGE = {(row.source, row.event): row for row in TRANSITIONS}
 _LONGEST_STORY = 20
 
 
-class ImpossibleClaimTransitionError(KettleError):
-    """An event for which a claim has no row."""
-
-
 def step(claim: Claim, event: ClaimEvent, now: float) -> tuple[Effect, ...]:
-    """Apply one event to a claim and return what is to be done."""
+    """Apply one event to a claim and return what is to be done; ImpossibleTransition is a bug."""
     row = _BY_EDGE.get((claim.phase, event))
     if row is None:
-        raise ImpossibleClaimTransitionError(
+        raise ImpossibleTransition(
             f"claim {claim.public_id}: {event.__name__} in {claim.phase.value}"
             f" after {', '.join(claim.story)}"
         )

@@ -15,15 +15,11 @@ from dataclasses import dataclass
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
-from kettle.errors import KettleError
+from kettle.errors import ImpossibleTransition
 from kettle.policy.hold_reasons import hold_label
 
 # Attributes to set (text in old syntax) or, where None, to remove.
 Attributes = dict[str, str | None]
-
-
-class ImpossibleTransitionError(KettleError):
-    """An event that the table has no row for: a bug of whoever made the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +239,7 @@ _BY_EDGE = {
 def step(ad: ClassAd, event: Event, now: int) -> Attributes:
     """Return the attributes that change when `event` happens to the job at `now`, epoch seconds.
 
-    The first row that fits wins. Raises ImpossibleTransitionError where none does.
+    The first row that fits wins. Raises ImpossibleTransition where none does.
     """
     status = ad.integer("JobStatus") or 0
     for row in _BY_EDGE.get((status, type(event)), ()):
@@ -254,7 +250,7 @@ def step(ad: ClassAd, event: Event, now: int) -> Attributes:
                 "EnteredCurrentStatus": str(now),
                 **row.do(ad, event, now),
             }
-    raise ImpossibleTransitionError(
+    raise ImpossibleTransition(
         f"a job of status {status} cannot become {type(event).__name__.lower()}"
     )
 

@@ -11,7 +11,7 @@ Sources: wire reference, Negotiation and Claims; R059, R067, R080-R082.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from kettle.attributes.codes import (
     HoldReasonCode,
@@ -248,13 +248,19 @@ class Scheduler:
     ) -> None:
         """Apply an event to a claim and have its effects done."""
         for effect in claim_states.step(claim, event, float(self.now())):
-            if effect is Effect.CHOOSE_JOB:
-                self._choose(claim, wanted)
-                return
-            if effect is Effect.RELEASE:
-                self.hands.release_claim(claim.id, claim.startd_address)
-            elif effect is Effect.FORGET_JOB and claim.job is not None:
-                self.idle.unreserve(claim.job)
+            match effect:
+                case Effect.CHOOSE_JOB:
+                    self._choose(claim, wanted)
+                    return
+                case Effect.START_SHADOW:
+                    self._start_shadow(claim)
+                case Effect.RELEASE:
+                    self.hands.release_claim(claim.id, claim.startd_address)
+                case Effect.FORGET_JOB:
+                    if claim.job is not None:
+                        self.idle.unreserve(claim.job)
+                case _:
+                    assert_never(effect)
         if claim.phase is Phase.GONE:
             self.claims.remove(claim)
             if event is not claim_states.Refused and self.idle.count(claim.submitter):
@@ -298,11 +304,16 @@ class Scheduler:
         transaction.update(key, job_runs.start_attributes(job.ad, claim.attributes, now))
         claim.autocluster = job.autocluster
         claim.jobs_started += 1
+        # It stays the claim's until the end of the run: held and released meanwhile, it gets no
+        # second one.
         self.claims.assign(claim, job.id)
-        # Set aside until the end of the run: held and released meanwhile, it gets no second one.
         self.queue.commit(transaction)
-        claim_states.step(claim, claim_states.JobGiven, float(now))
-        self.statistics.on_started(job, now, running=self.running)
+        self._apply(claim, claim_states.JobGiven)
+
+    def _start_shadow(self, claim: Claim) -> None:
+        assert claim.job is not None
+        job = self.queue.jobs[claim.job]
+        self.statistics.on_started(job, self.now(), running=self.running)
         self.hands.start_shadow(job, claim, reconnect=False)
 
     # -- shadows ----------------------------------------------------------------------------

@@ -1,30 +1,33 @@
 """One shadow's life, from the activation of its claim to its report to the schedd, as a table.
 
 Decides what happens next; sockets, timers and logs are `services/shadow.py`'s, and how the run is
-to be judged once it is over `endings.py`'s. An event that a phase does not know is late news and
-changes nothing: a lease that runs out after the job has ended, a vacate request for a job that is
-leaving anyway. Sources: wire reference §5, seed 004, R082.
+to be judged once it is over `endings.py`'s. What others say comes when it comes: where the
+table has no row for it, it is late news and changes nothing, such as a vacate request for a job
+whose end is known. What the shadow finds out itself has a row, or is a bug. Sources: wire reference
+§5, seed 004, R082.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from kettle.errors import ImpossibleTransition
+
 
 class Phase(Enum):
-    """Where a shadow is."""
+    """Where a shadow is, and with that what the shell is about until it changes."""
 
     ACTIVATING = "activating"  # asking the startd to start the job
     STARTING = "starting"  # the starter prepares the sandbox, input files travel
-    RUNNING = "running"
+    RUNNING = "running"  # the starter's calls are served, as in the phases around it
     SUSPENDED = "suspended"
     LEAVING = "leaving"  # somebody wants the job gone; the starter is being asked to end it
     LOST = "lost"  # the starter does not answer; being looked for until the lease ends
-    CLOSING = "closing"  # the job's end is known; the claim is being told
-    DONE = "done"
+    CLOSING = "closing"  # the end is known or overdue; the claim is told, or broken off
+    DONE = "done"  # the run is judged, its last event written, the schedd told
 
 
 class Event(Enum):
@@ -47,20 +50,15 @@ class Event(Enum):
 
 
 class Effect(Enum):
-    """What the shell does."""
+    """What the shell does at a transition; what it is about in a phase says `Phase`."""
 
-    TAKE_CALLS = "serve the starter's calls"
     LOG_EXECUTE = "write event 001"
     LOG_SUSPENDED = "write event 010"
     LOG_CONTINUED = "write event 011"
     ASK_TO_LEAVE = "deactivate the claim, gently or at once as the request says"
-    FORCE_TO_LEAVE = "deactivate the claim at once"
     LOG_DISCONNECTED = "write event 022"
-    LOOK_FOR_STARTER = "locate the starter and reconnect"
     LOG_RECONNECTED = "write event 023"
     LOG_RECONNECT_FAILED = "write event 024"
-    TELL_CLAIM = "tell the startd that the job is done"
-    REPORT = "judge the run, write its last event, tell the schedd"
 
 
 class Shadow(NamedTuple):
@@ -110,50 +108,55 @@ class Row:
 P, V, F = Phase, Event, Effect
 # fmt: off
 TRANSITIONS: tuple[Row, ...] = (
-    Row(P.ACTIVATING, V.ACCEPTED, _asked, P.LEAVING, (F.ASK_TO_LEAVE, F.TAKE_CALLS)),
-    Row(P.ACTIVATING, V.ACCEPTED, _always, P.STARTING, (F.TAKE_CALLS,)),
-    Row(P.ACTIVATING, V.REFUSED, _always, P.DONE, (F.REPORT,)),
+    Row(P.ACTIVATING, V.ACCEPTED, _asked, P.LEAVING, (F.ASK_TO_LEAVE,)),
+    Row(P.ACTIVATING, V.ACCEPTED, _always, P.STARTING),
+    Row(P.ACTIVATING, V.REFUSED, _always, P.DONE),
     Row(P.ACTIVATING, V.ASKED, _always, P.ACTIVATING),
-    Row(P.ACTIVATING, V.CONNECTION_LOST, _always, P.DONE, (F.REPORT,)),
+    Row(P.ACTIVATING, V.FAILED, _always, P.ACTIVATING),
+    Row(P.ACTIVATING, V.CONNECTION_LOST, _always, P.DONE),
 
     Row(P.STARTING, V.EXECUTING, _always, P.RUNNING, (F.LOG_EXECUTE,)),
-    Row(P.STARTING, V.EXITED, _always, P.CLOSING, (F.TELL_CLAIM,)),
+    Row(P.STARTING, V.EXITED, _always, P.CLOSING),
     Row(P.STARTING, V.FAILED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
     Row(P.STARTING, V.ASKED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
-    Row(P.STARTING, V.CONNECTION_LOST, _always, P.LOST, (F.LOG_DISCONNECTED, F.LOOK_FOR_STARTER)),
+    Row(P.STARTING, V.CONNECTION_LOST, _always, P.LOST, (F.LOG_DISCONNECTED,)),
 
     Row(P.RUNNING, V.SUSPENDED, _always, P.SUSPENDED, (F.LOG_SUSPENDED,)),
-    Row(P.RUNNING, V.EXITED, _always, P.CLOSING, (F.TELL_CLAIM,)),
+    Row(P.RUNNING, V.EXITED, _always, P.CLOSING),
     Row(P.RUNNING, V.FAILED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
     Row(P.RUNNING, V.ASKED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
-    Row(P.RUNNING, V.CONNECTION_LOST, _always, P.LOST, (F.LOG_DISCONNECTED, F.LOOK_FOR_STARTER)),
+    Row(P.RUNNING, V.CONNECTION_LOST, _always, P.LOST, (F.LOG_DISCONNECTED,)),
 
     Row(P.SUSPENDED, V.CONTINUED, _always, P.RUNNING, (F.LOG_CONTINUED,)),
-    Row(P.SUSPENDED, V.EXITED, _always, P.CLOSING, (F.TELL_CLAIM,)),
+    Row(P.SUSPENDED, V.EXITED, _always, P.CLOSING),
     Row(P.SUSPENDED, V.FAILED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
     Row(P.SUSPENDED, V.ASKED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
     Row(P.SUSPENDED, V.CONNECTION_LOST, _always, P.LOST,
-        (F.LOG_DISCONNECTED, F.LOOK_FOR_STARTER)),
+        (F.LOG_DISCONNECTED,)),
 
     # A starter that was asked to go may report, break the connection or hang; all end it.
-    Row(P.LEAVING, V.EXITED, _always, P.CLOSING, (F.TELL_CLAIM,)),
+    Row(P.LEAVING, V.EXITED, _always, P.CLOSING),
     Row(P.LEAVING, V.ASKED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
     # A starter that asks twice begins once.
     Row(P.LEAVING, V.EXECUTING, _first, P.LEAVING, (F.LOG_EXECUTE,)),
-    Row(P.LEAVING, V.CONNECTION_LOST, _always, P.CLOSING, (F.FORCE_TO_LEAVE,)),
-    Row(P.LEAVING, V.OVERDUE, _always, P.CLOSING, (F.FORCE_TO_LEAVE,)),
+    Row(P.LEAVING, V.CONNECTION_LOST, _always, P.CLOSING),
+    Row(P.LEAVING, V.OVERDUE, _always, P.CLOSING),
 
-    Row(P.LOST, V.FOUND, _asked, P.LEAVING, (F.LOG_RECONNECTED, F.ASK_TO_LEAVE, F.TAKE_CALLS)),
-    Row(P.LOST, V.FOUND, _executed, P.RUNNING, (F.LOG_RECONNECTED, F.TAKE_CALLS)),
-    Row(P.LOST, V.FOUND, _always, P.STARTING, (F.LOG_RECONNECTED, F.TAKE_CALLS)),
-    Row(P.LOST, V.GONE, _asked, P.DONE, (F.REPORT,)),
-    Row(P.LOST, V.GONE, _always, P.DONE, (F.LOG_RECONNECT_FAILED, F.REPORT)),
-    Row(P.LOST, V.LEASE_OVER, _asked, P.DONE, (F.REPORT,)),
-    Row(P.LOST, V.LEASE_OVER, _always, P.DONE, (F.LOG_RECONNECT_FAILED, F.REPORT)),
+    Row(P.LOST, V.FOUND, _asked, P.LEAVING, (F.LOG_RECONNECTED, F.ASK_TO_LEAVE)),
+    Row(P.LOST, V.FOUND, _executed, P.RUNNING, (F.LOG_RECONNECTED,)),
+    Row(P.LOST, V.FOUND, _always, P.STARTING, (F.LOG_RECONNECTED,)),
+    Row(P.LOST, V.GONE, _asked, P.DONE),
+    Row(P.LOST, V.GONE, _always, P.DONE, (F.LOG_RECONNECT_FAILED,)),
+    Row(P.LOST, V.LEASE_OVER, _asked, P.DONE),
+    Row(P.LOST, V.LEASE_OVER, _always, P.DONE, (F.LOG_RECONNECT_FAILED,)),
     # The startd is asked to end it while we look; it may be the network that is gone.
     Row(P.LOST, V.ASKED, _always, P.LOST, (F.ASK_TO_LEAVE,)),
+    # A transfer may fail after the connection; the job leaves once it is found.
+    Row(P.LOST, V.FAILED, _always, P.LOST),
 
-    Row(P.CLOSING, V.CLAIM_TOLD, _always, P.DONE, (F.REPORT,)),
+    # The starter reported, and its answer was under way when it was overdue.
+    Row(P.CLOSING, V.EXITED, _always, P.CLOSING),
+    Row(P.CLOSING, V.CLAIM_TOLD, _always, P.DONE),
 )
 # fmt: on
 
@@ -163,7 +166,7 @@ _BY_SOURCE: dict[tuple[Phase, Event], tuple[Row, ...]] = {
 }
 
 
-# What an event leaves behind, whether or not a row takes it.
+# What an event leaves behind.
 _LEARNED: dict[Event, Callable[[Shadow], Shadow]] = {
     Event.EXECUTING: lambda shadow: shadow._replace(executed=True),
     Event.ASKED: lambda shadow: shadow._replace(asked=True),
@@ -171,18 +174,31 @@ _LEARNED: dict[Event, Callable[[Shadow], Shadow]] = {
     Event.EXITED: lambda shadow: shadow._replace(exit_known=True),
 }
 
+# What the shadow finds out by what it does itself in one phase; everything else comes from others.
+FOUND_OUT_IN: Mapping[Event, Phase] = {
+    Event.ACCEPTED: Phase.ACTIVATING,
+    Event.REFUSED: Phase.ACTIVATING,
+    Event.FOUND: Phase.LOST,
+    Event.GONE: Phase.LOST,
+    Event.LEASE_OVER: Phase.LOST,
+    Event.CLAIM_TOLD: Phase.CLOSING,
+}
+
 
 def step(shadow: Shadow, event: Event) -> tuple[Shadow, tuple[Effect, ...]]:
-    """Apply one event; the first row whose guard holds wins, no row means late news.
+    """Apply one event; the first row whose guard holds wins, and late news changes nothing.
 
-    Guards see what was known before the event.
+    Guards see what was known before the event. Raises ImpossibleTransition for what the shadow
+    cannot have found out.
     """
-    learn = _LEARNED.get(event)
-    after = learn(shadow) if learn is not None else shadow
     for row in _BY_SOURCE.get((shadow.phase, event), ()):
         if row.when(shadow):
+            learn = _LEARNED.get(event)
+            after = learn(shadow) if learn is not None else shadow
             return after._replace(phase=row.target), row.effects
-    return after, ()
+    if event in FOUND_OUT_IN:
+        raise ImpossibleTransition(f"a shadow that is {shadow.phase.value}: {event.value}")
+    return shadow, ()
 
 
 def begin(*, reconnect: bool, executed: bool = False) -> tuple[Shadow, tuple[Effect, ...]]:
@@ -193,4 +209,4 @@ def begin(*, reconnect: bool, executed: bool = False) -> tuple[Shadow, tuple[Eff
     if not reconnect:
         return Shadow(), ()
     shadow = Shadow(Phase.LOST, executed=executed, reconnecting=True)
-    return shadow, (Effect.LOG_DISCONNECTED, Effect.LOOK_FOR_STARTER)
+    return shadow, (Effect.LOG_DISCONNECTED,)

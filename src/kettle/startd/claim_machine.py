@@ -13,6 +13,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.errors import ImpossibleTransition
 
 # An alive interval below this would be mostly talk (seed 003, Claimed State and Leases).
 LOWEST_ALIVE_INTERVAL_SECONDS = 10
@@ -94,9 +95,10 @@ _TARGETS = {(source, row.name): row.target for row in TRANSITIONS for source in 
 
 
 def _next_phase(claim: Claim, name: str) -> ClaimPhase:
-    """Return where the table leads; AssertionError where it has no row, a bug of the caller."""
+    """Return where the table leads; ImpossibleTransition where it has no row."""
     target = _TARGETS.get((claim.phase, name))
-    assert target is not None, f"{name}: {claim}"
+    if target is None:
+        raise ImpossibleTransition(f"{name} of a claim that is {claim.phase.value}")
     return target
 
 

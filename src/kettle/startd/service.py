@@ -260,29 +260,47 @@ class StartdService:
             self.claims.tell_starter(record, goes_on=True)
 
     def _perform(self, record: SlotRecord, effect: ev.Effect) -> None:
-        starter = self.starters.find(effect.activation)
-        if isinstance(effect, ev.AskJobToLeave) and starter is not None:
-            seconds = vacate_seconds(self.policy.grants(record), record.ran_seconds(self._now()))
-            starter.vacate(effect.code, effect.reason, graceful=True, seconds=seconds)
-        elif isinstance(effect, ev.KillJob) and starter is not None:
-            starter.vacate(effect.code, effect.reason, graceful=False, seconds=0)
-        elif isinstance(effect, ev.KillStarterTree):
-            self.runtime.log(f"{record.short_name}: the starter does not end; killing its tree")
-            self.starters.kill_tree(effect.activation)
-        elif isinstance(effect, ev.SuspendJob) and starter is not None:
-            starter.post(words.SuspendJob(ClassAd()))
-        elif isinstance(effect, ev.ContinueJob) and starter is not None:
-            starter.post(words.ContinueJob(ClassAd()))
-        elif isinstance(effect, ev.DropClaim):
-            self._drop_claim(record)
-        elif isinstance(effect, ev.SwitchClaim):
-            self._switch_claim(record)
-        elif isinstance(effect, ev.StartBenchmarks):
-            # Limit: no benchmark programs yet; the activity is left as soon as it is entered, and
-            # Mips and KFlops stay unknown.
-            self.machine.last_benchmark_at = self._now()
-            self._fill_base()
-            asyncio.get_running_loop().call_soon(self.apply, record, ev.BenchmarksFinished())
+        match effect:
+            case ev.AskJobToLeave() | ev.KillJob() | ev.SuspendJob() | ev.ContinueJob():
+                starter = self.starters.find(effect.activation)
+                if starter is not None:
+                    self._tell_starter(record, starter, effect)
+            case ev.KillStarterTree():
+                self.runtime.log(f"{record.short_name}: the starter does not end; killing its tree")
+                self.starters.kill_tree(effect.activation)
+            case ev.DropClaim():
+                self._drop_claim(record)
+            case ev.SwitchClaim():
+                self._switch_claim(record)
+            case ev.StartBenchmarks():
+                # Limit: no benchmark programs yet; the activity is left as soon as it is entered,
+                # and Mips and KFlops stay unknown.
+                self.machine.last_benchmark_at = self._now()
+                self._fill_base()
+                asyncio.get_running_loop().call_soon(self.apply, record, ev.BenchmarksFinished())
+            case ev.StopBenchmarks() | ev.StartBackfill() | ev.StopBackfill():
+                # Limit: no such programs yet; START_BACKFILL is not asked for (`read_verdict`).
+                pass
+            case _:
+                raise AssertionError(f"nobody performs {effect}")
+
+    def _tell_starter(
+        self,
+        record: SlotRecord,
+        starter: StarterProcess,
+        effect: ev.AskJobToLeave | ev.KillJob | ev.SuspendJob | ev.ContinueJob,
+    ) -> None:
+        match effect:
+            case ev.AskJobToLeave():
+                ran = record.ran_seconds(self._now())
+                seconds = vacate_seconds(self.policy.grants(record), ran)
+                starter.vacate(effect.code, effect.reason, graceful=True, seconds=seconds)
+            case ev.KillJob():
+                starter.vacate(effect.code, effect.reason, graceful=False, seconds=0)
+            case ev.SuspendJob():
+                starter.post(words.SuspendJob(ClassAd()))
+            case ev.ContinueJob():
+                starter.post(words.ContinueJob(ClassAd()))
 
     def _now(self) -> float:
         return self.runtime.clock.steady()

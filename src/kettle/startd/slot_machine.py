@@ -16,6 +16,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.errors import ImpossibleTransition
 from kettle.startd.slot_events import (
     AllSlotsDrained,
     AskJobToLeave,
@@ -174,10 +175,6 @@ class Slot(NamedTuple):
     draining: bool = False
     backfill_goes_to: Destination | None = None
     past: tuple[Step, ...] = ()
-
-
-class ImpossibleTransition(AssertionError):  # noqa: N818 - the name says what happened
-    """An event reached a slot in a phase that has no row for it: a bug of the caller."""
 
 
 Guard = Callable[[Slot, Event], bool]

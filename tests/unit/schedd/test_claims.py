@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
+from kettle.errors import ImpossibleTransition
 from kettle.schedd.claims import (
     TRANSITIONS,
     Accepted,
@@ -13,7 +14,6 @@ from kettle.schedd.claims import (
     Claims,
     Effect,
     GivenUp,
-    ImpossibleClaimTransitionError,
     JobGiven,
     NoJob,
     Phase,
@@ -63,7 +63,7 @@ def test_the_lives_above_are_all_there_are() -> None:
 
 @pytest.mark.parametrize("event", [JobGiven, NoJob, ShadowEnded, ShadowEndedForGood])
 def test_what_cannot_happen_is_told_without_the_secret(event: ClaimEvent) -> None:
-    with pytest.raises(ImpossibleClaimTransitionError) as caught:
+    with pytest.raises(ImpossibleTransition) as caught:
         step(claim(), event, 0.0)
     assert event.__name__ in str(caught.value)
     assert "secret" not in str(caught.value)

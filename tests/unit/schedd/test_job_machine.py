@@ -6,6 +6,7 @@ import pytest
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
+from kettle.errors import ImpossibleTransition
 from kettle.schedd.job_machine import (
     TRANSITIONS,
     Attributes,
@@ -13,7 +14,6 @@ from kettle.schedd.job_machine import (
     Continued,
     Event,
     Held,
-    ImpossibleTransitionError,
     OutputStarted,
     Released,
     Removed,
@@ -87,7 +87,7 @@ def test_nothing_else_can_happen() -> None:
         for event in EVENTS:
             assert may(status, type(event)) == ((status, type(event)) in known)
             if (status, type(event)) not in known:
-                with pytest.raises(ImpossibleTransitionError, match=f"status {int(status)} "):
+                with pytest.raises(ImpossibleTransition, match=f"status {int(status)} "):
                     happen(status, event)
 
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.errors import ImpossibleTransition
 from kettle.startd import slot_events as ev
 from kettle.startd.slot_machine import (
     LETTERS,
     TRANSITIONS,
     Destination,
-    ImpossibleTransition,
     Phase,
     Slot,
     advance,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
@@ -156,17 +156,21 @@ class RunningShadow(Run):
         self.request = Request(Wish.POLICY_HOLD, reason, int(code), subcode)
 
     async def _live(self) -> None:
-        """Do what the phase is about until it changes."""
-        phase = self.state.phase
-        if phase is Phase.ACTIVATING:
-            await self._activate()
-        elif phase in _SERVING:
-            await self._serve()
-        elif phase is Phase.LOST:
-            await look_for_starter(self)
-        else:
-            await self._tell_claim()
-            await self.happen(Event.CLAIM_TOLD)
+        """Do what the phase is about until it changes (`shadow_machine.DOING`)."""
+        match self.state.phase:
+            case Phase.ACTIVATING:
+                await self._activate()
+            case Phase.STARTING | Phase.RUNNING | Phase.SUSPENDED | Phase.LEAVING:
+                await self._serve()
+            case Phase.LOST:
+                await look_for_starter(self)
+            case Phase.CLOSING:
+                await self._tell_claim()
+                await self.happen(Event.CLAIM_TOLD)
+            case Phase.DONE:
+                raise AssertionError("a shadow that is done lives no longer")
+            case phase:
+                assert_never(phase)
 
     async def happen(self, event: Event) -> None:
         """Apply an event to the machine and do what it says."""
@@ -195,8 +199,7 @@ class RunningShadow(Run):
                 case Effect.LOG_RECONNECT_FAILED:
                     note_failure(self)
                 case _:
-                    # The others are what `_live` does in the phase that follows.
-                    pass
+                    assert_never(effect)
 
     # The startd.
 
