@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kettle.starter.services.ssh import SFTP_SERVERS
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import WALLED, run_tool, submit, wait_until
 
@@ -52,6 +53,23 @@ def test_a_command_runs_beside_the_job_and_its_code_comes_back(tmp_path: Path) -
         )
         assert code == 5
         assert "/execute/dir_" in said
+        run_tool(pool, "condor_rm", "-all")
+
+
+@pytest.mark.skipif(
+    not any(map(os.path.exists, SFTP_SERVERS)), reason="this machine has no sftp-server"
+)
+def test_files_are_copied_into_a_running_jobs_sandbox_and_back(tmp_path: Path) -> None:
+    with personal_pool(tmp_path) as pool:
+        text = "executable = /bin/sleep\narguments = 60\ntransfer_executable = false\n"
+        jobs = submit(pool, tmp_path / "jobs", f"{text}should_transfer_files = YES\nqueue\n")
+        jobs.wait_for(1, 20)
+        here, back = tmp_path / "here", tmp_path / "back"
+        here.write_text("carried\n")
+        for words in ([str(here), "remote:there"], ["remote:there", str(back)]):
+            command = ["-ssh", "scp", f"{jobs.cluster}.0", *words]
+            assert run_program("condor_ssh_to_job", command, pool.config_file)[0] == 0
+        assert back.read_text() == "carried\n"
         run_tool(pool, "condor_rm", "-all")
 
 

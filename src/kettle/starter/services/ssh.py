@@ -37,6 +37,14 @@ ForceCommand exec {shell}
 Subsystem sftp internal-sftp
 """
 _KEY_SECONDS = 30.0
+# Where sshd's own "internal-sftp" is asked for, the session needs a program: sshd runs ours only.
+SFTP_SERVERS = (
+    "/usr/lib/openssh/sftp-server",
+    "/usr/libexec/openssh/sftp-server",
+    "/usr/libexec/sftp-server",
+    "/usr/lib/ssh/sftp-server",
+    "/usr/lib/sftp-server",
+)
 
 
 def render_config(folder: str, user: str) -> str:
@@ -134,6 +142,9 @@ class ShellServer:
         child = self._starter.jobs.child
         lines.append(f"export _CONDOR_JOB_PIDS={child.pid if child is not None else ''}")
         lines.append(f"cd {shlex.quote(plan.cwd)}")
+        lines.append('if [ "$SSH_ORIGINAL_COMMAND" = internal-sftp ]; then')
+        lines += [f"[ -x {server} ] && exec {server}" for server in SFTP_SERVERS]
+        lines.append("echo this machine has no sftp-server >&2; exit 127; fi")
         lines.append('[ -n "$SSH_ORIGINAL_COMMAND" ] && exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
         lines += [
             f"[ -x {shlex.quote(shell)} ] && exec {shlex.quote(shell)}"
