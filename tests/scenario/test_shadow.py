@@ -267,6 +267,35 @@ def test_an_execution_point_that_is_gone_is_waited_for_until_the_lease_ends(
     assert 600 <= waited <= 640
 
 
+@pytest.mark.parametrize("how", ["found", "forgotten", "too late"])
+def test_how_the_search_for_a_lost_starter_ended_is_a_line_of_its_own(
+    tmp_path: Path, how: str
+) -> None:
+    log = tmp_path / "reconnections"
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, JobLeaseDuration=600, JobCurrentStartDate=int(began))
+        if how == "too late":
+            await asyncio.sleep(4)
+            await there.vanish()
+        await here.ended()
+        return began
+
+    place: dict[str, Any] = {"reconnected": come_back} if how == "found" else {}
+    if how == "forgotten":
+        place["locate"] = "Failure"
+    config = f"SHADOW_RECONNECT_LOG = {log}\nSHADOW_RECONNECT_TIMEOUT_VERSION = two\n"
+    began: float = play(tmp_path, scenario, config, script=break_off, **place)
+    [line] = log.read_text().splitlines()
+    job, activated, heard, found, over, lease, version, dead = line.split(",")
+    assert (job.count("."), lease, version) == (1, "600", "two")
+    assert int(activated) == int(began)
+    assert int(activated) <= int(heard) <= int(over)
+    assert (found, dead) == ("true" if how == "found" else "false", str(how == "forgotten").lower())
+    assert (int(over) - int(heard) >= 590) == (how == "too late")
+
+
 def test_an_execution_point_whose_port_refuses_is_waited_for_as_well(tmp_path: Path) -> None:
     """The job may live on where all daemons were killed."""
 

@@ -43,6 +43,22 @@ class ShadowKnobs:
         "5",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
+    SHADOW_LOG_RECONNECT = boolean(
+        "true",
+        doc="Whether a line is written for each lost starter that was found again or given up.",
+    )
+    SHADOW_RECONNECT_LOG = path(
+        "$(LOG)/ShadowReconnectLog",
+        doc="The file of those lines: job, begin of the run, last contact, whether it was found, "
+        "when, lease, SHADOW_RECONNECT_TIMEOUT_VERSION, whether the starter is known to be dead.",
+    )
+    SHADOW_RECONNECT_LOG_MAX = integer(
+        "10485760", doc="How large that file grows before it is moved aside, in bytes."
+    )
+    SHADOW_RECONNECT_LOG_MAX_NUM = integer("4", doc="How many of the moved ones stay.")
+    SHADOW_RECONNECT_TIMEOUT_VERSION = string(
+        "", doc="A word that those lines repeat, to tell settings apart that were tried."
+    )
     SHADOW_RENICE_INCREMENT = integer(
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",

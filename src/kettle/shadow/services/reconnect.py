@@ -19,6 +19,7 @@ from kettle.records.event_grid import (
 )
 from kettle.shadow.endings import counted_start
 from kettle.shadow.job_updates import texts
+from kettle.shadow.services.reconnect_log import record_search
 from kettle.shadow.services.run import Run
 from kettle.shadow.shadow_machine import Event, Phase
 from kettle.wire.messages import short_way
@@ -73,10 +74,12 @@ def note_reconnection(run: Run) -> None:
         | {"JobCurrentReconnectAttempt": "undefined", "JobDisconnectedDate": "undefined"}
     )
     run.flush()
+    record_search(run, found=True)
 
 
 def note_failure(run: Run) -> None:
     """Write event 024 with why the job starts anew."""
+    record_search(run, found=False, starter_is_dead=bool(run.reason))
     if not run.reason:
         lease = f"JobLeaseDuration ({run.lease_seconds} seconds)"
         run.reason = f"Job disconnected too long: {lease} expired"
