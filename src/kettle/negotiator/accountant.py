@@ -31,7 +31,7 @@ MAX_CUSTOMERS = 100_000
 
 @dataclass(slots=True)
 class Customer:
-    """A submitter or a group; times are epoch seconds, usage is seconds of slots."""
+    """A submitter or a group; times are those of the steady clock, usage is seconds of slots."""
 
     name: str
     # The real priority; None for the factor means that none was set.
@@ -65,7 +65,7 @@ class Holding:
 
 @dataclass(slots=True)
 class Accountant:
-    """The books of the pool; times come as arguments, in epoch seconds."""
+    """The books of the pool; times come as arguments, in seconds of the steady clock."""
 
     settings: PrioritySettings = field(default_factory=PrioritySettings)
     group_names: tuple[str, ...] = ()
@@ -204,11 +204,12 @@ class Accountant:
             customer.weighted_uncharged += holding.weight * used
         self._sum_tree()
 
-    def observe(self, slots: Iterable[ClassAd], now: int) -> None:
+    def observe(self, slots: Iterable[ClassAd], now: int, *, set_ahead: int = 0) -> None:
         """Bring the books in line with what the slot ads say about who holds them.
 
         What is charged follows the ads and not what was matched: a match may have been refused,
-        and a claim is reused without asking.
+        and a claim is reused without asking. Ads have dates of the wall clock, which was set ahead
+        of the steady one by so many seconds.
         """
         seen: dict[str, tuple[str, float, int, str]] = {}
         for ad in slots:
@@ -216,7 +217,8 @@ class Accountant:
             user = user or ad.string("RemoteOwner")
             if not user or ad.string("State") not in ("Claimed", "Preempting", "Matched"):
                 continue
-            since = ad.integer("EnteredCurrentState") or now
+            entered = ad.integer("EnteredCurrentState")
+            since = entered - set_ahead if entered else now
             weight = slot_weight(ad, use_weights=self.use_slot_weights)
             limits = ad.string("ConcurrencyLimits") or ""
             seen[holding_name(ad)] = (user, weight, min(since, now), limits)

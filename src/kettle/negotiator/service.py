@@ -44,6 +44,7 @@ from kettle.records import accounting_log
 from kettle.records.accounting_log import AccountingTable
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
+from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import describe_host
@@ -395,7 +396,7 @@ class NegotiatorService:
         self._observed_at = self.runtime.clock.steady()
         now = int(self._observed_at)
         self.accountant.age(now)
-        self.accountant.observe(slots, now)
+        self.accountant.observe(slots, now, set_ahead=set_ahead(self.runtime.clock))
 
     async def refresh_books(self, *, older_than: float) -> None:
         """Look at the claimed slots, unless that was done less than so many seconds ago.

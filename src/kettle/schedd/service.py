@@ -1,7 +1,8 @@
 """The schedd: the queue on disk, the commands, the scheduler, and everything it does outside.
 
 Here the parts are put together and the scheduler's wishes (`Hands`) are handed to the shells that
-fulfil them. What is decided, is decided elsewhere: see `scheduler.py`, `qmgmt.py`, `actions.py`.
+fulfil them. What is decided, is decided elsewhere: see `scheduler.py`, `queue/qmgmt.py`,
+`queue/actions.py`.
 """
 
 from __future__ import annotations

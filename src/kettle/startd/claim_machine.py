@@ -3,7 +3,7 @@
 A claim is a schedd's right to one slot. Here is decided whether it may be activated, whether it
 may run another job afterwards, when its schedd has to be asked for a sign of life, and when the
 lease is over (seed 003, Claimed State and Leases; wire reference, Leases). The slot's state is
-`slot_machine.py`; sending and waiting is `service.py`.
+`slot_machine.py`; sending and waiting is `services/claims.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Holder(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """One claim; replaced, never patched. Times are epoch seconds."""
+    """One claim; replaced, never patched. Times are those of the steady clock."""
 
     claim_id: str
     phase: ClaimPhase = ClaimPhase.OFFERED

@@ -24,7 +24,7 @@ from kettle.statistics.windows import RecentTotals
 
 @dataclass
 class SlotRecord:
-    """One slot and what is known of it. Times are epoch seconds."""
+    """One slot and what is known of it. Times are those of the steady clock."""
 
     slot: Slot
     slot_id: int

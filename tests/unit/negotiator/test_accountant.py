@@ -96,6 +96,15 @@ def test_the_slot_ads_decide_what_is_charged() -> None:
     assert accountant.weight_in_use("v@d") == 0.0
 
 
+@pytest.mark.parametrize("ahead", [0, 5000, -5000])
+def test_a_machine_s_date_counts_by_our_steady_clock(ahead: int) -> None:
+    accountant = books()
+    ad = claimed("slot1@h", "u@d")
+    ad["EnteredCurrentState"] = 990 + ahead
+    accountant.observe([ad], 1000, set_ahead=ahead)
+    assert [holding.since for holding in accountant.holdings.values()] == [990]
+
+
 def test_a_clock_that_was_set_back_charges_nothing() -> None:
     accountant = books()
     accountant.add_match("u@d", "slot1@<1>", 1.0, 1000)

@@ -79,7 +79,7 @@ def warm(generation: int) -> Prepared:
 
 
 def run(arguments: bytes, descriptors: list[int]) -> int:
-    """Be the starter of one activation; the zygote calls this in a new process."""
+    """Be the starter of a claim's jobs, one after the other; the zygote calls this."""
     activation = StarterActivation.read(Reader(arguments))
     kernel.become_subreaper()
     os.umask(UMASK)

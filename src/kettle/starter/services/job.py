@@ -135,7 +135,8 @@ class JobProcesses:
             ) from error
 
     def _spawn(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
-        # This process serves one job only, so what the job inherits is set here for good.
+        # What the job inherits is this process's own: the umask is set back before another job of
+        # the claim (`tenure.py`), and after a job with a niceness there is none (`ending.py`).
         os.umask(plan.umask)
         limit = resource.RLIM_INFINITY if plan.core_bytes is None else plan.core_bytes
         _, hard = resource.getrlimit(resource.RLIMIT_CORE)
