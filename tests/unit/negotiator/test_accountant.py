@@ -99,10 +99,9 @@ def test_the_slot_ads_decide_what_is_charged() -> None:
 @pytest.mark.parametrize("ahead", [0, 5000, -5000])
 def test_a_machine_s_date_counts_by_our_steady_clock(ahead: int) -> None:
     accountant = books()
-    ad = claimed("slot1@h", "u@d")
-    ad["EnteredCurrentState"] = 990 + ahead
-    accountant.observe([ad], 1000, set_ahead=ahead)
-    assert [holding.since for holding in accountant.holdings.values()] == [990]
+    taken = claimed("slot1@h", "u@d", since=1040 + ahead)
+    accountant.observe([taken], 1100, set_ahead=ahead)
+    assert [holding.since for holding in accountant.holdings.values()] == [1040]
 
 
 def test_a_clock_that_was_set_back_charges_nothing() -> None:
