@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -109,3 +111,30 @@ def test_a_log_without_jobs_is_done_whatever_else_it_holds(
     streams = Streams(io.StringIO(), out, io.StringIO())
     assert main(["condor_wait", "-wait", "1", str(log)], {}, streams) == code
     assert out.getvalue() == said
+
+
+# Recorded with `condor_wait -echo:JSON`; the reference writes attributes in no order.
+ABORTED = {
+    "MyType": "JobAbortedEvent",
+    "EventTypeNumber": 9,
+    "EventTime": "2026-11-21T12:00:03",
+    "Cluster": 12,
+    "Proc": 1,
+    "Subproc": 0,
+    "Reason": "via condor_rm (by user tester)",
+}
+
+
+def test_echo_writes_ads_in_the_form_that_is_asked_for(tmp_path: Path) -> None:
+    code, out, _ = wait(tmp_path, "-echo:JSON", "LOG", "12.1")
+    *events, verdict = re.split(r"(?<=^}\n)", out, flags=re.MULTILINE)
+    assert (code, verdict) == (0, "All jobs done.\n")
+    assert json.loads(events[-1]) == ABORTED
+    _, out, _ = wait(tmp_path, "-echo:XML,UTC,SUB_SECOND", "LOG", "12.1")
+    assert out.count("<c>\n") == 2
+    assert re.search(r'<a n="EventTime"><s>2026-11-2\dT\d\d:00:03.000Z</s></a>', out)
+
+
+def test_echo_of_a_form_that_nobody_knows_is_text(tmp_path: Path) -> None:
+    _, out, _ = wait(tmp_path, "-echo:JSON:UTC", "LOG", "12.1")
+    assert "009 (012.001.000) 11/21 12:00:03 Job was aborted.\n" in out

@@ -185,9 +185,13 @@ def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:
     """Return an event in the form that the style names, ready for one write."""
     if style.form is Form.TEXT:
         return render_event(event, style)
-    ad = event_ad(event, style)
-    text = to_xml(ad) if style.form is Form.XML else to_json(ad)
-    return (text.rstrip("\n") + "\n").encode("utf-8", "surrogateescape")
+    return render_ad(event_ad(event, style), style.form).encode("utf-8", "surrogateescape")
+
+
+def render_ad(ad: ClassAd, form: Form) -> str:
+    """Return an event's ad as it stands in a log of that form, XML or JSON."""
+    text = to_xml(ad) if form is Form.XML else to_json(ad)
+    return text.rstrip("\n") + "\n"
 
 
 def read_event_ads(text: str) -> Iterator[Event]:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 QUEUE = late_pattern(r"(?:queue|iterate)(?:\s+(.*))?$", re.IGNORECASE | re.DOTALL)
 OWN_ATTRIBUTE = late_pattern(r"([+-])\s*([^\s=:@]+)\s*=\s*(.*)$", re.DOTALL)
+BARE = late_pattern(
+    r"(?!(?:include|use|if|elif|else)\b)([A-Za-z_][\w.]*)\s+([^=:@]+)", re.IGNORECASE
+)
 ATTRIBUTE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
 
 
@@ -75,8 +78,11 @@ class SubmitReader(StatementReader):
                 raise self.parse_error(
                     "-queue argument conflicts with queue statement in submit file"
                 )
+            bare = BARE.fullmatch(line.strip())
             try:
-                self.read_statement(line.strip(), self.lines, self.place)
+                # Compat: the command line need not write the equals sign (test_condor_submit.py).
+                text = f"{bare.group(1)} = {bare.group(2)}" if bare else line.strip()
+                self.read_statement(text, self.lines, self.place)
             except Trouble as trouble:
                 raise self.parse_error(trouble.tail, trouble.before, trouble.hint) from None
 

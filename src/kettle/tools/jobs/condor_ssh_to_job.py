@@ -55,6 +55,7 @@ Usage: condor_ssh_to_job [OPTIONS] CLUSTER[.PROC] [COMMAND]
   -X, -x                 with, without X11
 """
 RETRY_SECONDS = 1.0
+SAID_AFTER_SECONDS = 5.0
 # Run by ssh as its proxy command: asks for a descriptor and hands it to ssh.
 _HAND_OVER = (
     "import socket as s;"
@@ -145,7 +146,7 @@ def run_session(wish: Wish, reach: Reach, streams: Streams) -> int:
 
 def _reach_shell(wish: Wish, reach: Reach, streams: Streams) -> tuple[Shell, str]:
     schedd = reach.schedd().address
-    said = ""
+    waiting, since = "", 0.0
     while True:
         try:
             starter = find_starter(reach.connector, schedd, wish.cluster, wish.proc)
@@ -153,10 +154,13 @@ def _reach_shell(wish: Wish, reach: Reach, streams: Streams) -> tuple[Shell, str
         except RefusedError as error:
             if not (wish.retry and error.code == RETRY):
                 raise
-            if str(error) != said:
-                said = str(error)
-                streams.stderr.write(f"Waiting for job {wish.cluster}.{wish.proc}: {said}\n")
+            if str(error) != waiting:
+                waiting, since = str(error), time.monotonic()
+            elif since and time.monotonic() - since >= SAID_AFTER_SECONDS:
+                # What is over at once, such as a claim whose starter is not there yet, is not said.
+                streams.stderr.write(f"Waiting for job {wish.cluster}.{wish.proc}: {waiting}\n")
                 streams.stderr.flush()
+                since = 0.0
         time.sleep(RETRY_SECONDS)
 
 

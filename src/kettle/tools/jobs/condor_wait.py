@@ -131,7 +131,7 @@ class Watch:
         if status and self.wish.status:
             self.lines.append(status + "\n")
         if self.wish.echo is not None:
-            self.lines.append(render_event(event, self.wish.echo).decode("utf-8", "replace"))
+            self.lines.append(render_echo(event, self.wish.echo))
 
     def verdict(self) -> str:
         """Return the sentence that ends the waiting, empty while it goes on."""
@@ -141,6 +141,19 @@ class Watch:
             # Compat: the reference's spelling (test_condor_wait.py).
             return f"Specifed number of jobs ({self.wish.count}) done."
         return "All jobs done." if self.ended >= self.submitted else ""
+
+
+def render_echo(event: Event, style: Style) -> str:
+    """Return an event in the form that `-echo` asks for."""
+    if style.form is Form.TEXT:
+        return render_event(event, style).decode("utf-8", "replace")
+    from kettle.records.event_forms import event_ad, render_ad
+
+    ad = event_ad(event, style)
+    if not style.sub_second:
+        # Thousandths are shown where they are asked for, in ads as in the text.
+        ad["EventTime"] = re.sub(r"\.\d+", "", ad.string("EventTime") or "")
+    return render_ad(ad, style.form)
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 
 from kettle.config import Config
 from kettle.errors import KettleError, SubmitError, UsageError
@@ -23,7 +24,8 @@ Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
   -append LINE          add a line to the description, before its queue statement
   -batch-name NAME      show the jobs under this name
   -dry-run FILE         write the jobs' attributes to FILE (- for stdout), queue nothing
-  -dump FILE            the same
+  -dump FILE            the same; says so as if the jobs were queued
+  -capabilities         say what the schedd offers to submitters, and end
   -factory              let the schedd make the jobs as it needs them
   -interactive          run a shell in the job's place, once it runs
   -maxjobs N            refuse to make more than N jobs
@@ -31,7 +33,7 @@ Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
   -addr ADDRESS         submit to the schedd at this address
   -pool HOST            look for the schedd in this pool
   -remote SCHEDD        submit to this schedd and spool the files
-  -queue WORDS...       the queue statement; must come last
+  -queue WORDS...       the queue statement, up to the next option
   -single-cluster       refuse to make a second cluster
   -spool                send the input files to the schedd
   -terse                print only the range of job ids
@@ -135,7 +137,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     try:
         reach = Reach(
             environment,
-            pool=request.values.get("pool", ""),
+            # A pool alone does not name a schedd: the own one is meant then.
+            pool=request.values.get("pool", "") if named else "",
             name=named,
             address=request.values.get("addr", ""),
             subsystem="SUBMIT",
@@ -143,6 +146,10 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     except KettleError as error:
         streams.stderr.write(f"{error}\n")
         return 1
+    if "capabilities" in request.switches:
+        from kettle.tools.submitting.sending import show_capabilities
+
+        return show_capabilities(reach, streams)
     text = read_description(request, streams)
     if text is None:
         return 1
@@ -168,8 +175,10 @@ def parse_arguments(words: list[str]) -> Request:
         if option is None:
             raise UsageError("")
         if option.name == "queue":
-            request.queue = " ".join(words[position:])
-            break
+            taken = list(takewhile(lambda word: word == "-" or word[:1] != "-", words[position:]))
+            request.queue = " ".join(taken)
+            position += len(taken)
+            continue
         if not option.values:
             request.switches.add(option.name)
             continue
@@ -231,7 +240,11 @@ def prepare(
 
 def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
     """Write what the jobs would be; 1 if one of them cannot be made."""
-    show = Progress(streams, "Dry-Run", "dry-run", terse="terse" in request.switches)
+    words = ("job ClassAd(s)", "Storing", "submitted")
+    if "dump" not in request.values:
+        words = ("job(s)", "Dry-Run", "dry-run")
+    show = Progress(streams, words[1], words[2], terse="terse" in request.switches)
+    show.what = words[0]
     if request.dry_file == "-":
         write: Callable[[str], object] = streams.stdout.write
         return write_dry(submission, request, show, write)
@@ -260,9 +273,14 @@ def write_dry(
             show.dots = show.dots and not is_factory
             show.one()
     except SubmitError as error:
+        if request.dry_file == "-" and not show.count:
+            # The line that grows ends before the first job's attributes, also when none follow.
+            write("\n")
         show.fail(submission, error)
         return 1
     show.end(submission, 1)
+    if "dump" in request.values and show.count and not show.terse:
+        show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
 
 
@@ -285,12 +303,13 @@ class Progress:
         self.terse = terse
         self.dots = dots and not terse
         self.verbose = False
+        self.what = "job(s)"
         self.count = 0
 
     def begin(self) -> None:
         """Show that it begins."""
         if not self.terse:
-            self.streams.stdout.write(f"{self.verb} job(s)")
+            self.streams.stdout.write(f"{self.verb} {self.what}")
 
     def one(self) -> None:
         """Show one more job."""

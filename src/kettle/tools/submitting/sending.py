@@ -96,6 +96,22 @@ def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
     return cluster, count
 
 
+def show_capabilities(reach: Reach, streams: Streams) -> int:
+    """Say what the schedd offers to submitters; 1 if it cannot be asked."""
+    from kettle.client.queue import Queue
+
+    try:
+        schedd = reach.schedd()
+        with Queue(reach.connector, schedd.address) as queue:
+            offered = queue.capabilities()
+    except KettleError as error:
+        streams.stderr.write(f"ERROR: {error}\n")
+        return 1
+    late = "enabled" if offered.boolean("LateMaterialize") else "disabled"
+    streams.stdout.write(f"Schedd {schedd.name}\n Has Late Materialization {late}\n")
+    return 0
+
+
 def submit_jobs(reach: Reach, submission: Submission, request: Request, streams: Streams) -> int:
     """Queue the jobs at the schedd that the command line means; 0, or 1 if none was queued."""
     from kettle.client.queue import Queue
