@@ -229,3 +229,30 @@ def test_the_three_types_of_slots_carry_the_startd_s_name(tmp_path: Path, work: 
         host = os.uname().nodename
         assert {row[0].partition("@")[2] for row in rows} == {f"ep7@{host}"}
         remove(jobs)
+
+
+def test_a_program_says_what_the_machine_has_and_jobs_get_pieces_of_it(
+    work: Path, tmp_path: Path
+) -> None:
+    program = work / "look"
+    program.write_text("#!/bin/sh\necho 'DetectedSquids = \"a, b\"'\n")
+    program.chmod(0o755)
+    text = (
+        f"MACHINE_RESOURCE_INVENTORY_Squids = {program}\n"
+        "MACHINE_RESOURCE_INVENTORY_Gone = /no/such/program\n"
+    )
+    with personal_pool(tmp_path, text) as pool:
+        code, said, complaint = run_tool(
+            pool, "condor_status", "-af", "Squids", "AssignedSquids", "Gone"
+        )
+        assert (code, said) == (0, "2 a,b 0\n"), complaint
+        lines = "should_transfer_files = yes\nrequest_squids = 1\nrequest_memory = 10MB\n"
+        jobs = submit(
+            pool,
+            work,
+            "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 1MB\n"
+            f"{lines}queue\n",
+        )
+        jobs.wait_for(5, 30)
+        log = Path(pool.folder, "log", "StartLog").read_text()
+        assert "MACHINE_RESOURCE_INVENTORY_Gone finds nothing" in log

@@ -7,8 +7,10 @@ restated by `Machine.check`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.config import Config
@@ -257,7 +259,12 @@ class Machine:
 # ---- from the configuration -------------------------------------------------------------------
 
 
-def machine_resources(config: Config, facts: MachineFacts, readings: Readings) -> Bundle:
+def machine_resources(
+    config: Config,
+    facts: MachineFacts,
+    readings: Readings,
+    inventory: Mapping[str, Found] = MappingProxyType({}),
+) -> Bundle:
     """Return everything the machine gives to jobs: NUM_CPUS, MEMORY, disk, custom resources."""
     cpus = config.real("NUM_CPUS")
     memory = config.real("MEMORY")
@@ -269,7 +276,7 @@ def machine_resources(config: Config, facts: MachineFacts, readings: Readings) -
         "Swap": readings.virtual_memory_kib,
     }
     assigned: dict[str, tuple[str, ...]] = {}
-    for name, amount, ids in custom_resources(config):
+    for name, amount, ids in custom_resources(config, inventory):
         amounts[name] = amount
         if ids:
             assigned[name] = ids
@@ -280,13 +287,49 @@ def machine_resources(config: Config, facts: MachineFacts, readings: Readings) -
 
 
 _PREFIX = "MACHINE_RESOURCE_"
+_INVENTORY = "MACHINE_RESOURCE_INVENTORY_"
 _NOT_RESOURCES = ("NAMES", "INVENTORY_")
 
 
-def custom_resources(config: Config) -> list[tuple[str, float, tuple[str, ...]]]:
-    """Return name, quantity and identifiers of every MACHINE_RESOURCE_<name> (A038-A040)."""
+class Found(NamedTuple):
+    """What a program found of a resource: how much, and what its pieces are called."""
+
+    amount: float
+    ids: tuple[str, ...]
+
+
+def inventories(config: Config) -> list[tuple[str, str]]:
+    """Return the tag and the command of every MACHINE_RESOURCE_INVENTORY_<tag>."""
+    names = [macro.name for macro in config.entries()]
+    tags = [name[len(_INVENTORY) :] for name in names if name.upper().startswith(_INVENTORY)]
+    return [(tag, command) for tag in tags if (command := config.get(f"{_INVENTORY}{tag}"))]
+
+
+def parse_inventory(tag: str, answer: str) -> Found:
+    """Read a program's answer: `Detected<tag>` is a number, or a list of names as a string."""
+    ad = ClassAd()
+    for line in answer.splitlines():
+        name, equals, text = line.partition("=")
+        if equals and name.strip().lower() == f"detected{tag.lower()}":
+            ad.insert_text("Detected", text.strip())
+    listed = ad.string("Detected")
+    if listed is not None:
+        ids = tuple(listed.replace(",", " ").split())
+        return Found(len(ids), ids)
+    return Found(whole(max(0.0, ad.real("Detected") or 0.0)), ())
+
+
+def custom_resources(
+    config: Config, found_here: Mapping[str, Found] = MappingProxyType({})
+) -> list[tuple[str, float, tuple[str, ...]]]:
+    """Return name, quantity and identifiers of every MACHINE_RESOURCE_<name> (A038-A040).
+
+    `found_here` is what programs found, by name.
+    """
     only = {name.lower() for name in config.words("MACHINE_RESOURCE_NAMES")}
-    found: list[tuple[str, float, tuple[str, ...]]] = []
+    found: list[tuple[str, float, tuple[str, ...]]] = [
+        (tag, *one) for tag, one in found_here.items() if not only or tag.lower() in only
+    ]
     for macro in config.entries():
         tag = macro.name[len(_PREFIX) :]
         if not macro.name.upper().startswith(_PREFIX) or tag.upper().startswith(_NOT_RESOURCES):

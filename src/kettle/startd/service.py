@@ -32,6 +32,7 @@ from kettle.startd.services.claims import ClaimCommands
 from kettle.startd.services.commands import OtherCommands
 from kettle.startd.services.facts import read_facts, read_readings
 from kettle.startd.services.history import RunHistory
+from kettle.startd.services.inventory import take_inventory
 from kettle.startd.services.policy import PolicyWatch
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
@@ -82,7 +83,9 @@ class StartdService:
         await self.starters.leftovers.end_all()
         config, now = self.runtime.config, self.runtime.clock.steady()
         self.machine.readings = read_readings(config, self.runtime.clock.now(), 0.0)
-        resources = machine_resources(config, self.machine.facts, self.machine.readings)
+        found = await take_inventory(self.runtime.processes, config, self.runtime.log.problem)
+        machine = self.machine
+        resources = machine_resources(config, machine.facts, machine.readings, found)
         self.machine.divide(plan_layout(config, resources), resources, now)
         self._make_base()
         self._say_what_is_not_called()
