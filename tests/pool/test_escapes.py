@@ -180,6 +180,25 @@ def test_what_a_local_job_hid_is_dead_before_its_second_start(tmp_path: Path, wo
         assert not alive(hidden(work)[1])
 
 
+@pytest.mark.skipif(os.getuid() == 0, reason="root's pools have control groups")
+def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start_without_root(
+    tmp_path: Path, work: Path
+) -> None:
+    """What hid was noted by its starter."""
+    with personal_pool(tmp_path, CONFIG) as pool:
+        hide(pool, work, 90)
+        wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
+        note = f"{hidden(work)[0]} "
+        notes = Path(pool.folder, "execute")
+        wait_until(lambda: any(note in one.read_text() for one in notes.glob(".processes_*")), 20)
+        kill_at_once(pool, "condor_master", "condor_startd", "condor_starter", "condor_schedd")
+        wait_until(lambda: not daemon_pids(pool, "condor_shadow"), 20)
+        assert alive(hidden(work)[0])
+        pool.start()
+        wait_until(lambda: len(hidden(work)) == 2, 60)
+        assert not alive(hidden(work)[0])
+
+
 @pytest.mark.root
 @shows("E017")
 def test_a_job_that_a_starter_froze_before_it_was_killed_with_its_startd_ends_at_once(

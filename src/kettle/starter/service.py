@@ -21,6 +21,7 @@ from kettle.errors import ConnectionLost, KettleError, NotFoundError
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import RunTrace
+from kettle.runtime.process.census import Census, note_of
 from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
@@ -108,6 +109,7 @@ class Starter:
         self._chirp: ChirpServer | None = None
         self.deactivated = asyncio.Event()
         self._looking: list[asyncio.Task[object]] = []
+        self._census = Census(note_of(self.settings.execute, self.world.pid))
         self._kill_timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
         self._suspend_at_start = False
@@ -367,6 +369,7 @@ class Starter:
             self._looking = [
                 tasks.spawn(self.reports.send_periodically(), "updates"),
                 tasks.spawn(watching, "limits"),
+                tasks.spawn(self.jobs.keep_census(self._census), "census"),
             ]
 
     def stop_looking(self) -> None:
@@ -392,6 +395,7 @@ class Starter:
         # decided: the slot may be given to the next job as soon as we say so.
         if not await self.jobs.end_all():
             self.log("some processes of the job cannot be killed")
+        self._census.remove()
         await self.streams.finish()
         if self._watch is not None and self._excess is None and self.vacate is None:
             self._excess = self._watch.killed_by_kernel()

@@ -23,13 +23,14 @@ from kettle.records.event_kinds import (
 )
 from kettle.records.event_usage import CpuTimes
 from kettle.runtime import tasks
+from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside
 from kettle.schedd.beside import Run
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
-from kettle.schedd.services.local import LocalRun, birth_of, program_mark
+from kettle.schedd.services.local import LocalRun, program_mark
 from kettle.schedd.services.program import start_program
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
 from kettle.runtime import tasks
+from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
@@ -238,12 +239,3 @@ def _is_of_others(pid: int) -> bool:
 def _asked(call: calls.RequestGuidance) -> str:
     request = getattr(call, "request", None)
     return (request.string("RequestType") or "") if isinstance(request, ClassAd) else ""
-
-
-def birth_of(pid: int) -> int:
-    """Return when a process began, in the kernel's ticks; 0 if there is none."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            return int(file.read().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return 0

@@ -3,9 +3,10 @@
 A starter ends its job, a startd what a dead starter left. When both are killed, the next startd
 does it here before it offers a slot, so that no job begins while an earlier execution of it may
 still live. As root a control group holds everything; without one a process is known by the
-sandbox it works in or was started for. Who throws its environment away, leaves its sandbox and
-sees its starter, startd and master die together cannot be told from any other process of the
-account (E008); while the master lives, it falls to the master (`master/services/orphans.py`).
+sandbox it works in or was started for, and by its starter's notes of whom it saw (`census.py`).
+Who throws its environment away, leaves its sandbox and sees its starter, startd and master die
+together before it was noted cannot be told from any other process of the account (E008); while
+the master lives, it falls to the master (`master/services/orphans.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Collection
 from itertools import islice
 
 from kettle.runtime.context import Runtime
+from kettle.runtime.process.census import note_of, read_note, remove_note
 from kettle.runtime.process.cgroups import Group, find_hierarchy, group_name, leftovers
 from kettle.runtime.process.hunt import Find, hunt
 from kettle.runtime.process.processes import is_zombie, kill_tree
@@ -28,7 +30,7 @@ _ROUND_SECONDS = 0.02
 _STARTER_SECONDS = 10.0
 # How many files of a sandbox are removed before somebody else has a turn.
 _STEPS_AT_ONCE = 50
-_SANDBOX = re.compile(r"(?:dir|\.private)_(\d+)")
+_SANDBOX = re.compile(r"(?:dir|\.private|\.processes)_(\d+)")
 
 
 class Leftovers:
@@ -71,6 +73,8 @@ class Leftovers:
                 with self._runtime.privileges.as_root():
                     over = not list(islice(steps, _STEPS_AT_ONCE))
                 await asyncio.sleep(0)
+        with self._runtime.privileges.as_root():
+            remove_note(note_of(self._execute, starter_pid))
 
     async def hunt(self, find: Find, whose: str) -> None:
         """Kill what `find` finds until it finds nothing, or what stays cannot be killed."""
@@ -118,10 +122,11 @@ class Leftovers:
             await asyncio.sleep(_ROUND_SECONDS)
 
     def _inhabitants(self, starters: Collection[int]) -> list[int]:
-        """Return who works in these starters' sandboxes, or was started for one."""
+        """Return who works in these starters' sandboxes, was started for one, or was noted."""
         places = [f"{self._execute}/dir_{pid}/" for pid in starters]
         marks = [f"_CONDOR_SCRATCH_DIR={place}".encode() for place in places]
-        found = []
+        noted = [pid for one in starters for pid in read_note(note_of(self._execute, one))]
+        found = [pid for pid in noted if not is_zombie(pid)]
         for name in filter(str.isdecimal, os.listdir("/proc")):
             if int(name) == os.getpid() or is_zombie(int(name)):
                 continue

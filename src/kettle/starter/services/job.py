@@ -6,6 +6,7 @@ behind becomes its child and is found by walking down from the starter itself.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import errno
 import os
@@ -14,6 +15,7 @@ import signal
 from collections.abc import Iterator, Mapping
 
 from kettle.attributes.codes import HoldReasonCode
+from kettle.runtime.process.census import Census
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.hunt import hunt
 from kettle.runtime.process.privileges import Account, Privileges
@@ -39,6 +41,10 @@ _PAGE_KIB = os.sysconf("SC_PAGE_SIZE") // 1024
 _LONGEST_FIRST_LINE = 256
 # Limit: rounds of stopping what is to be killed, each of which sees what forked in the last.
 _STOP_ROUNDS = 30
+# How soon after the first look at the job's processes the second follows, and how far apart looks
+# are later. Limit: who hides, and whose relatives are killed, within such a time was never seen.
+_FIRST_CENSUS_SECONDS = 0.1
+_CENSUS_SECONDS = 1.0
 _NOTHING = contextlib.nullcontext()
 
 
@@ -241,6 +247,15 @@ class JobProcesses:
         if self._dedicated:
             found += processes_of(self.account.uid)
         return [pid for pid in found if not is_zombie(pid)]
+
+    async def keep_census(self, census: Census) -> None:
+        """Note who belongs to the job while it runs, where nothing else would tell when we die."""
+        pause = _FIRST_CENSUS_SECONDS
+        while self.group is None:
+            with contextlib.suppress(OSError):
+                census.note(self.living())
+            await asyncio.sleep(pause)
+            pause = min(_CENSUS_SECONDS, pause * 2)
 
     def signal_job(self, number: int) -> bool:
         """Signal the job's first process only."""

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kettle.runtime.process.census import Census
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import Child
 from kettle.starter.launch import LaunchPlan
@@ -133,6 +134,9 @@ class SimulatedJobProcesses(JobProcesses):
 
     def _mine(self) -> list[SimulatedProcess]:
         return [each for each in self._owner.table.living() if each.parent is self._owner]
+
+    async def keep_census(self, census: Census) -> None:
+        """Note nobody: what is left of programs is found in the simulation's table."""
 
     def living(self) -> list[int]:
         """Return the pids of the job's programs that run."""
