@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from kettle.errors import ConfigError, RemoteProtocolError
@@ -39,7 +41,8 @@ def test_the_server_orders_the_methods_and_echoes_the_clients_spelling() -> None
 
 
 def test_durations_are_the_smaller_ones_and_no_lease_takes_the_others() -> None:
-    ad = PolicyAd({"SessionDuration": "60", "SessionLease": 0})
+    ad = PolicyAd({"SessionDuration": "60", "SessionLease": 0, "Odd": "\x1e60\x1f"})
+    assert ad.number("Odd") == 60
     agreement = agree(ad, Policy(session_seconds=100, lease_seconds=30))
     assert (agreement.session_seconds, agreement.lease_seconds) == (60, 30)
 
@@ -219,3 +222,11 @@ def test_the_command_table_knows_levels_and_names() -> None:
     for command in Command:
         assert command.doc[-1] in ".?"
         assert command.levels()
+
+
+@pytest.mark.parametrize("filler", ["Word", " ", "a ", 'a="', "a=", "1", "=;"])
+def test_a_claim_id_of_any_text_is_read_in_one_pass(filler: str) -> None:
+    text = filler * (60_000 // len(filler))
+    began = time.process_time()
+    ClaimId(f'<1.2.3.4:5>#1#2#[Encryption="YES";{text}]ab').policy()
+    assert time.process_time() - began < 1.0

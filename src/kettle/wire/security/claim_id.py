@@ -37,7 +37,8 @@ CLAIM_INFO = (
 )
 """The session info of claim ids made here."""
 
-_INFO_ITEM = late_pattern(r'\s*([A-Za-z]\w*)\s*=\s*(?:"([^"]*)"|([^;"]*))\s*;?')
+# Each letter is looked at once: a peer may send 64 KiB of them, or of blanks, without any value.
+_INFO_ITEM = late_pattern(r'(?<!\w)([A-Za-z]\w*+)\s*+=\s*+(?:"([^"]*)"|([^;"]*))\s*;?')
 
 
 def _is_number(text: str) -> bool:

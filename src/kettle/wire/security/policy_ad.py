@@ -85,8 +85,8 @@ class PolicyAd(Mapping[str, Literal]):
     def number(self, name: str, default: int = 0) -> int:
         """Return an integer attribute; a string of digits counts (SessionDuration is one)."""
         value = self._values.get(name.lower())
-        if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-            return int(value)
+        if isinstance(value, str) and _NUMBER.fullmatch(text := value.strip()):
+            return int(text)
         if isinstance(value, float):
             return int(value) if abs(value) < _LARGEST else default
         return value if isinstance(value, int) else default
