@@ -21,33 +21,15 @@ TABLES = re.compile(
 # Names that somebody else calls: protocols of asyncio and argparse, services' handlers by table.
 CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$")
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-# What nothing uses yet: may only shrink.
+# What tests alone use, as one half of a protocol or a table's index: may only shrink.
 UNUSED = {
     "client daemon.read_config_value",
     "matchmaking requests.group_jobs",
     "runtime admission.held_by",
-    "runtime files.append_durably",
-    "runtime privileges.group_id",
-    "schedd claims.in_phase",
-    "schedd idle_jobs.in_order",
     "startd slot_machine.edge_letter",
-    "startd slot_policy.VANILLA_VARIANTS",
-    "starter sandbox.OURS_IN_SCRATCH",
-    "starter sandbox.var_tmp",
-    "starter shadow.peer_host",
-    "starter world.log_prefix",
-    "starter syscalls.request_guidance",
-    "tools condor_token_request_list.COLUMNS",
     "wire authorization.levels_of",
     "wire channel.digests",
-    "wire channel.mid_message",
-    "wire claim_id.CHILD",
-    "wire claim_id.COLLECTOR_SIDE",
-    "wire claim_id.PARENT",
-    "wire client_side.bare_command",
     "wire client_side.client_inline_authentication",
-    "wire identity.expected_super_users",
-    "wire password.MAC_SIZE",
     "wire shared_port.connect_through",
 }
 

@@ -8,7 +8,7 @@ Claimed State and Leases (R080).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from weakref import WeakValueDictionary
@@ -205,10 +205,6 @@ class Claims:
         if self.by_id.get(claim.id) is claim:
             del self.by_id[claim.id]
         self.assign(claim, None)
-
-    def in_phase(self, *phases: Phase) -> Iterable[Claim]:
-        """Return the claims that are in one of these phases."""
-        return [claim for claim in self.by_id.values() if claim.phase in phases]
 
     def count(self, phase: Phase, keep: Callable[[Claim], bool] | None = None) -> int:
         """Return how many claims are in a phase."""

@@ -11,7 +11,7 @@ the reference groups neighbours only; within a group the older job goes first (t
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from kettle.attributes.codes import JobStatus, JobUniverse
@@ -56,10 +56,6 @@ class Bucket:
                 return job
             heapq.heappop(self._heap)
         return None
-
-    def in_order(self) -> Iterator[Job]:
-        """Yield the jobs, oldest first."""
-        return iter(sorted(self.live.values(), key=lambda job: job.age))
 
     @property
     def rank(self) -> tuple[Priority, tuple[int, ...]]:

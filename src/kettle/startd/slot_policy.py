@@ -30,9 +30,6 @@ from kettle.startd.slot_events import (
 )
 from kettle.startd.slot_machine import Phase, Slot
 
-VANILLA_VARIANTS = ("WANT_SUSPEND", "WANT_VACATE", "SUSPEND", "CONTINUE", "PREEMPT", "KILL")
-"""Expressions for which vanilla jobs have a variant of their own, `<name>_VANILLA` (B115)."""
-
 Truth = Callable[[str], bool | None]
 """Evaluates one expression by name in the slot's scope; None for undefined, error or absent."""
 

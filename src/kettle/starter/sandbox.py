@@ -37,11 +37,6 @@ class Sandbox:
         return posixpath.join(self.root, "htcondor")
 
     @cached_property
-    def var_tmp(self) -> str:
-        """What the job sees as /var/tmp where that is mounted."""
-        return posixpath.join(self.scratch, "var", "tmp")
-
-    @cached_property
     def job_ad(self) -> str:
         """The job ad as the job may read it."""
         return posixpath.join(self.scratch, ".job.ad")
@@ -60,9 +55,3 @@ class Sandbox:
     def update_ad(self) -> str:
         """The newest update ad."""
         return posixpath.join(self.htcondor, ".update.ad")
-
-
-OURS_IN_SCRATCH = frozenset(
-    {".job.ad", ".machine.ad", ".docker_sock", ".docker_stdout", ".docker_stderr", "var", "tmp"}
-)
-"""Top-level names in scratch that are never output of the job."""

@@ -46,12 +46,6 @@ def get_job_info() -> Dialog[ClassAd]:
     return ad
 
 
-def request_guidance(request_type: str, extra: Mapping[str, object] | None = None) -> Dialog[str]:
-    """Ask what to do next; return the command's word and leave details to the caller."""
-    answer = yield from guidance_ad(request_type, extra)
-    return answer.string("Command") or "CarryOn"
-
-
 def guidance_ad(request_type: str, extra: Mapping[str, object] | None = None) -> Dialog[ClassAd]:
     """Ask what to do next and return the whole answer; an error of the shadow is CarryOn."""
     request = ClassAd({**(extra or {}), "RequestType": request_type})

@@ -161,11 +161,6 @@ class Channel:
         """How many received bytes have not been taken as a message or raw data yet."""
         return len(self._buffer) - self._start
 
-    @property
-    def mid_message(self) -> bool:
-        """Whether the connection stands inside a message, so that its end is a broken one."""
-        return bool(self._pieces) or self.buffered > 0
-
     def digests(self) -> tuple[bytes, bytes]:
         """Return the digests of the clear bytes sent and received so far."""
         if self.encrypted:

@@ -11,7 +11,6 @@ Switches are context managers of the calling process; nothing inside them may aw
 from __future__ import annotations
 
 import contextlib
-import grp
 import os
 import pwd
 from collections.abc import Iterator
@@ -231,14 +230,6 @@ def first_closed(account: Account, path: str) -> str | None:
         if account.uid != 0 and not allowed & 1:
             return place
     return None
-
-
-def group_id(name: str) -> int:
-    """Return a group's number; NotFoundError if there is none of that name."""
-    try:
-        return grp.getgrnam(name).gr_gid
-    except KeyError:
-        raise NotFoundError(f"there is no group {name!r} on this machine") from None
 
 
 def _switch(account: Account) -> None:

@@ -121,15 +121,6 @@ class Files:
 
         return DurableFile(path, self.synchronizer, mode=mode, disk=self.disk)
 
-    async def append_durably(self, path: str, data: bytes, *, mode: int = 0o600) -> None:
-        """Append once and return when it is on disk."""
-        file = self.open_durable(path, mode=mode)
-        try:
-            file.append(data)
-            await file.commit()
-        finally:
-            file.close()
-
     async def sync(self, path: str) -> None:
         """Return when what a file, or a folder's names, held before is on disk; StorageError.
 

@@ -64,11 +64,6 @@ class ShadowLink:
         """Whether calls are encrypted."""
         return self._stream is not None and self._stream.encrypted
 
-    @property
-    def peer_host(self) -> str:
-        """The shadow's host, for messages."""
-        return self._stream.remote_name.rpartition(":")[0] if self._stream is not None else ""
-
     async def call(self, make: Callable[[], Dialog[T]]) -> T:
         """Run a dialog of calls; after a loss wait for the shadow and run it again.
 

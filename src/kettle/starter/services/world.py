@@ -197,8 +197,3 @@ class StarterWorld:
             return dict(os.environ)
         names = set(wanted.replace(",", " ").split())
         return {name: value for name, value in os.environ.items() if name in names}
-
-
-def log_prefix(job: ClassAd) -> str:
-    """Return how a job is called in log lines."""
-    return f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"

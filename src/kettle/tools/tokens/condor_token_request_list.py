@@ -21,7 +21,6 @@ List the requests for tokens that wait at a daemon (the collector, if nothing is
   -json              one JSON object a line
   -type SUBSYSTEM    which kind of daemon; -name NAME, -pool HOST: which one
 """
-COLUMNS = ("RequestId", "ClientId", "PeerLocation", "RequestedIdentity", "LimitAuthorization")
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:

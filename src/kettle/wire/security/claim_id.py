@@ -23,10 +23,7 @@ MAXIMUM_TEXT = 64 * 1024
 SUBMIT_SIDE = "submit-side@matchsession"
 EXECUTE_SIDE = "execute-side@matchsession"
 NEGOTIATOR_SIDE = "negotiator-side@matchsession"
-COLLECTOR_SIDE = "collector-side@matchsession"
 FAMILY = "condor@family"
-PARENT = "condor@parent"
-CHILD = "condor@child"
 
 CLAIM_SESSION_END_SECONDS = 600
 """A claim's session outlives the claim by so much."""

@@ -21,7 +21,7 @@ from kettle.errors import (
 from kettle.structs import Struct, field
 from kettle.wire.codec import Writer
 from kettle.wire.commands import Command, command_name
-from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption, Words
+from kettle.wire.dialog import Dialog, Receive, Send, StartEncryption
 from kettle.wire.security.authenticate import IMPLEMENTED, authenticate_client, receive_key
 from kettle.wire.security.keys import DATAGRAM_CIPHER, KeyPair, make_key_pair
 from kettle.wire.security.methods.context import ClientContext, ClientCredentials
@@ -300,8 +300,3 @@ def client_inline_authentication(setup: ClientSetup, address: Sinful, command: i
     if proven is None:
         raise AuthenticationFailed(f"{address} accepted no method")
     return proven[0]
-
-
-def bare_command(command: int) -> Words:
-    """Return the head of a bare command; its arguments belong in the same message."""
-    return Words(int(command))

@@ -6,7 +6,6 @@ Decides with a mapfile's help what name an authenticated peer has. Which levels 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kettle.wire.security.session import UNAUTHENTICATED
@@ -71,10 +70,3 @@ def map_identity(
     if "@" in name or method in _NEVER_DOMAINED:
         return name
     return f"{name}@{uid_domain}"
-
-
-def expected_super_users(users: Iterable[str], uid_domain: str) -> frozenset[str]:
-    """Return configured names (QUEUE_SUPER_USERS) in lower case, with a domain where none is."""
-    return frozenset(
-        (user if "@" in user else f"{user}@{uid_domain}").lower() for user in users if user
-    )

@@ -31,7 +31,6 @@ from kettle.wire.security.methods.context import (
 from kettle.wire.security.methods.seeds import SEED_A, SEED_B
 
 NONCE_SIZE = 256
-MAC_SIZE = 20
 POOL_USER = "condor@password"
 # Limit: names and signed texts from a peer that is not authenticated.
 MAXIMUM_NAME = 64 * 1024
