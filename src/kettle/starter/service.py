@@ -276,7 +276,7 @@ class Starter:
             await self.call(lambda: syscalls.must(calls.BeginExecution()))
 
     async def _await_deferral_time(self) -> None:
-        """Wait until the job may begin; being told to leave ends the wait (N008-N010)."""
+        """Wait until the job may begin; an order to leave ends the wait (N008-N010)."""
         seconds = seconds_to_wait(self.job, self.world.clock.now())
         if seconds > 0:
             self.log(f"the job waits {seconds:.0f} seconds for its deferral time")

@@ -220,7 +220,7 @@ class JobEnd:
         await self._wait_for_deactivation()
 
     def _may_run_another(self) -> bool:
-        """Whether another job may follow here: only after one that went by the book."""
+        """Whether another job may follow here: only after one that ended by itself."""
         starter = self._starter
         return (
             starter.may_stay

@@ -1,10 +1,10 @@
 """A starter's time with its claim: one job after the other, until one goes wrong or none comes.
 
-If a job went by the book, its starter waits for the next one of the same claim, whose user,
-session and slot are the same; to fork anew for every short job would cost more than the job. The
-next one comes from the startd, with a connection of its own, or from the shadow on the connection
-of the job before; then the startd is asked (decisions 0008, 0009). Everything about a job is made
-anew for the next one. What happens within one job is `service.py`'s.
+If a job ended by itself and left nothing behind, its starter waits for the next one of the claim,
+whose user, session and slot are the same; to fork anew for every short job would cost more than the
+job. The next one comes from the startd, with a connection of its own, or from the shadow on the
+connection of the job before; then the startd is asked (decisions 0008, 0009). Everything about a
+job is made anew for the next one. What happens within one job is `service.py`'s.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Imported by the startd's zygote last: does once what every starter would do again.
 
-Reads the configuration, and lets a job that is nobody's go through everything that needs neither
+Reads the configuration, and lets a made-up job go through everything that needs neither
 a file nor a process: what that sets up on its first use (ciphers, patterns, modules that are
 imported late) is there before any fork. Nothing is opened and nothing is kept but memory.
 """

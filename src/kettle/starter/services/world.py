@@ -137,7 +137,7 @@ class StarterWorld:
         self.owners.append(session)
 
     def leave(self) -> None:
-        """The job is over: whoever was let in because of it is shown out."""
+        """The job is over: remove the sessions that it gave to others."""
         for session in self.owners:
             self.network.remove_session(session)
         self.owners.clear()
