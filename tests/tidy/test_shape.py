@@ -20,7 +20,6 @@ TOO_COMPLEX = {
     "tools condor_config_val.parse_arguments",
     "tools condor_config_val.show_name",
     "tools condor_ping.ask",
-    "tools condor_prio.read_wish",
     "tools condor_status.render",
     "tools condor_userprio.show",
     "tools condor_wait.read_wish",
@@ -43,7 +42,7 @@ IN_CYCLES = {
     "schedd": 10,
     "startd": 4,
     "starter": 3,
-    "tools": 7,
+    "tools": 5,
 }
 
 

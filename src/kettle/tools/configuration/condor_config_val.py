@@ -16,6 +16,7 @@ from kettle.errors import ConfigError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.configuration import listing
 from kettle.tools.configuration.condor_version import platform_text
+from kettle.tools.configuration.request import Request
 from kettle.tools.programs import Streams
 
 USAGE = """\
@@ -86,21 +87,6 @@ ELSEWHERE = {
     "startd": 3,
     "unset": 4,
 }
-
-
-class Request:
-    """What the command line asks for."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.switches: set[str] = set()
-        self.values: dict[str, str] = {}
-        self.qualifiers: dict[str, list[str]] = {}
-        self.remote: dict[str, str] = {}
-
-    def has(self, switch: str) -> bool:
-        """Tell whether a switch was given."""
-        return switch in self.switches
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kettle.client.pool import Located
-    from kettle.tools.configuration.condor_config_val import Request
+    from kettle.tools.configuration.request import Request
     from kettle.tools.programs import Streams
     from kettle.tools.reach import Reach
 

@@ -80,15 +80,7 @@ def read_wish(words: Sequence[str]) -> Wish:
         if re.fullmatch(r"[+-]\d+", word):
             wish.change = int(word)
         elif word in {"-p", "-n", "-name", "-pool"}:
-            value = next(rest, None)
-            if value is None:
-                raise UsageError(f"option {word} needs an argument")
-            if word == "-p":
-                if not re.fullmatch(r"[+-]?\d+", value):
-                    raise UsageError(f"a priority is a whole number, not {value}")
-                wish.priority = int(value)
-            else:
-                wish.reach["pool" if word == "-pool" else "name"] = value
+            _take_value(wish, word, next(rest, None))
         elif word in {"-a", "-all"}:
             wish.everything = True
         elif word.startswith("-"):
@@ -100,6 +92,17 @@ def read_wish(words: Sequence[str]) -> Wish:
     if not wish.words and not wish.everything:
         raise UsageError("You did not specify any jobs")
     return wish
+
+
+def _take_value(wish: Wish, option: str, value: str | None) -> None:
+    if value is None:
+        raise UsageError(f"option {option} needs an argument")
+    if option != "-p":
+        wish.reach["pool" if option == "-pool" else "name"] = value
+    elif re.fullmatch(r"[+-]?\d+", value):
+        wish.priority = int(value)
+    else:
+        raise UsageError(f"a priority is a whole number, not {value}")
 
 
 def change(queue: Queue, wish: Wish) -> None:
