@@ -15,6 +15,7 @@ from kettle.tools.configuration import condor_config_val
 from kettle.tools.programs import Streams
 from kettle.tools.queue import condor_q
 from kettle.tools.submitting import condor_submit
+from pool_jobs import run_tool, wait_until
 
 HELD = "executable = /bin/true\nhold = true\n"
 
@@ -113,6 +114,24 @@ def test_a_running_daemon_says_what_its_configuration_is(pool: PersonalPool) -> 
     _, stdout, _ = ask(pool, "-startd", "-verbose", "LOG")
     assert " # raw: LOG = " in stdout
     assert ask(pool, "-master", "NO_SUCH_NAME")[:2] == (0, "Not defined\n")
+
+
+def test_what_is_set_in_a_running_daemon_counts_from_the_next_reconfiguration(
+    tmp_path: Path,
+) -> None:
+    config = "ENABLE_RUNTIME_CONFIG = true\nSETTABLE_ATTRS_ADMINISTRATOR = OUR_*\nOUR_A = 1\n"
+    with personal_pool(tmp_path, config) as pool:
+        assert ask(pool, "-schedd", "-rset", "START = false")[0] == 1
+
+        def says(value: str, *words: str) -> None:
+            code, _, complaint = ask(pool, "-schedd", *words)
+            assert code == 0, complaint
+            assert run_tool(pool, "condor_reconfig", "-schedd")[0] == 0
+            wait_until(lambda: ask(pool, "-schedd", "OUR_A")[1] == value, 10)
+
+        says("2\n", "-rset", "OUR_A = 2")
+        says("1\n", "-runset", "OUR_A")
+        assert ask(pool, "-startd", "OUR_A")[1] == "1\n"
 
 
 def test_a_daemon_that_may_not_be_set_is_not_set(pool: PersonalPool) -> None:

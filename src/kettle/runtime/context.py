@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.runtime.process.snapshot import InlineSnapshots, Snapshots
+from kettle.runtime.remote_settings import RemoteSettings
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -45,6 +46,7 @@ class Runtime:
     identity: DaemonIdentity
     random: random.Random = field(default_factory=random.SystemRandom)
     snapshots: Snapshots = field(default_factory=InlineSnapshots)
+    remote_settings: RemoteSettings = field(default_factory=RemoteSettings)
     stop: Callable[[str], None] = lambda how: None  # noqa: ARG005 - replaced by the daemon
     abort: Callable[[], None] = lambda: None
     replace_with: list[str] | None = None

@@ -160,6 +160,7 @@ class Daemon:
         except ConfigError as error:
             runtime.log.problem(f"The new configuration is not used: {error}")
             return
+        runtime.remote_settings.apply(config)
         runtime.config = config
         identity.reconfigured_at = runtime.clock.now()
         configure_log(runtime.log, config)

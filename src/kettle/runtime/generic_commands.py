@@ -14,6 +14,7 @@ from kettle.errors import KettleError
 from kettle.runtime.log_fetching import fetch_log, purge_log
 from kettle.wire.commands import Command, DaemonSignal
 from kettle.wire.dialog import Words
+from kettle.wire.messages.daemoncore import SetConfig
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -86,7 +87,7 @@ class GenericCommands:
         register(Command.CONFIG_VAL, self._config_value)
         register(Command.DC_CONFIG_VAL, self._config_details)
         register(Command.DC_CONFIG_PERSIST, self._refuse_setting)
-        register(Command.DC_CONFIG_RUNTIME, self._refuse_setting)
+        register(Command.DC_CONFIG_RUNTIME, self._set)
         register(Command.DC_FETCH_LOG, self._fetch_log)
         register(Command.DC_PURGE_LOG, self._purge_log)
         register(Command.DC_QUERY_INSTANCE, self._query_instance)
@@ -143,8 +144,26 @@ class GenericCommands:
         else:
             await stream.send(Words(*_describe(config, name)))
 
+    async def _set(self, stream: Stream) -> None:
+        """Set a name from the next reconfiguration on, if who asks may."""
+        runtime = self._daemon.runtime
+        message = SetConfig.read(await stream.receive())
+        try:
+            runtime.remote_settings.change(
+                runtime.config,
+                lambda level: runtime.network.allows(stream, level),
+                message.name,
+                message.setting,
+            )
+        except KettleError as error:
+            self._log(stream, f"refusing to set {message.name!r}: {error}")
+            await stream.send(Words(-1))
+            return
+        self._log(stream, f"set: {message.setting or f'{message.name}, no longer'}")
+        await stream.send(Words(0))
+
     async def _refuse_setting(self, stream: Stream) -> None:
-        """Refuse to set anything from afar: ENABLE_RUNTIME_CONFIG and the like are off."""
+        """Refuse to set anything for good from afar: there is no ENABLE_PERSISTENT_CONFIG."""
         reader = await stream.receive()
         self._log(stream, f"refusing to set {reader.string()!r}")
         await stream.send(Words(-1))

@@ -125,6 +125,30 @@ def test_settings_from_afar_are_refused(tmp_path: Path) -> None:
     play(tmp_path, scene)
 
 
+def test_what_may_be_set_from_afar_is_set(tmp_path: Path) -> None:
+    async def scene(world: World, daemon: WorldDaemon[Quiet]) -> None:
+        for name, setting, code in (
+            ("foo_bar", "FOO_BAR = 7", 0),
+            ("start", "START = false", -1),
+            ("foo_bar", "START = false", -1),
+            ("foo_bar", "FOO_BAR = 1\ninclude command : /bin/x |", -1),
+            ("foo_bar", "use SECURITY : HOST_BASED", -1),
+        ):
+            reply = await ask(world, daemon, Command.DC_CONFIG_RUNTIME, name, setting)
+            assert reply is not None
+            assert reply.integer() == code, setting
+        settings = daemon.runtime.remote_settings
+        config = Config.from_text("FOO_BAR = 1\nSTART = true\n", subsystem="SCHEDD")
+        settings.apply(config)
+        assert (config.get("FOO_BAR"), config.get("START")) == ("7", "True")
+        assert await ask(world, daemon, Command.DC_CONFIG_RUNTIME, "foo_bar", "") is not None
+        config = Config.from_text("FOO_BAR = 1\n", subsystem="SCHEDD")
+        settings.apply(config)
+        assert config.get("FOO_BAR") == "1"
+
+    play(tmp_path, scene, "ENABLE_RUNTIME_CONFIG = true\nSETTABLE_ATTRS_DAEMON = FOO_*\n")
+
+
 def test_the_instance_of_a_daemon_is_sixteen_characters(tmp_path: Path) -> None:
     async def scene(world: World, daemon: WorldDaemon[Quiet]) -> None:
         reply = await ask(world, daemon, Command.DC_QUERY_INSTANCE)

@@ -264,8 +264,12 @@ class SecurityKnobs:
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
     )
-    SETTABLE_ATTRS_ADMINISTRATOR = string("", doc="Known text; no part of Kettle acts on it yet.")
-    SETTABLE_ATTRS_CONFIG = string("", doc="Known text; no part of Kettle acts on it yet.")
+    SETTABLE_ATTRS_ADMINISTRATOR = string(
+        "", doc="Names that administrators may set with `-rset`; `*` stands for any letters."
+    )
+    SETTABLE_ATTRS_CONFIG = string(
+        "", doc="Names that who has the level CONFIG may set with `-rset`."
+    )
     SOFT_UID_DOMAIN = boolean(
         "",
         unset="false",
