@@ -124,3 +124,27 @@ def test_a_record_may_end_with_a_banner_that_says_nothing(tmp_path: Path, way: s
     code, said, complaint = run(tmp_path, way, "-file", str(path), "-af", "Foo")
     assert (code, complaint) == (0, "")
     assert said.split() == (["1", "2"] if way == "-forwards" else ["2", "1"])
+
+
+USER_LOG = Path(__file__).parents[1] / "data/cli/condor_q/user.log"
+
+
+def test_a_user_log_gives_run_time_and_end(tmp_path: Path) -> None:
+    code, out, _ = run(tmp_path, "-userlog", str(USER_LOG))
+    # Recorded from HTCondor 25.14.1.
+    row = f"100.0        {USER_LOG.owner():<14}  1/15 06:00   0+00:09:00 C   1/15 06:10 ???\n"
+    assert (code, out.splitlines(keepends=True)[1]) == (0, row)
+
+
+def test_records_are_copied_out_only_by_a_constraint(tmp_path: Path) -> None:
+    said = "Error: -extract requires a constraint for which ClassAds to copy\n"
+    assert run(tmp_path, "-extract", str(tmp_path / "to")) == (1, "", said)
+    assert run(tmp_path, "-extract", str(tmp_path / "to"), "-constraint", "ClusterId == 2")[0] == 0
+    assert "ClusterId = 2\n" in (tmp_path / "to").read_text()
+
+
+def test_a_search_may_find_no_file_and_a_pool_alone_asks_nobody(tmp_path: Path) -> None:
+    code, out, err = run(tmp_path, "-search", str(tmp_path / "nothing"))
+    assert (code, out.count("\n"), err) == (0, 1, "")
+    code, out, _ = run(tmp_path, "-pool", "nowhere.invalid", "-af", "ClusterId")
+    assert (code, out.split()) == (0, ["6", "5", "4", "3", "2", "1"])

@@ -202,7 +202,12 @@ def test_a_query_for_autoclusters_gets_the_recorded_groups(tmp_path: Path) -> No
         job = schedd.service.queue.job(1, 0)
         assert job is not None
         schedd.service.queue.update(job.id, {"JobStatus": "5"})
-        same_ads(await repeat(client, schedd, Recording("query_autoclusters")))
+        ((recorded, ours), *others) = await repeat(client, schedd, Recording("query_autoclusters"))
+        # The recorded schedd remembered a group whose job was gone; ours has it while it has jobs,
+        # whatever their status, which the reference counts, too.
+        alive = {"JobCount": "1", "JobIds": '"1.0"'}
+        assert ad_of(ours) == ad_of(Reader(recorded)) | alive
+        same_ads(others)
 
     play(tmp_path, scenario)
 

@@ -9,6 +9,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, UsageError
+from kettle.tools.configuration import condor_version
 from kettle.tools.control import condor_advertise
 from kettle.tools.programs import Streams
 from kettle.tools.status import condor_findhost, condor_status, condor_who
@@ -65,6 +66,31 @@ def test_the_best_hosts_come_first_and_machines_count_once() -> None:
 def test_findhost_refuses_a_number_of_nothing() -> None:
     with pytest.raises(UsageError, match="greater than zero"):
         condor_findhost.read_wish(["-n", "0"])
+
+
+def test_findhost_takes_names_of_machines() -> None:
+    assert condor_findhost.read_wish(["-m", "vm", "slot1@b"]).names == ["vm", "slot1@b"]
+
+
+@pytest.mark.parametrize(
+    ("word", "constraint"),
+    [("-offline", []), ("-slots", []), ("-snapshot", []), ("-annex x", ['AnnexName =?= "x"'])],
+)
+def test_status_takes_every_choice_of_slots(word: str, constraint: list[str]) -> None:
+    wish = condor_status.read_wish([*word.split(), "-af", "Name"])
+    assert condor_status.MODES[wish.mode].command == 5
+    assert wish.constraints == constraint
+    if word == "-offline":
+        assert condor_status.MODES[wish.mode].condition == "Offline"
+
+
+def test_version_names_its_parts() -> None:
+    said = {}
+    for word in ("-arch", "-opsys", "-platform"):
+        where = streams()
+        assert condor_version.main(["condor_version", word], {}, where) == 0
+        said[word] = where.stdout.getvalue().strip()  # type: ignore[attr-defined]
+    assert said["-platform"] == f"$CondorPlatform: {said['-arch']}-{said['-opsys']} $"
 
 
 def test_who_shows_owner_client_slot_job_runtime_and_process() -> None:

@@ -307,8 +307,7 @@ def _by_autocluster(
             if text is not None:
                 ad.insert_text(name, text)
         ad["AutoClusterId"] = autocluster
-        # Only idle jobs count: the question is what is still wanted of the pool.
-        _add_jobs(ad, [job for job in jobs if job.status == JobStatus.IDLE], query)
+        _add_jobs(ad, jobs, query)
         if query.constraint is None or holds(ad, query.constraint):
             yield ad
 

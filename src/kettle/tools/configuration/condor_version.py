@@ -24,6 +24,11 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         if word in ("p", "platform"):
             streams.stdout.write(f"{platform_text()}\n")
             return 0
+        if word in ("arch", "opsys"):
+            # `$CondorPlatform: X86_64-Debian_13 $`
+            arch, _, opsys = platform_text().split()[1].partition("-")
+            streams.stdout.write(f"{arch if word == 'arch' else opsys}\n")
+            return 0
         streams.stderr.write(f"Unknown option: {argument}\n{USAGE}")
         return 1
     streams.stdout.write(version_text())

@@ -96,8 +96,8 @@ class Wish(Struct):
 
     @property
     def is_remote(self) -> bool:
-        """Whether a daemon is asked instead of the files of this machine."""
-        return bool(self.reach) and not (self.local or self.file or self.user_log)
+        """Whether a daemon is asked instead of the files of this machine; a pool names none."""
+        return "name" in self.reach and not (self.local or self.file or self.user_log)
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
@@ -123,15 +123,7 @@ def read_wish(words: Sequence[str]) -> Wish:
             wish.ids.append(word.rstrip("."))
         else:
             wish.owners.append(word)
-    if wish.forwards and wish.since:
-        raise UsageError("Error: Argument -forwards cannot be combined with -since.")
-    if wish.of_transfers and not (wish.form or wish.columns or wish.print_format):
-        raise UsageError(
-            "Error: -transfer-history does not have a default print table. "
-            "Please use -long, -json, -xml, or a custom print format."
-        )
-    if wish.extract:
-        _check_extraction(wish)
+    _check(wish)
     return wish
 
 
@@ -142,6 +134,21 @@ def _check_extraction(wish: Wish) -> None:
         )
     if wish.constraint() == "true":
         raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
+
+
+def _check(wish: Wish) -> None:
+    """Raise UsageError for options that make no sense together."""
+    if wish.forwards and wish.since:
+        raise UsageError("Error: Argument -forwards cannot be combined with -since.")
+    if wish.extract and not (wish.constraints or wish.ids or wish.owners):
+        raise UsageError("Error: -extract requires a constraint for which ClassAds to copy")
+    if wish.of_transfers and not (wish.form or wish.columns or wish.print_format):
+        raise UsageError(
+            "Error: -transfer-history does not have a default print table. "
+            "Please use -long, -json, -xml, or a custom print format."
+        )
+    if wish.extract:
+        _check_extraction(wish)
 
 
 def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> bool:

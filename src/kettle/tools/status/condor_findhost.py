@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_expression
+from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.tools.options import Option, read_options, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
 USAGE = """\
-Usage: condor_findhost [-m] [-n NUMBER] [-c EXPR] [-r EXPR] [-p HOST]
+Usage: condor_findhost [-m] [-n NUMBER] [-c EXPR] [-r EXPR] [-p HOST] [NAME...]
+  NAME...   of these machines or slots
   -m        whole machines, not slots
   -n N      that many (1)
   -c EXPR   for which this is true
@@ -33,6 +35,7 @@ OPTIONS = (
 
 # Slots in these states start a job without sending another away.
 _FREE = 'State == "Unclaimed"'
+_NAMED_BY = ("Name", "Machine")
 
 
 @dataclass(slots=True)
@@ -44,6 +47,8 @@ class Wish:
     constraint: str = ""
     rank: str = ""
     pool: str = ""
+    # Of these machines or slots; empty: of all.
+    names: list[str] = field(default_factory=list)
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -91,7 +96,7 @@ def read_wish(words: Sequence[str]) -> Wish:
         elif option.name == "pool":
             wish.pool = option.value
         else:
-            raise UsageError(f"{option.word} is not an option")
+            wish.names.append(option.value)
     return wish
 
 
@@ -101,6 +106,9 @@ def fetch(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
     from kettle.wire.commands import Command
 
     constraints = [_FREE, *([wish.constraint] if wish.constraint else [])]
+    if wish.names:
+        tests = (f"{one} == {render_value(name)}" for name in wish.names for one in _NAMED_BY)
+        constraints.append(" || ".join(tests))
     query = make_query("Machine", constraints=constraints)
     return Reach(environment, pool=wish.pool).pool.query(Command.QUERY_STARTD_ADS, query)
 

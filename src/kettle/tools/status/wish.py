@@ -21,8 +21,8 @@ from kettle.tools.status.totals import Totals
 USAGE = """\
 Usage: condor_status [options] [NAME...]
   what to show (slots unless said otherwise)
-    -absent, -avail, -broken, -claimed, -cod, -gpus, -java, -server, -slot, -state, -vm
-    -annex-name NAME, -annex-slots
+    -absent, -avail, -broken, -claimed, -cod, -gpus, -java, -offline, -server, -slots, -state,
+    -vm, -annex NAME, -annex-slots, -snapshot (all at one moment: always so)
     -any, -ckptsrvr, -collector, -data, -defrag, -generic, -grid, -healthy[:verbose], -license,
     -master, -negotiator, -run, -schedd, -startd, -storage, -submitters, -subsystem TYPE
   from where
@@ -90,6 +90,8 @@ MODES = {
                  "(PartitionableSlot && AssignedGPUs =!= undefined) ?: Gpus",
                  "Activity AvailableGPUs CUDADeviceName DeviceName GPUs GPUs_DeviceName "
                  "GPUs_GlobalMemoryMB RemoteUser State"),
+    # Machines asleep, which the collector remembers so that a match may wake them.
+    "offline": Mode(5, "Machine", tables.SLOTS, totals.SLOT_STATES, "Offline", _SLOT_NAMES),
     "broken": Mode(5, "Machine", tables.BROKEN, None, "size(SlotBrokenReason) > 0",
                    "SlotBrokenCode SlotBrokenReason"),
     "healthy": Mode(53, "StartD", tables.HEALTH, totals.HEALTH,
@@ -147,8 +149,9 @@ MODES = {
 OPTIONS = (
     Option("absent", 2), Option("ads", 2, 1, qualified=True), Option("af", 2, MANY, qualified=True),
     Option("autoformat", 5, MANY, qualified=True), Option("aaf", 3, MANY, qualified=True),
-    Option("attributes", 2, 1), Option("any", 2), Option("annex-name", 5, 1),
-    Option("annex-slots", 7), Option("avail", 2), Option("broken", 4), Option("claimed", 2),
+    Option("attributes", 2, 1), Option("any", 2), Option("annex", 5, 1),
+    Option("annex-name", 7, 1), Option("annex-slots", 7),
+    Option("avail", 2), Option("broken", 4), Option("claimed", 2),
     Option("collector", 4), Option("compact", 3), Option("constraint", 3, 1), Option("ckptsrvr", 2),
     Option("cod", 3), Option("data", 2), Option("debug", 3, qualified=True), Option("defrag", 4),
     Option("diagnose", 4), Option("direct", 3, 1), Option("expert", 1), Option("format", 1, 2),
@@ -157,7 +160,8 @@ OPTIONS = (
     Option("long", 1, qualified=True), Option("license", 3), Option("limit", 2, 1),
     Option("master", 1), Option("merge", 5, 1), Option("natural", 3, qualified=True),
     Option("negotiator", 2), Option("pool", 1, 1), Option("print-format", 2, 1), Option("run", 1),
-    Option("schedd", 2), Option("server", 2), Option("slot", 2), Option("sort", 3, 1),
+    Option("schedd", 2), Option("server", 2), Option("slot", 2), Option("slots", 2),
+    Option("snapshot", 3), Option("sort", 3, 1), Option("offline", 2),
     Option("startd", 5), Option("state", 4), Option("statistics", 5, 1), Option("storage", 3),
     Option("submitters", 5), Option("subsystem", 5, 1), Option("total", 1), Option("totals", 1),
     Option("target", 4, 1), Option("version", 1), Option("vm", 2),
@@ -246,6 +250,9 @@ def _take(wish: Wish, option: Given) -> None:
         wish.names.append(option.value)
     elif name in MODES:
         _choose(wish, option)
+    elif name == "slots":
+        option.name = "slot"
+        _choose(wish, option)
     elif name in ("af", "autoformat", "aaf"):
         (wish.added if name == "aaf" else wish.columns).add_auto(
             option.qualifiers, list(option.values)
@@ -289,7 +296,7 @@ def _take_plain(wish: Wish, option: Given) -> None:
         wish.diagnose = True
     elif name in _KEPT:
         setattr(wish, _KEPT[name], option.value)
-    elif name == "annex-name":
+    elif name in ("annex", "annex-name"):
         wish.constraints.append(f"AnnexName =?= {render_value(option.value)}")
     elif name == "annex-slots":
         wish.constraints.append("IsAnnex")
