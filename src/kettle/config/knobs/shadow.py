@@ -39,13 +39,13 @@ class ShadowKnobs:
     SHADOW_LIST = listing("SHADOW", doc="Known list of words; no part of Kettle acts on it yet.")
     SHADOW_LOCK = path("$(LOCK)/ShadowLock", doc="Known path; no part of Kettle acts on it yet.")
     SHADOW_LOG = path("$(LOG)/ShadowLog", doc="The daemon's log.")
-    SHADOW_MAX_JOB_CLEANUP_RETRIES = integer(
-        "5",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
-    )
     SHADOW_LOG_RECONNECT = boolean(
         "true",
         doc="Whether a line is written for each lost starter that was found again or given up.",
+    )
+    SHADOW_MAX_JOB_CLEANUP_RETRIES = integer(
+        "5",
+        doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     SHADOW_RECONNECT_LOG = path(
         "$(LOG)/ShadowReconnectLog",

@@ -72,13 +72,13 @@ class TransferKnobs:
         "300",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    LOG_FILETRANSFER_PLUGIN_STDOUT_ON_FAILURE = string(
-        "D_ALWAYS",
-        doc="Known text; no part of Kettle acts on it yet.",
-    )
     LIMIT_DIRECTORY_ACCESS = listing(
         "",
         doc="Folders below which shadows may read and write jobs' files; empty for anywhere.",
+    )
+    LOG_FILETRANSFER_PLUGIN_STDOUT_ON_FAILURE = string(
+        "D_ALWAYS",
+        doc="Known text; no part of Kettle acts on it yet.",
     )
     MAX_CONCURRENT_DOWNLOADS = integer(
         "100",
