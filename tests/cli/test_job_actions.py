@@ -122,6 +122,18 @@ def test_what_is_named_adds_up_and_a_condition_narrows_it(
     assert target.constraint == constraint
 
 
+def test_a_constraint_may_stand_beside_all() -> None:
+    # Recorded: `condor_hold -all -constraint true` says this and ends with 0.
+    target = plan_target(
+        TOOLS["condor_hold"], wish_of("condor_hold", "-all", "-constraint", "true")
+    )
+    assert target is not None
+    assert (target.constraint, target.done) == (
+        "true",
+        "All jobs matching constraint (true) have been",
+    )
+
+
 def test_totals_are_counted_from_a_long_answer() -> None:
     acted = Acted(
         {(2, 0): ActionResult.SUCCESS, (2, 1): ActionResult.ALREADY_DONE}, {}, succeeded=True

@@ -89,12 +89,13 @@ def run_tool(
     act: Callable[[W, Mapping[str, str], Streams], int],
     complain: Callable[[UsageError], str] | None = None,
     prefix: str = "",
+    wrong_usage: int = 1,
 ) -> int:
     """Read the command line into a wish and act on it; the result is the exit code.
 
     Help and version go to stdout with exit code 0. A command line that means nothing is answered
     with what `complain` says (the error and the usage), an operating error with `prefix` and its
-    sentence; both on stderr, with exit code 1.
+    sentence; both on stderr, with exit code `wrong_usage` and 1.
     """
     try:
         return act(read_wish(argv[1:]), environment, streams)
@@ -103,6 +104,7 @@ def run_tool(
         return 0
     except UsageError as error:
         streams.stderr.write(complain(error) if complain else f"{error}\n{usage}")
+        return wrong_usage
     except KettleError as error:
         streams.stderr.write(f"{prefix}{error}\n")
     return 1

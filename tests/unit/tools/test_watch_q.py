@@ -34,3 +34,28 @@ def test_the_other_logs_are_followed_when_one_is_not_there(tmp_path: Path) -> No
     assert code == 3
     assert "1 idle" in out
     assert complaint.count("WARNING") == 1
+
+
+ENDED = SUBMITTED + (
+    "000 (008.000.000) 2026-01-02 03:04:05 Job submitted from host: <127.0.0.1:9>\n...\n"
+    "009 (008.000.000) 2026-01-02 03:04:06 Job was aborted.\n...\n"
+)
+
+
+def test_parts_are_shown_as_the_options_say(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text(ENDED)
+    words = ("-files", f"{tmp_path}/log", "-groupby", "cluster", "-exit", "any,idle", "-color")
+    _, out, _ = watched(*words)
+    assert [line.split(" ")[0] for line in out.splitlines()] == [
+        "CLUSTER",
+        "ID:",
+        "ID:",
+        "",
+        "Total:",
+    ]
+    _, out, _ = watched(*words, "-no-display-exited", "-no-summary", "-no-color")
+    assert [line.split("  ")[0] for line in out.splitlines()] == ["CLUSTER", "ID: 7"]
+    _, out, _ = watched(*words, "-no-table", "-progress", "-summary-type", "percentages")
+    bar, empty, total = out.splitlines()
+    assert (bar, empty) == (f"[{'=' * 30}{'-' * 30}]", "")
+    assert "50.0% removed, 50.0% idle" in total

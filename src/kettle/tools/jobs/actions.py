@@ -181,10 +181,10 @@ def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
 
 def check_wish(wish: Wish) -> None:
     """Raise UsageError unless it has been said, in one way, which jobs are meant."""
-    named = wish.jobs or wish.clusters or wish.users or wish.constraints
+    named = wish.jobs or wish.clusters or wish.users
     if wish.everything and named:
         raise UsageError("-all cannot be used with other constraints")
-    if not named and not wish.everything and not wish.held:
+    if not (named or wish.constraints) and not wish.everything and not wish.held:
         raise UsageError("You did not specify any jobs")
 
 

@@ -53,10 +53,12 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run `condor_prio`."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
-        del streams
         reach = Reach(environment, **wish.reach)
         with Queue(reach.connector, reach.schedd().address) as queue:
-            change(queue, wish)
+            changed = change(queue, wish)
+        for word in wish.words:
+            if "." in word and word not in changed:
+                streams.stderr.write(f"Couldn't retrieve current priority for {word}.\n")
         return 0
 
     return run_tool(
@@ -105,8 +107,8 @@ def _take_value(wish: Wish, option: str, value: str | None) -> None:
         raise UsageError(f"a priority is a whole number, not {value}")
 
 
-def change(queue: Queue, wish: Wish) -> None:
-    """Set the priorities in one transaction."""
+def change(queue: Queue, wish: Wish) -> set[str]:
+    """Set the priorities in one transaction; returns the ids of the jobs there are."""
     jobs = list(queue.jobs(wish.constraint(), ("ClusterId", "ProcId", "JobPrio")))
     for job in jobs:
         cluster, proc = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
@@ -115,3 +117,4 @@ def change(queue: Queue, wish: Wish) -> None:
         queue.set_attribute(cluster, proc, "JobPrio", str(new))
     if jobs:
         queue.commit()
+    return {f"{job.integer('ClusterId')}.{job.integer('ProcId')}" for job in jobs}

@@ -87,7 +87,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         return run_session(wish, Reach(environment, **wish.reach), streams)
 
-    return run_tool(argv, environment, streams, usage=USAGE, read_wish=read_wish, act=act)
+    return run_tool(
+        argv, environment, streams, usage=USAGE, read_wish=read_wish, act=act, wrong_usage=2
+    )
 
 
 def read_wish(words: Sequence[str]) -> Wish:

@@ -338,13 +338,14 @@ class Columns:
         self._frames.clear()
 
     def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
-        """Add `-af:QUALIFIERS TEXT…`; UsageError for a qualifier that does not exist."""
+        """Add `-af:QUALIFIERS TEXT…`."""
         before, after, before_row = " ", "", ""
         label = quoted = raw = headings = job_id = False
         letter = ""
         for each in qualifiers:
             if each not in _QUALIFIERS:
-                raise UsageError(f"-autoformat has no qualifier {each}")
+                # As in the reference, a letter that means nothing is passed over.
+                continue
             if each == ",":
                 after = ","
             elif each == "n":

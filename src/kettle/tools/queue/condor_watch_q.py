@@ -23,6 +23,16 @@ from kettle.tools.configuration.condor_version import version_text
 from kettle.tools.programs import Streams
 
 INTERVAL_SECONDS = 0.5
+_BAR_WIDTH = 60
+# Options of the reference about its colours and its rows' decay, which there are none of here.
+_WITHOUT_EFFECT = (
+    "exit-on-key-press",
+    "row-progress",
+    "updated-at",
+    "abbreviate",
+    "color",
+    "decay-start-at-read",
+)
 
 
 class State(Enum):
@@ -98,6 +108,17 @@ class Log:
         return data
 
 
+class View(NamedTuple):
+    """Which parts are shown, and how."""
+
+    table: bool = True
+    progress: bool = False
+    summary: bool = True
+    percentages: bool = False
+    # Rows whose jobs have all ended.
+    exited: bool = True
+
+
 @dataclass
 class Watch:
     """The jobs that are followed and where they stand."""
@@ -106,6 +127,7 @@ class Watch:
     clusters: frozenset[int] | None = None
     names: dict[int, str] = field(default_factory=dict)
     group_by: str = "batch"
+    view: View = field(default_factory=View)
     jobs: dict[tuple[int, int], State] = field(default_factory=dict)
     places: dict[tuple[int, int], str] = field(default_factory=dict)
 
@@ -129,10 +151,21 @@ class Watch:
         return named or f"ID: {job[0]}"
 
     def render(self) -> str:
-        """Return the table and the line of totals."""
+        """Return the parts that are wanted: the table, a bar, the line of totals."""
+        parts = [self._render_table()] if self.view.table else []
+        if self.view.progress:
+            parts.append([self._render_bar()])
+        if self.view.summary:
+            parts.append([self._render_summary()])
+        return "\n\n".join("\n".join(lines) for lines in parts) + "\n"
+
+    def _render_table(self) -> list[str]:
         groups: dict[str, list[tuple[int, int]]] = {}
         for job in sorted(self.jobs):
             groups.setdefault(self.group_of(job), []).append(job)
+        if not self.view.exited:
+            live = {name for name, jobs in groups.items() if self._active(jobs)}
+            groups = {name: jobs for name, jobs in groups.items() if name in live}
         states = Counter(self.jobs.values())
         shown = [
             state
@@ -148,10 +181,28 @@ class Watch:
             cells = "  ".join(
                 f"{counts[state] or '-':>{max(4, len(state.value))}}" for state in shown
             )
-            active = [job for job in jobs if self.jobs[job] not in _ENDED]
+            active = self._active(jobs)
             lines.append(f"{name:<{width}}  {cells}  {len(jobs):>5}  {_ids(active)}".rstrip())
+        return lines
+
+    def _active(self, jobs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [job for job in jobs if self.jobs[job] not in _ENDED]
+
+    def _render_bar(self) -> str:
+        ended = len(self.jobs) - len(self._active(list(self.jobs)))
+        full = _BAR_WIDTH * ended // max(1, len(self.jobs))
+        return f"[{'=' * full}{'-' * (_BAR_WIDTH - full)}]"
+
+    def _render_summary(self) -> str:
+        states = Counter(self.jobs.values())
+        total = max(1, len(self.jobs))
+
+        def share(state: State) -> str:
+            count = states[state]
+            return f"{100 * count / total:.1f}%" if self.view.percentages else str(count)
+
         said = ", ".join(
-            f"{states[state]} {word}"
+            f"{share(state)} {word}"
             for state, word in (
                 (State.DONE, "completed"),
                 (State.REMOVED, "removed"),
@@ -161,7 +212,7 @@ class Watch:
                 (State.SUSPENDED, "suspended"),
             )
         )
-        return "\n".join([*lines, "", f"Total: {len(self.jobs)} jobs; {said}", ""])
+        return f"Total: {len(self.jobs)} jobs; {said}"
 
 
 def _ids(jobs: Sequence[tuple[int, int]]) -> str:
@@ -181,6 +232,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         arguments = build_parser().parse_args(argv[1:])
         conditions = [parse_exit(text) for text in arguments.exit]
         watch = find_jobs(arguments, environment)
+        watch.view = choose_view(arguments)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 1
     except KettleError as error:
@@ -214,8 +266,36 @@ def build_parser() -> argparse.ArgumentParser:
     add("-groupby", choices=("batch", "log", "cluster"), default="batch")
     add("-refresh", action="store_true", default=None, help="redraw in place")
     add("-no-refresh", dest="refresh", action="store_false", help="print one after the other")
+    add("-larger-than", type=int, metavar="CLUSTER", help="this cluster and later ones")
+    add("-summary-type", choices=("totals", "percentages"), default="totals")
+    for name, default, text in _PARTS:
+        key = name.replace("-", "_")
+        add(f"-{name}", dest=key, action="store_true", default=default, help=text)
+        add(f"-no-{name}", dest=key, action="store_false", help=argparse.SUPPRESS)
+    for name in _WITHOUT_EFFECT:
+        add(f"-{name}", f"-no-{name}", action="store_true", help="taken; changes nothing here")
+    add("-exited-row-decay", metavar="TIME", help="taken; changes nothing here")
     add("-debug", action="store_true")
     return parser
+
+
+_PARTS = (
+    ("table", True, "the table (-no-table: not)"),
+    ("progress", False, "a bar of how many have ended"),
+    ("summary", True, "the line of totals (-no-summary: not)"),
+    ("display-exited", True, "rows whose jobs have all ended (-no-display-exited: not)"),
+)
+
+
+def choose_view(arguments: argparse.Namespace) -> View:
+    """Return what the options want to be shown."""
+    return View(
+        table=arguments.table,
+        progress=arguments.progress,
+        summary=arguments.summary,
+        percentages=arguments.summary_type == "percentages",
+        exited=arguments.display_exited,
+    )
 
 
 def parse_exit(text: str) -> ExitWhen:
@@ -234,7 +314,8 @@ def parse_exit(text: str) -> ExitWhen:
 def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Watch:
     """Return what is to be followed; the schedd is asked unless only logs are named."""
     watch = Watch([Log(Path(path)) for path in arguments.files], group_by=arguments.groupby)
-    asked = arguments.clusters or arguments.users or arguments.batches
+    least = arguments.larger_than
+    asked = arguments.clusters or arguments.users or arguments.batches or least is not None
     if arguments.files and not asked:
         return watch
     from kettle.classad.text import equals
@@ -242,6 +323,7 @@ def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> 
     from kettle.tools.reach import Reach
 
     tests = [f"ClusterId == {cluster}" for cluster in arguments.clusters]
+    tests += [f"ClusterId >= {least}"] if least is not None else []
     tests += [equals("Owner", user) for user in arguments.users]
     tests += [equals("JobBatchName", name) for name in arguments.batches]
     tests = tests or [equals("Owner", getpass.getuser())]

@@ -58,7 +58,7 @@ OPTIONS = (
     Option("totals", 3),
     Option("factory", 4),
     Option("jobset", 4),
-    Option("autocluster", 6),
+    Option("autocluster", 4),
     Option("stream-results", 2),
     Option("unmatchable"),
     Option("expert"),
@@ -199,8 +199,6 @@ def read_wish(words: Sequence[str]) -> Wish:
             _apply(wish, option.name, word, qualifiers, rest)
         elif re.fullmatch(r"\d+(\.\d*)?", word):
             wish.ids.append(word.rstrip("."))
-        elif re.match(r"\d", word):
-            raise UsageError(f"Error: unrecognized argument {word}")
         else:
             wish.owners.append(word)
     return wish

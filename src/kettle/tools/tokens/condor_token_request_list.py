@@ -32,8 +32,14 @@ def list_requests(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Print the requests, each as its attributes, or as JSON."""
     address = choose_daemon(wish, reach)
     requests = list_token_requests(reach.connector, address, wish.get("reqid"))
+    wanted = wish.get("reqid")
+    if not requests and wanted:
+        streams.stderr.write(
+            f"Remote daemon did not provide information for request ID {wanted}.\n"
+        )
+        return 1
     if not requests and "json" not in wish.flags:
-        streams.stdout.write("Remote daemon reports no requests pending.\n")
+        streams.stderr.write("Remote daemon reports no requests pending.\n")
     for ad in requests:
         if "json" in wish.flags:
             streams.stdout.write(" ".join(to_json(ad).split()) + "\n")
