@@ -100,3 +100,22 @@ def test_a_platform_is_made_of_the_fields_of_os_release() -> None:
     fields = parse_os_release('NAME="Some Linux"\nID=some\nVERSION_ID="9.1"\n# comment\n')
     assert condor_platform(fields) == "$CondorPlatform: X86_64-some_9.1 $"
     assert parse_version("nothing") is None
+
+
+def test_a_template_is_shown_as_it_stands_unless_it_is_to_be_expanded(folder: Path) -> None:
+    # Recorded from HTCondor 25.14.1; with -expanded in the vectors (`config/cases.json`).
+    assert say(folder, "use", "ROLE:Execute") == (
+        0,
+        "use ROLE:Execute is\n\tDAEMON_LIST=$(DAEMON_LIST) STARTD\n",
+        "",
+    )
+    shown = say(folder, "use", "FEATURE:PartitionableSlot")[1]
+    assert "NUM_SLOTS_TYPE_$(1:1)=1\n" in shown
+    shown = say(folder, "use", "FEATURE:PartitionableSlot(2)")[1]
+    assert shown.startswith("use FEATURE:PartitionableSlot(2) is\n\tNUM_SLOTS_TYPE_2=1\n")
+    assert shown.endswith("\tSLOT_TYPE_2=100%\n\n")
+
+
+def test_use_of_nothing_is_answered_without_an_error(folder: Path) -> None:
+    complaint = "use should be followed by a category or category:option argument\n"
+    assert say(folder, "use") == (0, "Not defined: use \n", complaint)

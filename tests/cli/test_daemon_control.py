@@ -68,3 +68,12 @@ def test_a_wrong_command_line_gets_a_sentence_and_the_usage(words: str, first: s
     said = streams.stderr.getvalue()  # type: ignore[attr-defined]
     assert said.startswith(first)
     assert f"Usage: {words.split()[0]}" in said
+
+
+def test_a_peaceful_end_is_announced_as_the_reference_does() -> None:
+    tool = TOOLS["condor_off"]
+    about = {}
+    for words in (["-peaceful", "-daemon", "startd"], ["-daemon", "startd"]):
+        *_, last = plan(tool, read_wish(tool, list(read_options(words, STANDARD))))
+        about[last.shown] = last.about
+    assert about == {"Kill-Daemon-Peacefully": "", "Kill-Daemon": "startd"}

@@ -310,7 +310,9 @@ def show_templates(request: Request, streams: Streams) -> int:
     wanted = request.names[1:]
     if not wanted:
         streams.stderr.write("use should be followed by a category or category:option argument\n")
-        return 1
+        # Compat: no error, as in the reference (test_condor_config_val.py).
+        out.write("Not defined: use \n")
+        return 0
     for word in wanted:
         category, colon, items = word.partition(":")
         found = metaknobs.find_category(category)
@@ -320,24 +322,29 @@ def show_templates(request: Request, streams: Streams) -> int:
             out.write(f"use {found} accepts\n")
             out.writelines(f"  {name}\n" for name in sorted(TEMPLATES[found], key=str.lower))
         else:
-            show_template(found, items, out.write)
+            show_template(found, items, out.write, expanded=request.has("expanded"))
     return 0
 
 
-def show_template(category: str, items: str, write: listing.Write) -> None:
-    """Print the statements of the templates that the items name."""
+def show_template(
+    category: str, items: str, write: listing.Write, *, expanded: bool = False
+) -> None:
+    """Print the statements of the templates that the items name.
+
+    Arguments are put in where there are some, or where what it expands to is asked for.
+    """
     for item in metaknobs.parse_items(items):
         text = metaknobs.find_template(category, item.name)
         if text is None:
             write(f"Not defined: use {category}:{item.name.upper()}\n")
             continue
-        if item.arguments is not None:
-            text = metaknobs.apply_arguments(text, item.arguments)
-        else:
-            text = metaknobs.apply_arguments(text, "")
+        is_applied = expanded or item.arguments is not None
+        if is_applied:
+            text = metaknobs.apply_arguments(text, item.arguments or "")
         name = metaknobs.template_name(category, item.name)
         shown = name if item.arguments is None else f"{name}({item.arguments})"
-        write(f"use {category}:{shown} expands to\n")
+        write(f"use {category}:{shown} {'expands to' if expanded else 'is'}\n")
         for line in text.splitlines():
             write(f"\t{line}\n")
-        write("\n")
+        if is_applied:
+            write("\n")

@@ -261,7 +261,9 @@ def plan_off(wish: Wish) -> Iterator[Sending]:
             peaceful = Command.DC_SET_PEACEFUL_SHUTDOWN
             yield Sending(wish.daemon, peaceful, "Set-Peaceful-Shutdown")
         command, shown = OFF_ONE[wish.speed]
-        yield Sending("master", command, shown, SubsystemCommand(wish.daemon), about=wish.daemon)
+        # Of a peaceful end the reference does not say again whose.
+        about = "" if wish.speed == "peaceful" else wish.daemon
+        yield Sending("master", command, shown, SubsystemCommand(wish.daemon), about=about)
     else:
         yield Sending("master", *OFF_ALL[wish.speed])
 
