@@ -138,8 +138,8 @@ def test_real_and_own_condor_status_show_the_same_pool(mixed: Mixed) -> None:
         assert mixed.tool(condor_status.main, *words).splitlines() == real.splitlines()
 
 
+@pytest.mark.shows("A087")
 def test_jobs_of_the_real_schedd_run_in_one_cycle_by_dividing_the_slot(mixed: Mixed) -> None:
-    # A087
     cluster = mixed.submit(
         "executable=/bin/sleep\narguments=1\nrequest_memory=64\nlog=job.log\nqueue 4\n"
     )
@@ -161,8 +161,8 @@ def test_a_real_schedd_understands_why_a_job_is_rejected(mixed: Mixed) -> None:
     mixed.real.run("condor_rm", cluster)
 
 
+@pytest.mark.shows("R072")
 def test_real_condor_userprio_reads_and_sets(mixed: Mixed) -> None:
-    # R072
     cluster = mixed.submit("executable=/bin/sleep\narguments=30\nrequest_memory=64\nqueue\n")
     wait_for(
         lambda: mixed.real.run("condor_q", cluster, "-af", "JobStatus").strip() == "2",
@@ -185,8 +185,8 @@ def test_real_condor_userprio_reads_and_sets(mixed: Mixed) -> None:
     mixed.real.run("condor_rm", cluster)
 
 
+@pytest.mark.shows("R074")
 def test_real_condor_advertise_injects_and_withdraws_ads(mixed: Mixed) -> None:
-    # R074
     path = mixed.real.folder / "user/ads"
     inside = f"/tmp/{mixed.real.name}/user/ads"
     path.write_text('MyType="Generic"\nName="one"\n\nMyType="Generic"\nName="two"\n')
@@ -200,8 +200,8 @@ def test_real_condor_advertise_injects_and_withdraws_ads(mixed: Mixed) -> None:
     )
 
 
+@pytest.mark.shows("R077")
 def test_a_real_daemon_that_stops_withdraws_its_ads(mixed: Mixed) -> None:
-    # R077
     assert mixed.real.run("condor_status", "-schedd", "-af", "Name").strip()
     mixed.real.run("condor_off", "-schedd", "-fast")
     wait_for(

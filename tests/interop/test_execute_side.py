@@ -180,8 +180,8 @@ def test_a_signal_is_told_as_one(pool: RealPool) -> None:
     assert "(0) Abnormal termination (signal 11)" in log.read_text()
 
 
+@pytest.mark.shows("A011")
 def test_the_same_claim_runs_one_job_after_another(pool: RealPool) -> None:
-    # A011
     folder = pool.folder / "user"
     (folder / "many.sub").write_text(
         "executable = /bin/true\ntransfer_executable = false\nlog = many.log\n"

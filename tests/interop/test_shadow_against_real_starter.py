@@ -60,7 +60,7 @@ BIND_ALL_INTERFACES = false
 UID_DOMAIN = vm
 PERIODIC_EXPR_INTERVAL = 2
 """
-# What a partitionable claim request says beside the job (wire reference, REQUEST_CLAIM).
+# What a partitionable claim request says beside the job (wire notes, REQUEST_CLAIM).
 _REQUEST = {
     "ScheddName": "kettle@vm",
     "_condor_SEND_LEFTOVERS": True,

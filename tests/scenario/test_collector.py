@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.runtime.context import Runtime
@@ -88,8 +90,8 @@ def test_an_ad_without_a_name_costs_its_connection_and_nothing_else(tmp_path: Pa
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R080")
 def test_claim_ids_are_told_to_the_negotiator_only(tmp_path: Path) -> None:
-    # R080
     async def scenario(world: World) -> None:
         text = "ALLOW_NEGOTIATOR = condor@family\nALLOW_ADMINISTRATOR = condor@family\n"
         await world.start("COLLECTOR", CollectorService, text, port=9618)
@@ -113,8 +115,8 @@ def test_claim_ids_are_told_to_the_negotiator_only(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R077")
 def test_an_ad_disappears_when_nobody_renews_it(tmp_path: Path) -> None:
-    # R077
     async def scenario(world: World) -> None:
         await world.start("COLLECTOR", CollectorService, "CLASSAD_LIFETIME = 100\n", port=9618)
         client = world.client()
@@ -127,8 +129,8 @@ def test_an_ad_disappears_when_nobody_renews_it(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R077")
 def test_a_withdrawn_ad_disappears_at_once(tmp_path: Path) -> None:
-    # R077
     async def scenario(world: World) -> None:
         await world.start("COLLECTOR", CollectorService, port=9618)
         client = world.client()
@@ -142,8 +144,8 @@ def test_a_withdrawn_ad_disappears_at_once(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("J013", "J014")
 def test_an_offline_ad_survives_the_collector(tmp_path: Path) -> None:
-    # J013, J014
     async def scenario(world: World) -> None:
         text = f"COLLECTOR_PERSISTENT_AD_LOG = {tmp_path}/ads\n"
         first = await world.start("COLLECTOR", CollectorService, text, port=9618)

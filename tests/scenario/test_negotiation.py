@@ -6,6 +6,8 @@ import asyncio
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from kettle.classad import ClassAd
 from kettle.collector.service import CollectorService
 from kettle.config import Config
@@ -254,8 +256,8 @@ def test_a_slot_that_was_just_given_is_not_given_again(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R079")
 def test_several_submitters_of_one_schedd_share_evenly(tmp_path: Path) -> None:
-    # R079
     async def scenario(world: World) -> None:
         pool = await build(world)
         await pool.advertise(*(slot(f"s{number}") for number in range(4)))
@@ -302,8 +304,8 @@ def test_a_schedd_that_came_back_is_connected_anew(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R072")
 def test_usage_follows_the_slot_ads_between_cycles(tmp_path: Path) -> None:
-    # R072
     async def scenario(world: World) -> None:
         pool = await build(world)
         await pool.advertise(claimed("a", "u@here", world.clock.now(), Cpus=4))
@@ -318,8 +320,9 @@ def test_usage_follows_the_slot_ads_between_cycles(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R072")
 def test_a_match_counts_as_use_at_once_whatever_the_slot_ads_show(tmp_path: Path) -> None:
-    # R072: a job may be over before anybody looks at the slots, and its user is still listed.
+    # A job may be over before anybody looks at the slots, and its user is still listed.
     async def scenario(world: World) -> None:
         pool = await build(world)
         await pool.advertise(slot("a"))
@@ -349,8 +352,8 @@ def test_a_slot_that_one_schedd_gives_back_is_soon_offered_to_the_others(tmp_pat
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("R072")
 def test_an_administrator_changes_factor_ceiling_and_usage(tmp_path: Path) -> None:
-    # R072
     async def scenario(world: World) -> None:
         pool = await build(world)
         stream = await ask(pool, Command.SET_PRIORITYFACTOR, "u@here", 10000.0)

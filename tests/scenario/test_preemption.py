@@ -102,7 +102,7 @@ def test_a_job_that_the_machine_likes_better_takes_the_slot(tmp_path: Path) -> N
     play(tmp_path, scenario, RANKED + "MachineMaxVacateTime = 8\n", starter)
 
 
-@shows("R079")
+@shows("R079", "B122", "B126")
 def test_the_present_job_first_uses_up_its_retirement(tmp_path: Path) -> None:
     starter = FakeStarter()
 
@@ -115,7 +115,7 @@ def test_the_present_job_first_uses_up_its_retirement(tmp_path: Path) -> None:
         assert starter.claim_goes_on == [False]
         await asyncio.sleep(30)
         assert (starter.orders, wish.reply) == ([], None)
-        # Counted from the job's start, and ahead by the vacate time (B122, B126).
+        # Counted from the job's start, and ahead by the vacate time.
         await asyncio.sleep(15)
         assert [type(order) for order in starter.orders] == [words.VacateJob]
         assert wish.reply is not None

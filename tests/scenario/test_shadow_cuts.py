@@ -221,7 +221,7 @@ def test_a_cut_anywhere_in_the_output_is_made_good_by_another_try(tmp_path: Path
 
 
 def test_the_events_of_a_reconnection_are_the_references_to_the_byte(tmp_path: Path) -> None:
-    """Wire reference, Job event log, 022 to 024."""
+    """Wire notes, Job event log, 022 to 024."""
 
     async def script(starter: StarterEnd, _: ClassAd) -> None:
         await starter.register()

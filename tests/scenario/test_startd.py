@@ -18,8 +18,9 @@ from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
 from scenario.slots_stage import ExecutionPoint, FakeStarter, job, play
 
 
+@pytest.mark.shows("A010", "A053", "A087")
 def test_a_job_is_cut_a_slot_and_the_rest_is_offered_again(tmp_path: Path) -> None:
-    # A010, A053, A087; wire reference, REQUEST_CLAIM
+    # Wire notes, REQUEST_CLAIM
     async def scenario(point: ExecutionPoint) -> None:
         first = point.offered()
         reply = await point.claim(job(RequestCpus=3))
@@ -82,8 +83,8 @@ def test_a_claim_id_that_is_not_the_slots_claims_nothing(tmp_path: Path) -> None
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("A012")
 def test_a_released_slot_gives_its_resources_back(tmp_path: Path) -> None:
-    # A012
     async def scenario(point: ExecutionPoint) -> None:
         claim_id = (await point.claim(job(RequestCpus=4))).claimed[0][0]
         await point.tell(Command.RELEASE_CLAIM, claim_id)
@@ -96,8 +97,8 @@ def test_a_released_slot_gives_its_resources_back(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("B001", "B071")
 def test_a_slot_refuses_what_its_start_does_not_want(tmp_path: Path) -> None:
-    # B001, B071
     async def scenario(point: ExecutionPoint) -> None:
         assert not (await point.claim(job(Owner="bob"))).accepted
         assert (await point.claim(job())).accepted
@@ -227,8 +228,9 @@ def test_a_starter_that_asks_again_hears_only_what_is_new(tmp_path: Path) -> Non
     play(tmp_path, scenario, "", starter)
 
 
+@pytest.mark.shows("B138")
 def test_a_starter_hears_when_its_claim_takes_no_further_job(tmp_path: Path) -> None:
-    # B138; the starter tells its shadow with the end of the job.
+    # The starter tells its shadow with the end of the job.
     starter = FakeStarter(stays=True)
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -263,8 +265,8 @@ def test_a_next_job_that_nobody_can_read_costs_its_shadow_the_starter(tmp_path: 
     play(tmp_path, scenario, "", starter)
 
 
+@pytest.mark.shows("A011", "B077", "B078", "B138")
 def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path: Path) -> None:
-    # A011, B077, B078, B138
     starter = FakeStarter()
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -291,8 +293,8 @@ def test_a_claim_runs_one_job_after_another_until_its_worklife_is_over(tmp_path:
     assert [activation.slot_name for activation in starter.activations] == ["slot1_1@here"] * 3
 
 
+@pytest.mark.shows("B141", "B143")
 def test_a_silent_schedd_loses_its_idle_claim_and_a_living_one_keeps_it(tmp_path: Path) -> None:
-    # B141, B143
     async def scenario(point: ExecutionPoint) -> None:
         await point.claim(job())
         await asyncio.sleep(300)
@@ -332,10 +334,10 @@ def test_a_schedd_that_forgot_the_claim_loses_it_at_once(tmp_path: Path) -> None
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("B053", "B131", "B135")
 def test_preempt_vacates_and_a_stubborn_job_is_killed_when_its_time_is_over(
     tmp_path: Path,
 ) -> None:
-    # B053, B131, B135
     starter = FakeStarter(stubborn=True)
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -354,8 +356,8 @@ def test_preempt_vacates_and_a_stubborn_job_is_killed_when_its_time_is_over(
     play(tmp_path, scenario, text, starter)
 
 
+@pytest.mark.shows("B084")
 def test_retirement_lets_a_job_finish(tmp_path: Path) -> None:
-    # B084
     starter = FakeStarter()
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -372,8 +374,8 @@ def test_retirement_lets_a_job_finish(tmp_path: Path) -> None:
     play(tmp_path, scenario, text, starter)
 
 
+@pytest.mark.shows("B080", "B081")
 def test_suspension_by_policy_and_by_command(tmp_path: Path) -> None:
-    # B080, B081
     starter = FakeStarter()
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -424,8 +426,8 @@ async def command(point: ExecutionPoint, number: Command, ad: ClassAd) -> ClassA
     return reply
 
 
+@pytest.mark.shows("C001", "C003", "C006", "C010")
 def test_draining_waits_for_the_jobs_and_is_cancelled(tmp_path: Path) -> None:
-    # C001, C003, C006, C010
     starter = FakeStarter()
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -480,8 +482,8 @@ def test_a_job_that_the_drainer_wants_runs_beside_those_that_retire(tmp_path: Pa
     play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 3600\n", starter)
 
 
+@pytest.mark.shows("C005", "C007")
 def test_draining_resumes_by_itself_when_asked_to(tmp_path: Path) -> None:
-    # C005, C007
     async def scenario(point: ExecutionPoint) -> None:
         ad = ClassAd({"HowFast": 10, "ResumeOnCompletion": 1})
         assert (await command(point, Command.DRAIN_JOBS, ad)).boolean("Result") is True
@@ -491,8 +493,8 @@ def test_draining_resumes_by_itself_when_asked_to(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("C011")
 def test_a_drain_whose_check_fails_is_refused(tmp_path: Path) -> None:
-    # C011
     async def scenario(point: ExecutionPoint) -> None:
         ad = ClassAd({"HowFast": 0})
         ad.insert_text("CheckExpr", "Cpus > 100")
@@ -502,8 +504,8 @@ def test_a_drain_whose_check_fails_is_refused(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.shows("B121")
 def test_a_fast_shutdown_kills_and_a_peaceful_one_waits(tmp_path: Path) -> None:
-    # B121
     starter = FakeStarter()
 
     async def scenario(point: ExecutionPoint) -> None:
@@ -519,8 +521,8 @@ def test_a_fast_shutdown_kills_and_a_peaceful_one_waits(tmp_path: Path) -> None:
     play(tmp_path, scenario, "MAXJOBRETIREMENTTIME = 60\n", starter)
 
 
+@pytest.mark.shows("B068", "B069", "B111")
 def test_a_static_slot_benchmarks_once_and_then_takes_jobs(tmp_path: Path) -> None:
-    # B068, B069, B111
     async def scenario(point: ExecutionPoint) -> None:
         await asyncio.sleep(1)
         edges = [step.edge for step in point.service.machine.slots["slot1@here"].slot.past]
@@ -533,8 +535,8 @@ def test_a_static_slot_benchmarks_once_and_then_takes_jobs(tmp_path: Path) -> No
     play(tmp_path, scenario, "NUM_SLOTS = 2\nRUNBENCHMARKS = LastBenchmark == 0\n")
 
 
+@pytest.mark.shows("B016", "B101")
 def test_is_owner_keeps_a_slot_from_service(tmp_path: Path) -> None:
-    # B016, B101
     async def scenario(point: ExecutionPoint) -> None:
         assert point.phase("slot1") is Phase.OWNER_IDLE
         assert not (await point.claim(job())).accepted

@@ -1,7 +1,7 @@
 """The numbers that users, peers and files see, each with a sentence.
 
 Tables only: which code applies is decided where it happens (`policy/`, the daemons). The numbers
-are the wire's (daemon protocols §0, §2.3, §5.2, §7.3) and never change.
+are the wire's (wire notes, Numbers and names) and never change.
 """
 
 from __future__ import annotations

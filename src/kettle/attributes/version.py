@@ -1,7 +1,7 @@
 """What Kettle calls itself to peers and users.
 
 Peers choose features by the version number, so it is the one whose behaviour is reproduced
-(daemon protocols, target); the build id says that it is Kettle.
+(wire notes, Versions); the build id says that it is Kettle.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Partial evaluation: an expression with everything an ad knows filled in.
 
 What has a value becomes that value; what needs names from elsewhere stays, with the constants of
-sums, products and logic gathered on the left. Source: flatten.json.
+sums, products and logic gathered on the left. Source: vectors/classad/flatten.json.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What one expression or ad looks like in old and new syntax is decided in `unparse.py`; here is
 what lies around it, and the two foreign forms. Ads of tools are sorted by name (`sort=True`),
-those of the library by length of name. Source: forms_out.json, forms_in.json, ads_stream.json.
+those of the library by length of name. Source: vectors/classad, forms_out, forms_in, ads_stream.
 """
 
 from __future__ import annotations

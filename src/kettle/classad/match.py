@@ -12,7 +12,7 @@ def matches(ad: ClassAd, other: ClassAd, context: Context | None = None) -> bool
     """Return whether `other`'s Requirements, with `ad` as TARGET, are true.
 
     An ad without Requirements wants nobody. Numbers and spans of time count as booleans.
-    Source: match.json.
+    Source: vectors/classad/match.json.
     """
     value = other.evaluate("Requirements", ad, context)
     if isinstance(value, RelativeTime):

@@ -479,7 +479,8 @@ def _plain_literal(text: str) -> Expr | None:
 def parse_old_value(text: str, *, strict: bool = False) -> Expr:
     """Return the tree of an attribute's value in old syntax: its longest prefix that makes sense.
 
-    Raises ClassAdSyntaxError where nothing at the start makes sense. Source: ads_old.json.
+    Raises ClassAdSyntaxError where nothing at the start makes sense.
+    Source: vectors/classad/ads_old.json.
     """
     if not strict:
         known = _old_prefix_cache.get(text) or _plain_literal(text)

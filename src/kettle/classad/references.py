@@ -30,7 +30,7 @@ def find_references(expr: Expr, ad: ClassAd | None) -> tuple[set[str], set[str]]
     """Return the names of `ad`'s attributes it uses, and those it needs from outside.
 
     Names are spelled as where they were met first; `TARGET.x` keeps its scope, `MY.x` loses it.
-    Source: references.json.
+    Source: vectors/classad/references.json.
     """
     search = _Search(ad if ad is not None else ClassAd())
     search.walk(expr, search.top)

@@ -1,6 +1,6 @@
 """Priorities and usage, from a tool: what the negotiator answers and what it can be told.
 
-One function a command; the sums are `matchmaking`'s, the tables the tools'. Source: wire reference,
+One function a command; the sums are `matchmaking`'s, the tables the tools'. Source: wire notes,
 Accounting commands.
 """
 

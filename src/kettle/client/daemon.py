@@ -1,7 +1,7 @@
 """Commands that every daemon answers, from a tool: ping, configuration, logs, tokens, shut down.
 
 One function a command. Which daemon is meant is decided by `client.pool`; what is printed by the
-tools. Source: wire reference, DaemonCore generic commands.
+tools. Source: wire notes, DaemonCore generic commands.
 """
 
 from __future__ import annotations

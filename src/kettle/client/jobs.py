@@ -1,7 +1,7 @@
 """Questions about jobs, and actions on them, at a schedd.
 
 One function a command of the schedd: query, history, act. Choosing the jobs and showing the
-answers is the tools'. Source: wire reference, Schedd commands.
+answers is the tools'. Source: wire notes, Schedd commands.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Finding daemons: by configuration, by address file, by asking the collector.
 
 A tool says what kind of daemon it wants and perhaps its name and pool; it gets an address and the
-name to show. Source: wire reference, Queries (locating a daemon by name).
+name to show. Source: wire notes, Queries (locating a daemon by name).
 """
 
 from __future__ import annotations

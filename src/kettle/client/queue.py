@@ -3,7 +3,7 @@
 A `Queue` is one connection with one transaction. Attributes of a submission are sent without
 waiting for answers (SetAttribute2 with NO_ACK); whatever went wrong with one of them, the commit
 says. Jobs are described by ads; where those come from is `kettle.submit`'s. Source: wire
-reference, Schedd queue management.
+notes, Schedd queue management.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Queue:
         cluster = self.new_cluster()
         count = answered = 0
         while (own := procs(cluster, count)) is not None:
-            # Proc numbers are consecutive (wire reference, Queue management), so the answer, which
+            # Proc numbers are consecutive (wire notes, Queue management), so the answer, which
             # is checked later, is known.
             self._stream.post(qmgmt.NewProc(cluster))
             if count == 0:

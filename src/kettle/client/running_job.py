@@ -1,7 +1,7 @@
 """A running job from outside: where its starter is, what its files hold, a shell beside it.
 
 The schedd says where the starter of a job is and gives a session with it; that session is then used
-for STARTER_PEEK and START_SSHD. Source: wire reference, GET_JOB_CONNECT_INFO (S001–S003).
+for STARTER_PEEK and START_SSHD. Source: wire notes, GET_JOB_CONNECT_INFO (S001–S003).
 """
 
 from __future__ import annotations

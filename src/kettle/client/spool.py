@@ -1,7 +1,7 @@
 """Files of spooled jobs, to and from a schedd: `condor_submit -spool`, `condor_transfer_data`.
 
 Which files a job takes along and where its output belongs is decided in `transfer.plan`; this
-connects, and runs the transfer once for each job. Source: wire reference, SPOOL_JOB_FILES.
+connects, and runs the transfer once for each job. Source: wire notes, SPOOL_JOB_FILES.
 """
 
 from __future__ import annotations

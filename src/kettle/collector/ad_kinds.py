@@ -17,7 +17,7 @@ AdKey = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class AdKind:
-    """One table of the collector (wire reference, ad types, tables and keys)."""
+    """One table of the collector (wire notes, ad types, tables and keys)."""
 
     # What the ad says in MyType, and a query in TargetType.
     my_type: str

@@ -1,6 +1,6 @@
 """What a query asks of the collector's tables, and which ads answer it.
 
-`parse_query` reads the query ad (wire reference, queries); `answer` yields the ads with the names
+`parse_query` reads the query ad (wire notes, queries); `answer` yields the ads with the names
 to send of each. The bytes are `commands.py`'s business.
 """
 

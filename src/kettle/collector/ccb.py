@@ -5,7 +5,7 @@ broker, the daemon is told where to connect to, and reports how that went. `Brok
 cookies and answers; connections are opaque handles here, the sockets are `services/broker.py`'s.
 The listening side lives in the runtime.
 
-Format and sequence: wire reference, CCB (reversed connections).
+Format and sequence: wire notes, CCB (reversed connections).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class LineReader:
             line = self._lines[self._next].strip()
             self._next += 1
             if line.startswith("#"):
-                # Compat: a comment inside a continued value is skipped, as the seed says; the
+                # Compat: a comment inside a continued value is skipped, as the manual says; the
                 # reference ends the value there unless the comment itself ends in a backslash
                 # (test_a_comment_inside_a_continued_value_is_skipped).
                 continue

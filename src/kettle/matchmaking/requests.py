@@ -2,7 +2,7 @@
 
 Both ends: `list_requests` and `build_request` make the ads a schedd sends, `Request` is what a
 negotiator has read of one. Ids of groups come from `autoclusters.py`; the dialog that carries
-the ads is in the wire reference, NEGOTIATE.
+the ads is in the wire notes, NEGOTIATE.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure: the lists of the configuration, and one table that both roads into a job's ad ask: queue
 management (`schedd/queue/attribute_rules.py`, where a super user is allowed more) and a running
-job's own `set_job_attr` (`shadow/job_updates.py`). Source: wire reference, Attribute protection
+job's own `set_job_attr` (`shadow/job_updates.py`). Source: wire notes, Attribute protection
 rules.
 """
 

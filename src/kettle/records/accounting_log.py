@@ -4,7 +4,7 @@ The records are those of `queue_log`; what is particular are the keys and the ty
 key texts and the table a log is replayed into. What usage is charged and how priorities decay is
 the matchmaking room's fair share.
 
-Format: wire reference, on-disk formats, ClassAd logs (R072).
+Format: wire notes, on-disk formats, ClassAd logs (R072).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Events 035-047: clusters and late materialization, file transfer, reuse of files.
 
-Formats: wire reference §7.3.
+Formats: wire notes, Job event log.
 """
 
 from __future__ import annotations

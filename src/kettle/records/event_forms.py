@@ -1,8 +1,8 @@
 """Events as ClassAds, and as the XML and JSON that are made of those.
 
 The ClassAd form travels from starter to shadow (ulog calls), stands in event 028, and is what the
-XML and JSON logs print. Attribute names: each event class's `ATTRIBUTES`. Source: wire reference
-§7.3, recorded logs of a real pool.
+XML and JSON logs print. Attribute names: each event class's `ATTRIBUTES`. Source: wire notes,
+Job event log, recorded logs of a real pool.
 """
 
 from __future__ import annotations

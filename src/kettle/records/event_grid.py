@@ -1,7 +1,7 @@
 """Events 017-034: connections to execution points, grid systems, job attributes.
 
 Most are a sentence and a few lines with fixed beginnings, so `Prefixed` reads and writes them
-from a table. Formats: wire reference §7.3; 017-020 are old and only ever read or routed.
+from a table. Formats: wire notes, Job event log; 017-020 are old and only ever read or routed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Events 000-016: one dataclass each, bytes as the reference's.
 
 Order is that of the numbers; the others are in `event_grid.py` (017-034) and `event_cluster.py`.
-Formats: wire reference §7.3, R083, R084; recorded logs of a real pool are the test data.
+Formats: wire notes, Job event log, R083, R084; recorded logs of a real pool are the test data.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure text: numbers in, lines out, and back. Which numbers belong into a job's table is decided by
 `kettle.shadow`; the attributes of the table (`Cpus`, `RequestCpus`, `CpusUsage`, `AssignedGPUs`,
-...) are the same in an event's ClassAd form. Format: wire reference §7.3.
+...) are the same in an event's ClassAd form. Format: wire notes, Job event log.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Text and arithmetic only: how a record looks, how to read a file from its end, a
 rotation renames and deletes. The schedd writes, `condor_history` and the history query read; both
 bring the bytes.
 
-Format: wire reference, history files (R070).
+Format: wire notes, history files (R070).
 """
 
 from __future__ import annotations

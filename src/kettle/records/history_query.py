@@ -1,7 +1,7 @@
 """QUERY_SCHEDD_HISTORY, GET_HISTORY: which finished jobs are shown, and in which messages.
 
 Pure: a query ad and records from the files become ads. `runtime/storage/record_files.py` brings the
-records and sends. Source: wire reference, QUERY_SCHEDD_HISTORY (R070).
+records and sends. Source: wire notes, QUERY_SCHEDD_HISTORY (R070).
 """
 
 from __future__ import annotations

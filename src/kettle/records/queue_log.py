@@ -6,7 +6,7 @@ and what a compacted log contains. Not decided here: when a record is written or
 queue and the accountant do). The negotiator's accounting log has the same records, see
 `accounting_log`.
 
-Format: wire reference, on-disk formats, `job_queue.log` (R081).
+Format: wire notes, on-disk formats, `job_queue.log` (R081).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Files of tokens, signing keys, the pool password, certificates: where they lie is said by the
 configuration, and one that others could have written or read is passed over in silence, as the
 reference does. What is proven with them is `wire.security.methods`'. No asyncio here: tools use
-this module as well as daemons. Source: wire reference, FS, TOKEN, PASSWORD, SSL.
+this module as well as daemons. Source: wire notes, FS, TOKEN, PASSWORD, SSL.
 """
 
 from __future__ import annotations

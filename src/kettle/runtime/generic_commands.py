@@ -1,7 +1,7 @@
 """The commands that every daemon answers: reconfigure, stop, configuration values, logs, clock.
 
 What a command does to the daemon is asked of `DaemonControl`; tokens are in `token_requests.py`,
-log files in `log_fetching.py`. Source: wire reference, DaemonCore generic commands.
+log files in `log_fetching.py`. Source: wire notes, DaemonCore generic commands.
 """
 
 from __future__ import annotations

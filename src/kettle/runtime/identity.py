@@ -1,7 +1,7 @@
 """Who a daemon is: subsystem, names, start, version. The attributes that every daemon's ad has.
 
 Facts only; the address comes from the network and the clock from the runtime when the
-attributes are made. The peers' view: wire reference, Updates ("Sender adds").
+attributes are made. The peers' view: wire notes, Updates ("Sender adds").
 """
 
 from __future__ import annotations

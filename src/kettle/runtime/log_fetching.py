@@ -1,6 +1,6 @@
 """Log and history files, read and purged from afar (condor_fetchlog).
 
-Only files that the configuration names can be read. Source: wire reference, DC_FETCH_LOG and the
+Only files that the configuration names can be read. Source: wire notes, DC_FETCH_LOG and the
 file primitive.
 """
 

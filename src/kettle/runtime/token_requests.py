@@ -2,7 +2,7 @@
 
 `TokenBook` decides (who may approve what, how long a request waits); `TokenCommands` are the
 handlers. Keys are read by `credentials.py`, tokens made by `wire.security.tokens`. Source: wire
-reference, DC_GET_SESSION_TOKEN to DC_AUTO_APPROVE_TOKEN_REQUEST.
+notes, DC_GET_SESSION_TOKEN to DC_AUTO_APPROVE_TOKEN_REQUEST.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The ads a schedd publishes: its own, and one for each submitter with jobs.
 
 Pure: counts in, attributes out, under HTCondor's names. When they are sent is `services.ads`'
-business. Source: wire reference, what the schedd must publish.
+business. Source: wire notes, what the schedd must publish.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure: which may start now, what a start and an end change, and what becomes of the job. The
 processes are `services.beside`'s (scheduler) and `services.local`'s (local, under a starter).
-Source: seed rows S007, S008.
+Source: S007, S008.
 """
 
 from __future__ import annotations

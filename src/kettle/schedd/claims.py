@@ -2,7 +2,7 @@
 
 One table for one claim, and the book of all claims. The startd's half is
 `kettle.startd.claim_machine`. Requests, shadows and releases are effects that the shell performs;
-which job a claim runs next is the scheduler's choice. Source: wire reference, Claims; seed 003
+which job a claim runs next is the scheduler's choice. Source: wire notes, Claims; execution points
 Claimed State and Leases (R080).
 """
 

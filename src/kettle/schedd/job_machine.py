@@ -3,7 +3,7 @@
 `step` takes what happened and gives the attributes that change with it. Whoever makes something
 happen (a request, a shadow's report, a policy) turns it into an event here; nobody else writes
 JobStatus. Writing the attributes to the queue and telling the event log are the caller's effects.
-Sources: wire reference, ACT_ON_JOBS state rules and the queue log of a real schedd (R064, R067).
+Sources: wire notes, ACT_ON_JOBS state rules and the queue log of a real schedd (R064, R067).
 """
 
 # ruff: noqa: E501 - the table's rows are read across

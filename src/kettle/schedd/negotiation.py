@@ -1,7 +1,7 @@
 """The schedd's half of NEGOTIATE: what it asks for, and what it does with each answer.
 
 A dialog for one round of one submitter; the connection stays open for the next round. Which jobs
-wait is `idle_jobs`', what a match leads to the scheduler's. Source: wire reference, NEGOTIATE
+wait is `idle_jobs`', what a match leads to the scheduler's. Source: wire notes, NEGOTIATE
 (R079, R092).
 """
 

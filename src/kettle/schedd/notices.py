@@ -1,6 +1,6 @@
 """Mail about a job: to whom, when, and what it says.
 
-Pure; the mailer is run by the service. Source: seed row R062 (JobNotification Never, Always,
+Pure; the mailer is run by the service. Source: R062 (JobNotification Never, Always,
 Complete, Error).
 """
 

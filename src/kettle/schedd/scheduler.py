@@ -5,7 +5,7 @@ claim gets a job, a shadow's exit becomes the job's next status and the claim's 
 performed here: everything outside the process goes through `Hands`, which the service implements
 with the runtime and tests with lists. Each decision is made by the room it belongs to
 (`job_machine`, `claims`, `job_policy`, `departures`).
-Sources: wire reference, Negotiation and Claims; R059, R067, R080-R082.
+Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 """
 
 from __future__ import annotations

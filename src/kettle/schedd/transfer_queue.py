@@ -2,7 +2,7 @@
 
 Pure. A shadow that has much to move asks; so many inputs (MAX_CONCURRENT_UPLOADS) and so many
 outputs (MAX_CONCURRENT_DOWNLOADS) travel at a time. Of those that wait, the user with the fewest
-under way comes first, then the one who asked first. Source: wire reference, Transfer queue
+under way comes first, then the one who asked first. Source: wire notes, Transfer queue
 manager, and the manual's transfer queue.
 """
 

@@ -1,7 +1,7 @@
 """How a run is judged once it is over: the exit reason, the last events, the queue's attributes.
 
 Pure. In goes what the starter reported (or that it did not), what was asked of the job, and what
-became of its files; out comes an `Ending`. Rules: exit reasons of wire reference §5.2 and what a
+became of its files; out comes an `Ending`. Rules: wire notes, Life of a vanilla job, and what a
 real pool's logs show: an ended job gets event 005, one sent back by its own expression 004 with
 its exit, a held one 012 (after 004 if it was taken off its machine by somebody else than its
 policy).

@@ -1,8 +1,8 @@
 """What a starter's reports change in the job's ad in the queue.
 
 Pure: an ad in, attributes as texts out. The starter is not trusted with the whole ad: only what it
-measures, what it was given, and what the job itself may set come through. Sources: wire reference
-§5.2 (register_job_info, job_exit), recorded histories of a real pool.
+measures, what it was given, and what the job itself may set come through. Sources: wire notes,
+Life of a vanilla job (register_job_info, job_exit), recorded histories of a real pool.
 """
 
 from __future__ import annotations

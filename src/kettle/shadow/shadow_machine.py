@@ -3,8 +3,8 @@
 Decides what happens next; sockets, timers and logs are `services/shadow.py`'s, and how the run is
 to be judged once it is over `endings.py`'s. What others say comes when it comes: where the
 table has no row for it, it is late news and changes nothing, such as a vacate request for a job
-whose end is known. What the shadow finds out itself has a row, or is a bug. Sources: wire reference
-§5, seed 004, R082.
+whose end is known. What the shadow finds out itself has a row, or is a bug. Sources: wire notes,
+Remote system calls, starter exit notes, R082.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A connection that begins with SHARED_PORT_CONNECT goes to the daemon it names; one for `self` is
 answered here; any other goes, untouched, to SHARED_PORT_DEFAULT_ID (the collector). An id that
 nobody has costs the connection, and nothing is said. How a connection is handed over is
-`kettle.runtime.sockets.shared_port`'s. Source: wire reference, Shared-port forwarding.
+`kettle.runtime.sockets.shared_port`'s. Source: wire notes, Shared-port forwarding.
 """
 
 from __future__ import annotations

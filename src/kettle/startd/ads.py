@@ -310,7 +310,7 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
         ad.insert_text("Start", start if takes else "false")
     else:
         ad.insert_text("Start", expression_text(config, record, "START", "true"))
-    # A slot that cannot take a job pretends that its Requirements are false (B002, B113, B128).
+    # A slot that cannot take a job pretends that its Requirements are false.
     ad.insert_text("Requirements", "Start && WithinResourceLimits" if offered else "false")
     ad.insert_text("Rank", expression_text(config, record, "RANK", "0.0"))
     ad.insert_text("SlotWeight", expression_text(config, record, "SLOT_WEIGHT", "Cpus"))
@@ -399,7 +399,7 @@ def _retirement_remaining(ad: ClassAd, record: SlotRecord, now: float) -> int:
 def _fill_rollup(
     ad: ClassAd, record: SlotRecord, machine: Machine, config: Config, now: float
 ) -> None:
-    """Say of every child what pslot preemption and tools want to know (A069)."""
+    """Say of every child what pslot preemption and tools want to know."""
     children = machine.children(record)
     grants = [_child_retirement(child, config, now) for child in children]
     ad["ChildName"] = [c.name for c in children]

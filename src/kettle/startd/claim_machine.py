@@ -2,7 +2,7 @@
 
 A claim is a schedd's right to one slot. Here is decided whether it may be activated, whether it
 may run another job afterwards, when its schedd has to be asked for a sign of life, and when the
-lease is over (seed 003, Claimed State and Leases; wire reference, Leases). The slot's state is
+lease is over (manual, Claimed State and Leases; wire notes, Leases). The slot's state is
 `slot_machine.py`; sending and waiting is `services/claims.py`.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kettle.attributes.codes import VacateReasonCode
 from kettle.errors import ImpossibleTransition
 
-# An alive interval below this would be mostly talk (seed 003, Claimed State and Leases).
+# An alive interval below this would be mostly talk (manual, Claimed State and Leases).
 LOWEST_ALIVE_INTERVAL_SECONDS = 10
 # The startd asks this often within one lease, so that two lost answers do no harm.
 ALIVES_PER_LEASE = 3

@@ -125,7 +125,7 @@ class Counters:
 
 @dataclass
 class Drain:
-    """A drain in progress (wire reference, Draining)."""
+    """A drain in progress (wire notes, Draining)."""
 
     request_id: str
     how_fast: int

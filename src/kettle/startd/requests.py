@@ -1,7 +1,7 @@
 """What a claim request asks for, and whether a slot can give it.
 
 Choices about one request: sizes of the dynamic slot, match in both directions, rank. The
-conversation is `services/claims.py`; the arithmetic `slots.py` (wire reference, REQUEST_CLAIM).
+conversation is `services/claims.py`; the arithmetic `slots.py` (wire notes, REQUEST_CLAIM).
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def accepts(slot: ClassAd, job: ClassAd) -> bool:
 
 
 def rank_of(slot: ClassAd, job: ClassAd) -> float:
-    """Return how much the slot likes the job: booleans count, anything odd is 0 (B009, B014)."""
+    """Return how much the slot likes the job: booleans count, anything odd is 0."""
     value = slot.evaluate("Rank", job)
     return float(value) if isinstance(value, (bool, int, float)) else 0.0
 

@@ -1,7 +1,7 @@
 """How long a slot may still run its job once somebody wants the slot back.
 
 Arithmetic only. How much time is left is decided here; that it has run out is an event which
-`service.py` delivers to `slot_machine.py` (seed 003, Expression Summary, MAXJOBRETIREMENTTIME
+`service.py` delivers to `slot_machine.py` (manual, Expression Summary, MAXJOBRETIREMENTTIME
 and MachineMaxVacateTime).
 """
 

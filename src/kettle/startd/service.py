@@ -104,7 +104,7 @@ class StartdService:
         ]
 
     async def reconfigure(self, _config: Config) -> None:
-        """Take over expressions and attributes; the slots stay as they are (A016, A047)."""
+        """Take over expressions and attributes; the slots stay as they are (A016)."""
         self.starters.generation += 1
         self._tasks.append(tasks.spawn(self._learn_url_methods(), "URL plug-ins"))
         self._make_base()

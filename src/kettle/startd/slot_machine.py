@@ -1,6 +1,6 @@
 """Which state and activity a slot is in, and what each event does to it.
 
-The table is the manual's diagram (seed 003, State and Activity Transitions): every row carries
+The table is the manual's diagram (manual, State and Activity Transitions): every row carries
 the edge number of the text, and each change of state its letter. When an expression becomes
 true is decided in `slot_policy.py`; what a claim is allowed is decided in `claim_machine.py`;
 `service.py` delivers the events and performs the effects.
@@ -67,7 +67,7 @@ from kettle.startd.slot_events import (
 
 
 class Phase(Enum):
-    """The fifteen legal pairs of State and Activity; no other can be written down (B038)."""
+    """The fifteen legal pairs of State and Activity; no other can be written down."""
 
     OWNER_IDLE = ("Owner", "Idle")
     UNCLAIMED_IDLE = ("Unclaimed", "Idle")

@@ -2,7 +2,7 @@
 
 `read_verdict` evaluates the expressions of one slot; `decide_event` turns a verdict and the
 timers into the one event that is due in the slot's phase, or none. The table that acts on the
-event is `slot_machine.py` (seed 003, State and Activity Transitions, Expression Summary).
+event is `slot_machine.py` (manual, State and Activity Transitions, Expression Summary).
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _claimed_idle(_slot: Slot, verdict: Verdict, _timers: Timers) -> Event | Non
 
 
 def _busy(_slot: Slot, verdict: Verdict, _timers: Timers) -> Event | None:
-    # While WANT_SUSPEND is true PREEMPT is not looked at (B120).
+    # While WANT_SUSPEND is true PREEMPT is not looked at.
     if verdict.want_suspend:
         return SuspendBecameTrue() if verdict.suspend else None
     return PreemptBecameTrue() if verdict.preempt else None

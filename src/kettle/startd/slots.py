@@ -1,6 +1,6 @@
 """How a machine is divided into slots, and how dynamic slots are cut out of partitionable ones.
 
-Arithmetic only: shares of types (seed 003, Dividing System Resources), rounding of requests
+Arithmetic only: shares of types (manual, Dividing System Resources), rounding of requests
 (MODIFY_REQUEST_EXPR_*), carving and giving back. What a slot *does* is `slot_machine.py`;
 what the machine *has* is gathered by `services/facts.py`.
 """
@@ -297,7 +297,7 @@ class Pool:
         return replace(self, free=self.free.give_back(back), children=children)
 
     def resize(self, name: str, total: float) -> Pool:
-        """Follow a change of a total that moves by itself, such as Disk (A029)."""
+        """Follow a change of a total that moves by itself, such as Disk."""
         used = sum(child.amount(name) for child in self.children.values())
         amounts = {**self.free.amounts, name: max(0, whole(total - used))}
         totals = {**self.total.amounts, name: max(whole(total), whole(used))}

@@ -1,4 +1,4 @@
-"""When a job with a deferral time begins (seed 001, Job deferral).
+"""When a job with a deferral time begins (manual, Job deferral).
 
 Arithmetic only; `service.py` waits. Looked at once the input files are there, by this machine's
 clock.

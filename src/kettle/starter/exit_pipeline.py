@@ -1,6 +1,7 @@
 """What happens when a job exits, step by step, and what is left to do after a failure.
 
-Two stages (seed 004): reaping, then cleanup, which begins when no active process is left. Every
+Two stages (starter exit notes): reaping, then cleanup, which begins when no active process is
+left. Every
 wake-up runs the list from its start; a finished step is remembered and is not done again, a
 failed one stops the pass. Performing the steps is `service.py`.
 """
@@ -66,7 +67,7 @@ Perform = Callable[[ExitStep], Awaitable[bool]]
 
 
 class ExitPipeline:
-    """The cleanup stage of one job: steps in order, each done exactly once (M028-M030)."""
+    """The cleanup stage of one job: steps in order, each done exactly once (M028)."""
 
     def __init__(self, controller: Controller) -> None:
         self.steps = STEPS[controller]
@@ -108,7 +109,7 @@ class UserProcess:
 
 @dataclass(frozen=True)
 class ProcessList:
-    """The active and the reaped processes of a starter (M002-M007)."""
+    """The active and the reaped processes of a starter (M003, M004, M005, M006, M007)."""
 
     active: tuple[UserProcess, ...] = ()
     reaped: tuple[UserProcess, ...] = ()

@@ -205,7 +205,7 @@ def plan_launch(
 
 
 def java_command(slot: ClassAd, sandbox: Sandbox, arguments: list[str]) -> tuple[str, ...]:
-    """Return the command line of a java universe job (S005)."""
+    """Return the command line of a java universe job."""
     java = slot.string("JavaPath") or "java"
     return (java, "-classpath", sandbox.scratch, *arguments)
 
@@ -276,7 +276,7 @@ def plan_output(
     """Return where the job writes to.
 
     With file transfer the special name is used only if the stream attribute is there and false
-    (wire reference, Names and lists).
+    (wire notes, Names and lists).
     """
     name = job.string(attribute) or "/dev/null"
     stream = job.boolean(stream_attribute)

@@ -2,8 +2,8 @@
 
 Pure. The kernel holds the memory limit where there are control groups
 (`runtime/process/cgroups.py`), and says so by killing; elsewhere, and for the disk,
-`services/watch.py` looks from time to time. Rules and names: seed 003, Limiting Resource Usage
-Using Cgroups (E022-E032).
+`services/watch.py` looks from time to time. Rules and names: manual, Limiting Resource Usage
+Using Cgroups (E022, E025, E028, E029).
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def judge_oom_kill(peak: int, limit: int | None, *, always_hold: bool) -> Excess
     """Judge a kill by the kernel; sizes in bytes.
 
     A job that was below its limit was killed because the machine has no memory left: it may run
-    better elsewhere, unless it is to be held all the same (E023).
+    better elsewhere, unless it is to be held all the same.
     """
     if limit is None:
         return Excess("Job has encountered an out-of-memory event.", subcode=OUT_OF_MEMORY)

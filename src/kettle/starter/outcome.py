@@ -1,7 +1,7 @@
 """How a job's end is told: exit reasons, exit attributes, errors that hold or requeue it.
 
 Pure: from the wait status and what was asked of the starter to the words of the shadow protocol
-(wire reference, Life of a vanilla job; Errors, holds).
+(wire notes, Life of a vanilla job; Errors, holds).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which parts of which files somebody who looks at a running job gets to see (condor_tail).
 
-Choices only: `services/commands.py` opens and sends. (Wire reference, file primitive; the request
+Choices only: `services/commands.py` opens and sends. (Wire notes, file primitive; the request
 names standard output, standard error and files, each with the offset seen so far.)
 """
 

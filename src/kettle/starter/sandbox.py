@@ -1,6 +1,6 @@
 """Where a job's files are: the directories and special files of one sandbox.
 
-Names only (wire reference, Job sandbox); `services/sandbox.py` makes and removes them.
+Names only (wire notes, Job sandbox); `services/sandbox.py` makes and removes them.
 """
 
 from __future__ import annotations

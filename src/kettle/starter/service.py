@@ -1,6 +1,6 @@
 """A starter at work: one job from its activation to the removal of its sandbox.
 
-The order of calls is the wire reference's "Life of a vanilla job". Its programs are
+The order of calls is that of the wire notes, Life of a vanilla job. Its programs are
 `services/programs.py`, what is reported `services/reports.py`, the end `services/ending.py`; what
 is the same for all jobs of a claim `place.py`. Its startd speaks to it through
 `services/control.py`.
@@ -276,7 +276,7 @@ class Starter:
             await self.call(lambda: syscalls.must(calls.BeginExecution()))
 
     async def _await_deferral_time(self) -> None:
-        """Wait until the job may begin; an order to leave ends the wait (N008-N010)."""
+        """Wait until the job may begin; an order to leave ends the wait."""
         seconds = seconds_to_wait(self.job, self.world.clock.now())
         if seconds > 0:
             self.log(f"the job waits {seconds:.0f} seconds for its deferral time")
@@ -431,7 +431,7 @@ class Starter:
         self.leave(vacate, graceful=False, seconds=0)
 
     def suspend(self) -> None:
-        """Freeze the job and tell the shadow; one that waits is frozen as it begins (N009)."""
+        """Freeze the job and tell the shadow; one that waits is frozen as it begins."""
         if not self.job_started:
             self._suspend_at_start = True
             return

@@ -1,6 +1,6 @@
 """The starter's calls to its shadow, as dialogs over the syscall socket.
 
-One call at a time: number and arguments, then the reply (wire reference, Shadow and starter).
+One call at a time: number and arguments, then the reply (wire notes, Shadow and starter).
 What the answers mean for the job is decided by the callers; the table of calls is
 `wire.messages.syscalls`.
 """

@@ -2,7 +2,7 @@
 
 Lines whose values are the same for every job are already in the cluster's ad and are left out;
 in the others everything that does not change is replaced. How a schedd makes jobs of it is
-`materialize.py`. Source: wire reference, Late materialization.
+`materialize.py`. Source: wire notes, Late materialization.
 """
 
 from __future__ import annotations

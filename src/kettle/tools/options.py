@@ -4,8 +4,7 @@ One dash: the rest may be any beginning of the option's name that is long enough
 (each row says how long). Two dashes: the whole name and nothing else. After a colon come
 qualifiers (`-af:jr`, `-echo:UTC`) for the rows that take them. Rows are tried in order, as the
 reference does, so a short beginning belongs to the first row that admits it. Anything else that
-starts with a dash is an error, which names the nearest option. Source: drop-in reference, list
-item 2; checked against the real tools.
+starts with a dash is an error, which names the nearest option. Checked against the real tools.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Pure: names and texts. The starter puts a checkpoint's files under
 `DESTINATION/GLOBAL_JOB_ID/NUMBER/NAME` and sends only the manifest to the access point, where it
 waits in the job's spool; before the job's next run the newest whole manifest says what the starter
 has to fetch again. A manifest has a line `SHA256 *NAME` for each file and a last one for itself.
-Source: wire reference, Names and lists.
+Source: wire notes, Names and lists.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The terms of one side of a transfer, and the leave that both give before the first file.
 
 Each side may have a queue of its own (`Terms.await_turn`) and a limit of bytes. While its turn has
-not come a side says so, and for how long it may go on. Source: wire reference, Go-ahead.
+not come a side says so, and for how long it may go on. Source: wire notes, Go-ahead.
 """
 
 from __future__ import annotations

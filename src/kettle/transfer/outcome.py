@@ -1,7 +1,7 @@
 """What a transfer did, or why it did not work, and the acks that tell the other side.
 
 Nouns and small rules; who sends what when is `sending.py`'s and `receiving.py`'s. Source: wire
-reference, File transfer, End.
+notes, File transfer, End.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class Troubles:
 
 
 def ack_ad(failure: Failure | None, stats: ClassAd) -> ClassAd:
-    """Return the final ack of one side (§6.2 End)."""
+    """Return the final ack of one side."""
     ad = ClassAd()
     if failure is None:
         ad["Result"] = int(AckResult.SUCCESS)

@@ -3,7 +3,7 @@
 Choices only: job ads and looks at the file system in, lists of items out. Sending is
 `sending.py`; the attributes come from submit (`transfer_input_files` is TransferInput, and so
 on). The execution side's output choice is here too, so that both ends of one rule are read
-together. Rules: wire reference §6.4, R056-R058.
+together. Rules: wire notes, Names and lists, R056-R058.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def plugin_programs(text: str | None) -> list[str]:
 def check_name(name: str, *, code: int) -> str:
     """Return `name` without a needless `./`; it has to stay inside the receiving directory.
 
-    Raises RefusedError with the hold code for absolute names and names with `..` (§6.4).
+    Raises RefusedError with the hold code for absolute names and names with `..`.
     """
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or "\0" in name or ".." in parts or not parts:
@@ -203,7 +203,7 @@ def executable_name(job: ClassAd) -> str:
 
 
 def spool_directory(spool: str, cluster: int, proc: int) -> str:
-    """Return where a job's spooled files are: `SPOOL/C/P/clusterC.procP.subproc0` (§2.4)."""
+    """Return where a job's spooled files are: `SPOOL/C/P/clusterC.procP.subproc0`."""
     name = f"cluster{cluster}.proc{proc}.subproc0"
     return posixpath.join(spool, str(cluster % 10_000), str(proc % 10_000), name)
 
@@ -430,7 +430,7 @@ class Landing:
 
 
 def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Landing:
-    """Return where the access point puts a job's output (§6.4).
+    """Return where the access point puts a job's output (wire notes, Names and lists).
 
     With `spooled` everything stays in the spool directory under its sandbox name, and the user's
     own names are used when it is fetched (`condor_transfer_data`).

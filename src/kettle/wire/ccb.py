@@ -1,7 +1,7 @@
 """The connection broker: daemons that cannot be reached register, clients have them call back.
 
 Dialogs without I/O: a listener's and a client's side. The broker's own books are
-`kettle.collector.ccb`; sockets and identities are the shells'. Source: wire reference, CCB.
+`kettle.collector.ccb`; sockets and identities are the shells'. Source: wire notes, CCB.
 """
 
 from __future__ import annotations

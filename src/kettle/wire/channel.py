@@ -13,7 +13,7 @@ The encrypted packet (AES-256-GCM), as the peer expects it:
     additional data of packet 0: SHA-256 of all clear bytes its sender has sent || SHA-256 of all
         clear bytes its sender has received || the header; 32 zero bytes where nothing went
 
-Source: wire reference, Packets and messages, AES-GCM channel.
+Source: wire notes, Packets and messages, AES-GCM channel.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `Writer` composes the body of one message, `Reader` takes one apart; neither knows packets or
 ciphers (`wire.channel` does) and neither knows which values a command wants (`wire.messages`).
 A string is prefixed by its length exactly when the stream's encryption is on, so both are told.
-Source: wire reference, Primitives and ClassAds on the wire.
+Source: wire notes, Primitives and ClassAds on the wire.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The commands daemons answer: number, name, who answers at which level, and a sentence.
 
 A table and its look-ups. What follows the number on the wire is in `wire.messages`; whether a peer
-may send a command is decided in `wire.security.authorization`. Source: wire reference, Command
+may send a command is decided in `wire.security.authorization`. Source: wire notes, Command
 integers.
 
 The access text of a row is `DAEMONS:LEVELS`, blank separated: a letter per daemon (`all` means the

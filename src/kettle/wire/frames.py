@@ -4,7 +4,7 @@
     offset 1, 4 bytes  length of what follows the header, big-endian, 1 .. 1048576
 
 Decides what a header may say. Ciphers, digests and messages are `wire.channel`'s; values inside a
-message are `wire.codec`'s. Source: wire reference, Packets and messages.
+message are `wire.codec`'s. Source: wire notes, Packets and messages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Authorization levels: their names and which one implies which.
 
 Decides nothing about a peer: who holds a level is decided in `wire.security.authorization`, which
-level a command needs stands in `wire.commands`. Source: wire reference, Authorization levels.
+level a command needs stands in `wire.commands`. Source: wire notes, Authorization levels.
 """
 
 from __future__ import annotations

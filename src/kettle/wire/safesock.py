@@ -1,7 +1,7 @@
 """UDP messages ("SafeSock"): datagrams, fragments, the crypto header.
 
 Decides how a datagram is taken apart and how fragments become one message. Whether UDP is used at
-all is decided elsewhere: a daemon that publishes `noUDP` never needs it. Source: wire reference,
+all is decided elsewhere: a daemon that publishes `noUDP` never needs it. Source: wire notes,
 UDP.
 """
 

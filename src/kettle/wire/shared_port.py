@@ -1,6 +1,6 @@
 """Reaching a daemon behind a shared port, and finding out where a first message wants to go.
 
-The hand-over of accepted connections between processes is the runtime's. Source: wire reference,
+The hand-over of accepted connections between processes is the runtime's. Source: wire notes,
 Shared-port forwarding.
 """
 

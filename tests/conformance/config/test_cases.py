@@ -14,7 +14,7 @@ CASES = load("cases.json")["cases"]
 
 # Where Kettle answers otherwise, and why; each has a test of its own beside the code.
 KNOWN_DIFFERENCES = {
-    24: "R029: a comment inside a continued value is skipped, as seed 003 says",
+    24: "R029: a comment inside a continued value is skipped, as the manual says",
     370: "the reference also defines a knob named warning where a template warns",
 }
 

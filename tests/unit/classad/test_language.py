@@ -148,7 +148,7 @@ def test_eval_evaluates_text_that_strcat_made() -> None:
 @shows("R016")
 @shows("R017")
 @shows("R018")
-def test_the_functions_of_the_seeds() -> None:
+def test_the_functions_that_policies_use() -> None:
     assert value("isUndefined(Nope)") is True
     assert value('isInteger("3")') is False
     assert value('int("12")') == 12

@@ -1,4 +1,4 @@
-"""The configuration language, row by row of the acceptance checklist (R024 to R041)."""
+"""The configuration language, row by row (R024 to R041)."""
 
 from __future__ import annotations
 

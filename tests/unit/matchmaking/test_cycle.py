@@ -31,8 +31,9 @@ def test_a_request_for_several_jobs_gets_several_slots_and_then_a_reason() -> No
     assert rejection.reason == "no match found"
 
 
+@pytest.mark.shows("R054")
 def test_job_rank_chooses_the_larger_machine_every_time() -> None:
-    # R054; the negotiator's own rank is out of the way, as its default prefers small slots.
+    # The negotiator's own rank is out of the way, as its default prefers small slots.
     settings = replace(SETTINGS, ranks=replace(RANKS, pre_job_rank=None))
     ads = [slot("a", memory=1000), slot("b", memory=2000)]
     for order in (ads, ads[::-1]):
@@ -76,8 +77,8 @@ def test_nothing_stays_idle_while_anybody_wants_it() -> None:
     assert sum(name == "b@d" for name, _ in given(found)) == 6
 
 
+@pytest.mark.shows("R060")
 def test_a_nice_user_waits_until_nobody_else_wants_the_slot() -> None:
-    # R060
     nice = submitter("nice-user.a@d", request("nice-user.a@d"), priority=0.5e10)
     normal = submitter("a@d", request("a@d"), priority=500.0)
     assert given(plan([slot("s")], nice, normal)) == [("a@d", "s")]
@@ -108,8 +109,8 @@ def test_a_slot_without_a_claim_id_is_not_offered() -> None:
     assert not plan([ad], submitter("u@d", request())).matches
 
 
+@pytest.mark.shows("A054", "A079")
 def test_a_partitionable_slot_is_divided_until_it_is_used_up() -> None:
-    # A054, A079
     found = plan([pslot("p", cpus=4)], submitter("u@d", request(count=9, divides=True)))
     assert len(found.matches) == 4
     assert [match.slot_ad.integer("Cpus") for match in found.matches] == [4, 3, 2, 1]
@@ -191,8 +192,9 @@ def test_a_concurrency_limit_is_never_exceeded() -> None:
     assert found.rejections[0].reason == "concurrency limit lic reached"
 
 
+@pytest.mark.shows("B015")
 def test_a_claimed_slot_is_preempted_for_a_job_its_startd_prefers() -> None:
-    # B015: strictly greater.
+    # Strictly greater.
     held = slot("s", RemoteUser="a@d", State="Claimed", Rank="=TARGET.Wanted", CurrentRank=1.0)
     assert not plan([held], submitter("b@d", request("b@d", Wanted=1))).matches
     found = plan([held], submitter("b@d", request("b@d", Wanted=2)))
@@ -205,8 +207,8 @@ def preempting(requirements: str, **more: object) -> CycleSettings:
     return CycleSettings(ranks=replace(ranks, **more))  # type: ignore[arg-type]
 
 
+@pytest.mark.shows("R079")
 def test_priority_preempts_only_under_preemption_requirements() -> None:
-    # R079
     held = slot("s", RemoteUser="a@d", State="Claimed")
     holder = submitter("a@d", priority=1000.0, usage=1.0)
     wanting = submitter("b@d", request("b@d"), priority=1.0)
@@ -249,8 +251,9 @@ def test_the_holder_must_stand_clearly_worse(mine: float, preempts: bool) -> Non
         assert found.rejections[0].reason == "insufficient priority"
 
 
+@pytest.mark.shows("R079")
 def test_slots_are_taken_from_others_up_to_the_own_share() -> None:
-    # R079: two users come to share 50:50, and not to drive each other out.
+    # Two users come to share 50:50, and not to drive each other out.
     held = [slot(f"s{n}", RemoteUser="a@d", State="Claimed") for n in range(8)]
     found = plan(
         held,
@@ -354,8 +357,8 @@ def test_what_members_of_a_group_hold_counts_though_they_ask_for_nothing() -> No
     assert len(found.matches) == 1
 
 
+@pytest.mark.shows("B127")
 def test_no_preemption_while_retirement_time_is_left() -> None:
-    # B127
     held = slot(
         "s",
         RemoteUser="a@d",

@@ -73,8 +73,8 @@ def test_usage_between_two_updates_is_charged_at_the_next() -> None:
     assert customer.weighted_accumulated == pytest.approx(60.0)
 
 
+@pytest.mark.shows("R072")
 def test_priority_rises_with_usage_and_decays_by_the_half_life() -> None:
-    # R072
     accountant = books()
     accountant.add_match("u@d", "slot1@<1>", 100.0, 1000)
     accountant.age(1000 + HALF_LIFE)

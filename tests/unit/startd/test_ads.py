@@ -32,8 +32,8 @@ def slot_ad(made: tuple[Machine, Config, ClassAd], name: str) -> ClassAd:
     return ads.build_slot_ad(record, machine, config, base, 200.0)
 
 
+@pytest.mark.shows("A006")
 def test_out_of_the_box_there_is_one_partitionable_slot_with_everything() -> None:
-    # A006
     made = make()
     ad = slot_ad(made, "slot1")
     assert len(made[0].slots) == 1
@@ -43,8 +43,8 @@ def test_out_of_the_box_there_is_one_partitionable_slot_with_everything() -> Non
     assert "PartionableSlot" not in ad
 
 
+@pytest.mark.shows("A003", "A007", "A008", "A013")
 def test_a_dynamic_slot_takes_its_part_and_says_so() -> None:
-    # A003, A007, A008, A013
     made = make()
     machine = made[0]
     parent = machine.find("slot1")
@@ -64,34 +64,34 @@ def test_a_dynamic_slot_takes_its_part_and_says_so() -> None:
     assert slot_ad(made, "slot1").integer("Cpus") == 4
 
 
+@pytest.mark.shows("A038", "A046")
 def test_custom_resources_have_four_attributes() -> None:
-    # A038, A046
     ad = slot_ad(make("MACHINE_RESOURCE_Cogs = 16\n"), "slot1")
     names = ("Cogs", "TotalCogs", "DetectedCogs", "TotalSlotCogs")
     assert [ad.integer(name) for name in names] == [16, 16, 16, 16]
 
 
+@pytest.mark.shows("A039")
 def test_custom_resources_may_be_a_list_of_identifiers() -> None:
-    # A039
     ad = slot_ad(make("MACHINE_RESOURCE_Fpga = f0, f1\n"), "slot1")
     assert (ad.integer("Fpga"), ad.string("AssignedFpga")) == (2, "f0,f1")
 
 
+@pytest.mark.shows("A040")
 def test_resource_names_enable_only_what_they_name() -> None:
-    # A040
     text = "MACHINE_RESOURCE_Cogs = 16\nMACHINE_RESOURCE_actuator = 8\n"
     assert "actuator" in slot_ad(make(text), "slot1")
     assert "actuator" not in slot_ad(make(text + "MACHINE_RESOURCE_NAMES = Cogs\n"), "slot1")
 
 
+@pytest.mark.shows("A020")
 def test_num_slots_cannot_exceed_the_cores() -> None:
-    # A020
     assert [r.total.amount("Cpus") for r in make("NUM_SLOTS = 2\n")[0]] == [2, 2]
     assert len(make("NUM_SLOTS = 8\n")[0].slots) == 4
 
 
+@pytest.mark.shows("A057")
 def test_the_four_line_form_gives_the_same_slot_as_no_lines() -> None:
-    # A057
     text = "NUM_SLOTS = 1\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1 = 100%\n"
     ad = slot_ad(make(text + "SLOT_TYPE_1_PARTITIONABLE = TRUE\n"), "slot1")
     assert (ad.string("SlotType"), ad.integer("Cpus"), ad.integer("Memory")) == (
@@ -101,14 +101,14 @@ def test_the_four_line_form_gives_the_same_slot_as_no_lines() -> None:
     )
 
 
+@pytest.mark.shows("A022")
 def test_a_type_without_a_count_makes_no_slot() -> None:
-    # A022
     text = "SLOT_TYPE_1 = 25%\nSLOT_TYPE_2 = 25%\nNUM_SLOTS_TYPE_2 = 2\n"
     assert [record.type_id for record in make(text)[0]] == [2, 2]
 
 
+@pytest.mark.shows("A088")
 def test_memory_may_be_stated_or_reserved() -> None:
-    # A088
     assert slot_ad(make("MEMORY = 4096\n"), "slot1").integer("Memory") == 4096
     assert slot_ad(make("RESERVED_MEMORY = 1000\n"), "slot1").integer("Memory") == 3000
 
@@ -128,16 +128,16 @@ def test_requirements_hold_for_jobs_that_fit(request_: int, fits: bool) -> None:
     assert slot_ad(made, "slot1").evaluate("Requirements", job) is fits
 
 
+@pytest.mark.shows("B176")
 def test_configured_attributes_are_published_and_a_slot_may_have_its_own() -> None:
-    # B176
     text = "STARTD_ATTRS = IsDesktop\nIsDesktop = True\nSLOT1_IsDesktop = False\n"
     made = make(text + "NUM_SLOTS = 2\n")
     assert slot_ad(made, "slot1").boolean("IsDesktop") is False
     assert slot_ad(made, "slot2").boolean("IsDesktop") is True
 
 
+@pytest.mark.shows("B191")
 def test_slots_see_each_others_state() -> None:
-    # B191
     made = make("STARTD_SLOT_ATTRS = State\nNUM_SLOTS = 2\n")
     assert slot_ad(made, "slot1").string("slot2_State") == "Owner"
 

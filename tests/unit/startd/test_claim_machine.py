@@ -14,8 +14,8 @@ def idle_claim(worklife: float = 1200) -> cm.Claim:
 
 
 @pytest.mark.shows("S012")
+@pytest.mark.shows("B144", "B145")
 def test_the_jobs_lease_counts_and_else_the_missed_alives() -> None:
-    # B144, B145
     assert cm.lease_for(600, 300, 6) == 600
     assert cm.lease_for(None, 300, 6) == 1800
     assert cm.lease_for(0, 5, 2) == 20
@@ -35,8 +35,8 @@ def test_an_active_claim_has_no_lease_of_its_own() -> None:
     assert cm.lease_left(cm.end_activation(claim, 1000.0), 1000.0) == 90
 
 
+@pytest.mark.shows("B138")
 def test_the_worklife_limits_reuse() -> None:
-    # B138
     once = cm.end_activation(cm.activate(idle_claim(0), 1, 100.0), 101.0)
     assert not cm.may_run_another(once, 101.0)
     assert cm.refusal(once, 101.0) == VacateReasonCode.ActivationWorklifeExpired

@@ -61,8 +61,8 @@ def test_every_letter_of_the_state_diagram_has_a_row_and_no_other_change_of_stat
     assert {edge_letter(row) for row in TRANSITIONS} - {""} == set("ABCDEFGHIJKLMNOP")
 
 
+@pytest.mark.shows("B051")
 def test_claimed_is_left_through_preempting_only() -> None:
-    # B051
     targets = {row.target.state for row in TRANSITIONS if row.source.state == "Claimed"}
     assert targets == {"Claimed", "Preempting"}
 
@@ -108,14 +108,14 @@ def test_without_want_vacate_the_job_is_killed_at_once() -> None:
     assert isinstance(effects[0], ev.KillJob)
 
 
+@pytest.mark.shows("B121")
 def test_a_fast_shutdown_skips_retirement_and_a_graceful_one_does_not() -> None:
-    # B121
     assert play(busy(), ev.ShutdownStarted(fast=True))[0].phase is P.PREEMPTING_KILLING
     assert play(busy(), ev.ShutdownStarted())[0].phase is P.CLAIMED_RETIRING
 
 
+@pytest.mark.shows("C009")
 def test_draining_quickly_skips_retirement_and_keeps_the_vacate_time() -> None:
-    # C009
     assert play(busy(), ev.DrainStarted(0))[0].phase is P.CLAIMED_RETIRING
     assert play(busy(), ev.DrainStarted(10))[0].phase is P.PREEMPTING_VACATING
     assert play(busy(), ev.DrainStarted(20))[0].phase is P.PREEMPTING_KILLING
@@ -136,8 +136,8 @@ def test_a_better_claim_gets_the_slot_after_retirement() -> None:
     assert not slot.better_match
 
 
+@pytest.mark.shows("B085")
 def test_retirement_ends_when_the_better_claim_was_its_only_reason() -> None:
-    # B085
     slot, _ = play(busy(), ev.BetterClaimArrived(), ev.BetterClaimLeft())
     assert slot.phase is P.CLAIMED_BUSY
     assert slot.leaving_code == 0
@@ -156,14 +156,14 @@ def test_suspension_is_lifted_by_continue_but_not_when_a_person_asked_for_it() -
     assert play(slot, ev.ContinueAsked())[0].phase is P.CLAIMED_BUSY
 
 
+@pytest.mark.shows("B082", "B086")
 def test_a_job_suspended_during_retirement_returns_to_retirement() -> None:
-    # B082, B086
     slot, _ = play(busy(), ev.PreemptBecameTrue(), ev.SuspendBecameTrue(), ev.ContinueBecameTrue())
     assert slot.phase is P.CLAIMED_RETIRING
 
 
+@pytest.mark.shows("B136")
 def test_a_stuck_starter_is_killed_with_its_tree() -> None:
-    # B136
     slot, effects = play(busy(), ev.VacateAsked(fast=True), ev.KillingTimeOver())
     assert slot.phase is P.PREEMPTING_KILLING
     assert effects[-1] == ev.KillStarterTree(7)
@@ -198,8 +198,8 @@ def test_an_impossible_event_tells_the_slots_story() -> None:
         step(play(Slot("slot1"), ev.OwnerLeft())[0], ev.KillBecameTrue(), 5.0)
 
 
+@pytest.mark.shows("B039")
 def test_only_a_change_of_state_moves_the_state_timer() -> None:
-    # B039
     slot, _ = step(busy(), ev.PreemptBecameTrue(), 50.0)
     assert (slot.entered_state_at, slot.entered_activity_at) == (2.0, 50.0)
     assert "edge 13" in story(slot)

@@ -28,8 +28,8 @@ def plan(text: str, count: int = 1, on: Bundle | None = None) -> list[dict[str, 
 
 
 @pytest.mark.parametrize("text", ["1/4", "25%"])
+@pytest.mark.shows("A023", "A024")
 def test_a_single_share_is_taken_of_every_resource(text: str) -> None:
-    # A023, A024
     assert (
         plan(text, 4, machine(8, 8000))
         == [{"Cpus": 2, "Memory": 2000, "Disk": 250, "Swap": 100}] * 4
@@ -37,8 +37,8 @@ def test_a_single_share_is_taken_of_every_resource(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["mem=64", "mem=1/2", "mem=50%", "mem=auto"])
+@pytest.mark.shows("A027")
 def test_four_spellings_of_half_the_memory_are_equal(text: str) -> None:
-    # A027
     assert [slot["Memory"] for slot in plan(text, 2, machine(memory=128))] == [64, 64]
 
 
@@ -46,8 +46,8 @@ def test_auto_of_a_single_slot_is_everything() -> None:
     assert plan("mem=auto", 1, machine(memory=128))[0]["Memory"] == 128
 
 
+@pytest.mark.shows("A033")
 def test_the_types_of_the_manual_are_equivalent() -> None:
-    # A033
     first = [
         "cpus=2, ram=128, swap=25%, disk=1/2",
         "cpus=1/2, memory=128, virt=25%, disk=50%",
@@ -58,20 +58,20 @@ def test_the_types_of_the_manual_are_equivalent() -> None:
     assert {tuple(plan(text)[0].values()) for text in second} == {(1, 64, 250, 100)}
 
 
+@pytest.mark.shows("A035")
 def test_what_explicit_shares_leave_is_split_evenly_among_auto() -> None:
-    # A035
     types = [SlotType(1, "mem=10%", 1, False), SlotType(2, "cpus=1", 3, False)]
     specs = plan_slots(machine(memory=1000), types)
     assert [spec.total.amount("Memory") for spec in specs] == [100, 300, 300, 300]
 
 
+@pytest.mark.shows("A026", "A036")
 def test_a_bare_value_is_the_default_for_the_unnamed() -> None:
-    # A026, A036
     assert plan("cpus=1, ram=1/2, swap=50%") == plan("cpus=1, disk=auto, 50%")
 
 
+@pytest.mark.shows("A043")
 def test_custom_resources_share_the_syntax_and_the_example_of_the_manual_works() -> None:
-    # A043
     on = Bundle({**machine(4, 1000).amounts, "Cogs": 16, "actuator": 8})
     types = [
         SlotType(1, "cogs=50%,actuator=6,50%", 1, True),
@@ -92,8 +92,8 @@ def test_identifiers_are_dealt_out_in_order() -> None:
     assert [s.total.assigned["Fpga"] for s in plan_slots(on, types)] == [("f0", "f1"), ("f2",)]
 
 
+@pytest.mark.shows("A037")
 def test_too_much_of_a_resource_is_an_error_that_names_it() -> None:
-    # A037
     with pytest.raises(ConfigError, match="16 Cpus, the machine has 4"):
         plan("cpus=8", 2)
 
@@ -111,13 +111,13 @@ def test_nonsense_in_a_type_is_an_error_that_names_the_type(text: str) -> None:
     + [(w, "Disk") for w in ("disk", "Disk", "D", "d")]
     + [(w, "Swap") for w in ("swap", "SWAP", "S", "VirtualMemory", "V", "virt")],
 )
+@pytest.mark.shows("A032")
 def test_resources_are_known_by_their_first_letter(word: str, name: str) -> None:
-    # A032
     assert parse_slot_type(f"{word}=10%", [], "SLOT_TYPE_1")[name].part is not None
 
 
+@pytest.mark.shows("A010")
 def test_carving_leaves_the_manuals_numbers() -> None:
-    # A010
     pool = Pool.of(Bundle({"Cpus": 3, "Memory": 10240, "Disk": 100 << 20}))
     pool, number = pool.carve(Bundle({"Cpus": 1, "Memory": 2048, "Disk": 20 << 20}))
     assert number == 1
@@ -126,8 +126,8 @@ def test_carving_leaves_the_manuals_numbers() -> None:
     assert pool.join(1) == Pool.of(pool.total)
 
 
+@pytest.mark.shows("A076", "A077")
 def test_a_request_is_rounded_only_where_that_fits() -> None:
-    # A076, A077
     asked, rounded = Bundle({"Cpus": 1, "Memory": 130}), Bundle({"Cpus": 1, "Memory": 256})
     small = Bundle({"Cpus": 4, "Memory": 200})
     assert choose_request(small, asked, rounded, must_round=False).amount("Memory") == 130
@@ -136,8 +136,8 @@ def test_a_request_is_rounded_only_where_that_fits() -> None:
     assert choose_request(big, asked, rounded, must_round=False).amount("Memory") == 256
 
 
+@pytest.mark.shows("A052")
 def test_a_rounding_rule_never_gives_less_than_asked() -> None:
-    # A052
     asked, halved = Bundle({"Memory": 100}), Bundle({"Memory": 50})
     assert choose_request(machine(), asked, halved, must_round=False).amount("Memory") == 100
 

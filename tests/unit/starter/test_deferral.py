@@ -14,20 +14,20 @@ def test_a_job_without_a_time_begins_at_once() -> None:
     assert seconds_to_wait(ClassAd(), 100.0) == 0
 
 
+@pytest.mark.shows("N006")
 def test_a_future_time_is_waited_for() -> None:
-    # N006
     assert seconds_to_wait(ClassAd({"DeferralTime": 130}), 100.5) == 29.5
 
 
+@pytest.mark.shows("N003")
 def test_an_expression_counts() -> None:
-    # N003
     ad = ClassAd({"QDate": 100})
     ad.insert_text("DeferralTime", "(QDate + 30)")
     assert seconds_to_wait(ad, 100.0) == 30
 
 
+@pytest.mark.shows("N011", "N012", "N013")
 def test_exactly_the_window_is_in_time_and_a_second_more_is_not() -> None:
-    # N011, N012, N013
     ad = ClassAd({"DeferralTime": 100, "DeferralWindow": 20})
     assert seconds_to_wait(ad, 120.9) == 0
     with pytest.raises(CannotLaunch, match="missed by 21 seconds") as failure:
@@ -35,14 +35,14 @@ def test_exactly_the_window_is_in_time_and_a_second_more_is_not() -> None:
     assert failure.value.code == HoldReasonCode.MissedDeferredExecutionTime
 
 
+@pytest.mark.shows("N007")
 def test_the_past_without_a_window_holds_the_job() -> None:
-    # N007
     with pytest.raises(CannotLaunch):
         seconds_to_wait(ClassAd({"DeferralTime": 90}), 100.0)
 
 
 @pytest.mark.parametrize("moment", ["abc", -1, 1.5, True])
+@pytest.mark.shows("N023")
 def test_what_is_no_time_holds_the_job_with_a_clear_reason(moment: object) -> None:
-    # N023
     with pytest.raises(CannotLaunch, match="no time in seconds"):
         seconds_to_wait(ClassAd({"DeferralTime": moment}), 100.0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from kettle.starter.exit_pipeline import (
     STEPS,
     Controller,
@@ -29,8 +31,8 @@ class Trace:
         return True
 
 
+@pytest.mark.shows("M012", "M019")
 def test_the_shadows_pipeline_has_hook_output_log_update_and_exit_in_this_order() -> None:
-    # M008-M012, M019
     trace = Trace()
     assert asyncio.run(ExitPipeline(Controller.SHADOW).run(trace))
     assert [s.name for s in trace.performed] == [
@@ -44,8 +46,8 @@ def test_the_shadows_pipeline_has_hook_output_log_update_and_exit_in_this_order(
     ]
 
 
+@pytest.mark.shows("M028", "M031")
 def test_a_failed_step_stops_the_pass_and_is_the_first_thing_repeated() -> None:
-    # M028-M031
     pipeline, trace = ExitPipeline(Controller.SHADOW), Trace(TRANSFER_OUTPUT=2)
     assert not asyncio.run(pipeline.run(trace))
     assert not asyncio.run(pipeline.run(trace))
@@ -57,8 +59,8 @@ def test_a_failed_step_stops_the_pass_and_is_the_first_thing_repeated() -> None:
     assert pipeline.finished
 
 
+@pytest.mark.shows("M021", "M024", "M032")
 def test_local_mail_and_ad_file_wait_for_the_queue() -> None:
-    # M021, M024, M032
     pipeline, trace = ExitPipeline(Controller.LOCAL_SCHEDD), Trace(QUEUE_UPDATE=1)
     assert not asyncio.run(pipeline.run(trace))
     assert ExitStep.MAIL not in trace.performed
@@ -66,14 +68,14 @@ def test_local_mail_and_ad_file_wait_for_the_queue() -> None:
     assert trace.performed[-2:] == [ExitStep.MAIL, ExitStep.AD_FILE]
 
 
+@pytest.mark.shows("M015")
 def test_only_the_shadows_pipeline_transfers_output() -> None:
-    # M015
     having = [c for c, steps in STEPS.items() if ExitStep.TRANSFER_OUTPUT in steps]
     assert having == [Controller.SHADOW]
 
 
+@pytest.mark.shows("M006", "M007")
 def test_pre_job_and_post_run_one_after_another() -> None:
-    # M006, M007
     processes = ProcessList().add(Role.PRE, 10)
     assert processes.next_role(has_post=True) is None
     processes = processes.reap(10, 0)
@@ -90,14 +92,14 @@ def test_a_failed_pre_script_prevents_the_job() -> None:
     assert ProcessList().add(Role.PRE, 10).reap(10, 256).next_role(has_post=True) is None
 
 
+@pytest.mark.shows("M003", "M005")
 def test_a_stranger_exit_concerns_nobody() -> None:
-    # M003, M005
     processes = ProcessList().add(Role.JOB, 11)
     assert processes.reap(99, 0) == processes
 
 
+@pytest.mark.shows("M004")
 def test_a_tool_daemon_ends_with_the_job() -> None:
-    # M004
     processes = ProcessList().add(Role.JOB, 11).add(Role.TOOL, 12).reap(11, 0)
     assert processes.active == ()
     assert processes.status_of(Role.TOOL) is None

@@ -76,7 +76,7 @@ def test_a_program_that_is_not_transferred_keeps_its_path() -> None:
 
 
 def test_output_has_the_special_name_only_where_streaming_is_refused_outright() -> None:
-    # wire reference, Names and lists
+    # wire notes, Names and lists
     assert plan(job(Out="o", StreamOut=False)).stdout.path == "/x/dir_7/scratch/_condor_stdout"
     assert plan(job(Out="logs/o")).stdout.path == "/x/dir_7/scratch/o"
     streamed = plan(job(Out="logs/o", StreamOut=True)).stdout
@@ -107,8 +107,8 @@ def test_the_environment_names_the_sandbox_and_limits_threads() -> None:
     assert "PATH" not in environment
 
 
+@pytest.mark.shows("R090")
 def test_a_wrapper_gets_program_and_arguments() -> None:
-    # R090
     made = plan(job(Args="1 2"), wrapper="/etc/wrap")
     assert made.argv == ("/etc/wrap", "/x/dir_7/scratch/run.sh", "1", "2")
     complaint = "/x/dir_7/scratch/.job_wrapper_failure"

@@ -1,4 +1,4 @@
-"""A job's limits from its slot, and what is said of one that goes over them (E022-E031)."""
+"""A job's limits from its slot, and what is said of one that goes over them (E022, E025, E028)."""
 
 from __future__ import annotations
 

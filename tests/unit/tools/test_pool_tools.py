@@ -93,8 +93,8 @@ def test_version_names_its_parts() -> None:
     assert said["-platform"] == f"$CondorPlatform: {said['-arch']}-{said['-opsys']} $"
 
 
+@pytest.mark.shows("R073")
 def test_who_shows_owner_client_slot_job_runtime_and_process() -> None:
-    # R073
     ad = ClassAd(
         {
             "Machine": "vm",

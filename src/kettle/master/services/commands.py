@@ -1,7 +1,7 @@
 """The commands to a master: daemons on, off and restarted, one or all.
 
 Each handler decodes, asks `MasterControl`, and is done; what becomes of a daemon is decided in
-`child_machine`. Source: wire reference, Command integers (M), Which tool uses what.
+`child_machine`. Source: wire notes, Command integers (M), Which tool uses what.
 """
 
 from __future__ import annotations

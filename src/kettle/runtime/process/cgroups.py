@@ -3,7 +3,7 @@
 Version 2 where its tree can be written, version 1 (freezer, memory, cpu, pids, each a tree of its
 own) where that is what the machine has; nothing where neither is ours to write, and
 then process trees and measurements are all there is (`processes.py`). Which limits a job gets is
-decided in `starter/limits.py`; names are the manual's (E018).
+decided in `starter/limits.py`; names are the manual's.
 
 A process enters by being started from inside: the caller's thread goes in, spawns, and comes back.
 """
@@ -377,7 +377,7 @@ def _writable(mount: str, path: str) -> str:
 
 
 def group_name(execute: str, slot: str) -> str:
-    """Return how a slot's group is called: the execute folder and the slot (E018)."""
+    """Return how a slot's group is called: the execute folder and the slot."""
     return f"{_PREFIX}{execute.rstrip('/').replace('/', '_')}_{slot.partition('@')[0]}"
 
 

@@ -1,6 +1,6 @@
 """What a daemon gets from the master that starts it, and how that is written down.
 
-The environment carries the reference's variables (wire reference, Family session): CONDOR_INHERIT
+The environment carries the reference's variables (wire notes, Family session): CONDOR_INHERIT
 with the parent's pid and address, CONDOR_PARENT_ID, CONDOR_PRIVATE_INHERIT with the session keys.
 Beside them there is one descriptor of our own, a pipe that nobody writes to and that ends when
 the master does, so that a daemon notices the master's death at once.

@@ -1,7 +1,7 @@
 """A daemon's side of its master: it is told that we are ready and alive; its death is ours.
 
 The death is seen at once through the inherited pipe, and by the changed parent pid where there
-is no pipe (a daemon started by the reference's master). Source: wire reference, DC_SET_READY,
+is no pipe (a daemon started by the reference's master). Source: wire notes, DC_SET_READY,
 DC_CHILDALIVE; DESIGN: daemons whose master is gone shut down fast.
 """
 

@@ -1,6 +1,6 @@
 """Where the pool's collectors and this host's daemons are, by configuration and address files.
 
-No asyncio here: tools use this module as well as daemons. Source: wire reference, Sinful strings
+No asyncio here: tools use this module as well as daemons. Source: wire notes, Sinful strings
 (address file).
 """
 

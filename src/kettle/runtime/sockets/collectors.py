@@ -2,7 +2,7 @@
 
 Where they are is read by `addresses.py`. An `Advertiser` keeps one connection to each collector
 and sends updates over it in order; while a connection is being made or is slow, only the newest
-ad of each name waits. What stands in an ad is decided by its daemon. Source: wire reference,
+ad of each name waits. What stands in an ad is decided by its daemon. Source: wire notes,
 Updates, Invalidate.
 """
 

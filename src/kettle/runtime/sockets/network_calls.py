@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kettle.runtime.sockets.network_sessions import Standing
     from kettle.wire.security.claim_id import ClaimId
 
-# Wire reference, Timeouts.
+# Wire notes, Timeouts.
 CONNECT_SECONDS = 20.0
 # A datagram is not answered, so nobody says that its session is not known any more, as to a daemon
 # that was started anew: after so long one is made anew over TCP, where it is known.

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 Handler = Callable[[Stream], Awaitable[None]]
 
-# Wire reference, Timeouts.
+# Wire notes, Timeouts.
 NEGOTIATION_SECONDS = 120.0
 # Limit: a connection whose commands may be followed by others is closed after so long a silence.
 # Daemons say something every few minutes.

@@ -3,7 +3,7 @@
 The shared_port daemon listens for everybody; each daemon has a socket in DAEMON_SOCKET_DIR, named
 by its id, through which it is handed its connections as descriptors. Both ends of that hand-over
 are here; which connection goes to whom is decided in `kettle.shared_port`. Source: wire
-reference, Shared-port forwarding.
+notes, Shared-port forwarding.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# How long a peer may be silent in the middle of a conversation (wire reference, Timeouts).
+# How long a peer may be silent in the middle of a conversation (wire notes, Timeouts).
 DEFAULT_TIMEOUT = 20.0
 # Bytes of a dialog's messages that leave the process in one call.
 _TOGETHER = 128 * 1024

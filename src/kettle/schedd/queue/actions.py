@@ -3,7 +3,7 @@
 A `Survey` finds for each job whether the actor may do it and whether it makes sense, which is the
 answer to the client; once that agrees, `plan` gives the transaction and what must be told to
 running jobs. Committing, signalling shadows and writing events are the shell's.
-Source: wire reference, ACT_ON_JOBS (R067, R068).
+Source: wire notes, ACT_ON_JOBS (R067, R068).
 """
 
 from __future__ import annotations

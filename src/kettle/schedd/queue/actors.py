@@ -2,7 +2,7 @@
 
 A connection's authenticated user becomes an `Actor`; the rule for every change is here: owners
 change their own jobs, queue super users everybody's (QUEUE_SUPER_USERS). Authentication itself is
-`wire.security`'s. Source: wire reference, Attribute protection rules (R067, R069).
+`wire.security`'s. Source: wire notes, Attribute protection rules (R067, R069).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure: a verdict on one attribute. The verdict may be a refusal with the errno the protocol answers,
 silence (the schedd sets it itself, so the client's value is passed over), or the text to store.
-Source: wire reference, Attribute protection rules (R069).
+Source: wire notes, Attribute protection rules (R069).
 """
 
 from __future__ import annotations

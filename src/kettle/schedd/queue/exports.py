@@ -2,7 +2,7 @@
 
 Exported jobs stay in the queue, marked as managed elsewhere, and are left alone; what the other
 manager works on is a queue log of its own with them in it. Its changes come back with an import.
-Text and transactions only: files are `services.exports`'. Source: wire reference, EXPORT_JOBS.
+Text and transactions only: files are `services.exports`'. Source: wire notes, EXPORT_JOBS.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure: counts in, numbers and transactions out. How a job follows from the submit digest is
 `kettle.submit.materialize`; reading the digest and its items is the service's. Source: wire
-reference, Late materialization.
+notes, Late materialization.
 """
 
 from __future__ import annotations

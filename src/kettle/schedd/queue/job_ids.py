@@ -1,7 +1,7 @@
 """Names of jobs: cluster and proc, the keys of the queue log, and lists of ids in requests.
 
 A cluster's own ad stands under proc -1, what nobody may read of it under proc -2, a set of jobs
-under proc -100. Source: wire reference, on-disk formats (R065).
+under proc -100. Source: wire notes, on-disk formats (R065).
 """
 
 from __future__ import annotations

@@ -506,7 +506,7 @@ class JobQueue:
                 del self.by_user[job.user]
         tally = self.tallies.get((job.submitter, job.universe))
         if tally is not None:
-            # A submitter without jobs stays in the table, so that its ad is taken back (§ ads).
+            # A submitter without jobs stays in the table, so that its ad is taken back.
             tally.by_status[job.status] -= 1
 
 

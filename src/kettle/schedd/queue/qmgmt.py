@@ -4,7 +4,7 @@
 and says what is answered. It performs nothing: the shell sends the answer, waits for the disk
 before it sends one that is `durable`, and closes where told. Which attributes may be set is
 `attribute_rules`', what a submission gains at its commit `submission`'s.
-Source: wire reference, Schedd queue management (R046, R065, R069).
+Source: wire notes, Schedd queue management (R046, R065, R069).
 """
 
 # ruff: noqa: SLF001 - the tables at the end name methods of the one class here

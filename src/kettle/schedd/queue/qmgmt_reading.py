@@ -2,7 +2,7 @@
 
 They see the connection's open transaction as if it were committed already. Scans and long answers
 are over the jobs of the moment in which they begin. The calls that change are `qmgmt`'s.
-Source: wire reference, Schedd queue management.
+Source: wire notes, Schedd queue management.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """QUERY_JOB_ADS: which jobs are shown to whom, in which shape, and the summary at the end.
 
 Pure: a query ad becomes a `Query`, a query and the queue become ads. Sending them, and doing that
-aside when they are many, is the shell's. Source: wire reference, QUERY_JOB_ADS (R066, R092).
+aside when they are many, is the shell's. Source: wire notes, QUERY_JOB_ADS (R066, R092).
 """
 
 from __future__ import annotations

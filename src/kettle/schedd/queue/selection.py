@@ -2,7 +2,7 @@
 
 `ClusterId == 7` and its like, also with `|| DAGManJobId =?= 7` as `condor_q 7` sends it, are by far
 the most frequent constraints, so they are looked up; all others are evaluated job by job. Source:
-wire reference, ACT_ON_JOBS and QUERY_JOB_ADS.
+wire notes, ACT_ON_JOBS and QUERY_JOB_ADS.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Pure. A spooled job's paths are rewritten to names inside its spool folder, the user's own are kept
 as `SUBMIT_…`; a client that fetches the output puts them back. Moving the files is
-`services.spooling`'s. Source: wire reference, SPOOL_JOB_FILES and TRANSFER_DATA.
+`services.spooling`'s. Source: wire notes, SPOOL_JOB_FILES and TRANSFER_DATA.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """User records: what the queue keeps about each user who ever submitted.
 
 A record is an ad of the queue log (`0.<n>`, type Owner). Pure: look-ups, and the transactions that
-make, change and forget records. Source: wire reference, User records.
+make, change and forget records. Source: wire notes, User records.
 """
 
 from __future__ import annotations

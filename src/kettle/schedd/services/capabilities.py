@@ -4,7 +4,7 @@ A schedd of another host than its central manager cannot check who a negotiator 
 that says who it is itself, not the key that tokens are signed with. So it puts an id with a
 session of its own making into its submitter ads, under `Capability`; the collector shows that to
 negotiators only, and who resumes the session is `negotiator-side@matchsession`. Each pool that
-hears of our submitters gets one of its own. Source: wire reference, Claim sessions.
+hears of our submitters gets one of its own. Source: wire notes, Claim sessions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """GET_JOB_CONNECT_INFO: how a user reaches the starter of a running job.
 
 The starter is asked for (CA_LOCATE_STARTER at the startd) and then asked to make a session for the
-job's owner; the session's secret is what the client gets. Source: wire reference,
+job's owner; the session's secret is what the client gets. Source: wire notes,
 GET_JOB_CONNECT_INFO (S001-S003).
 """
 

@@ -1,6 +1,6 @@
 """The schedd's spool folder: files of late materialization and of spooled jobs.
 
-Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it. Source: wire reference, Late
+Layout: `SPOOL/<cluster mod 10000>/…`, as the reference has it. Source: wire notes, Late
 materialization and SPOOL_JOB_FILES.
 """
 

@@ -2,7 +2,7 @@
 
 The connection is held while the transfer waits and runs; its end frees the turn. What the client
 reports of its progress is read and dropped. Whose turn it is `transfer_queue.py` decides. Source:
-wire reference, Transfer queue manager.
+wire notes, Transfer queue manager.
 """
 
 from __future__ import annotations

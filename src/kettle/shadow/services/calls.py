@@ -1,7 +1,7 @@
 """The starter's calls about its job, answered: one function per call, in a table.
 
 The numbers and fields are `wire.messages.syscalls`'; calls on files go to `services/files.py`.
-Source: wire reference §5.1.
+Source: wire notes, Remote system calls.
 """
 
 from __future__ import annotations
@@ -288,7 +288,7 @@ async def _environment(shadow: Run) -> str:
     """Say whether the job's input is there, waiting for our side of its transfer to end.
 
     Compat: the reference says "RetryReqest" while its side is still busy, which costs the job five
-    seconds (wire reference §5.2; tests/conformance/test_shadow_calls.py).
+    seconds (wire notes, Life of a vanilla job; tests/conformance/test_shadow_calls.py).
     """
     transfer = shadow.input_transfer
     if transfer is None:

@@ -3,7 +3,7 @@
 A transfer that is not the final one (a checkpoint, or what an evicted job leaves) is received into
 a directory beside it, which takes its place only when everything has arrived: a transfer that
 breaks off leaves the older checkpoint as it was. The schedd removes the directory with the job.
-Source: wire reference §2.4, §6.2, R056.
+Source: wire notes, SPOOL_JOB_FILES, File transfer, R056.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One short connection for each word, over the claim's session; the connection that starts a job
 stays and becomes the starter's. What is asked when is `services/shadow.py`'s. Source: wire
-reference §4.3, §4.4, §5.4.
+notes, ACTIVATE_CLAIM, Ending activity, Disconnect and reconnect.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Carried out with the rights of this process, which is the job owner's: what the owner may not do
 the job may not either. Paths are relative to the job's Iwd. Numbers and fields are
-`wire.messages.syscalls`'; source: wire reference §5.1.
+`wire.messages.syscalls`'; source: wire notes, Remote system calls.
 """
 
 from __future__ import annotations

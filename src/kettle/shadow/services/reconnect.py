@@ -2,7 +2,7 @@
 
 The startd is asked where the job's starter is, the starter to go on with us; both until the job's
 lease is over. Where the startd is itself, after it was started again, `services/whereabouts.py`
-finds out. Which event follows is `shadow_machine.py`'s. Source: wire reference, Disconnect and
+finds out. Which event follows is `shadow_machine.py`'s. Source: wire notes, Disconnect and
 reconnect.
 """
 

@@ -1,7 +1,7 @@
 """A shadow's turn in the schedd's transfer queue: asked for, waited for, given back.
 
 Only what is large asks (BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER). A schedd that cannot be asked keeps
-no files from travelling. Source: wire reference, Transfer queue manager.
+no files from travelling. Source: wire notes, Transfer queue manager.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Conversations about claims: request, activate, deactivate, release, keep alive.
 
 The answers are decided by `requests.py` and `claim_machine.py`; the slot's reaction by its table.
-Claims for slots that somebody else still holds are `services/preemption.py`'s. (Wire reference,
+Claims for slots that somebody else still holds are `services/preemption.py`'s. (Wire notes,
 Schedd and shadow to startd.)
 """
 

@@ -1,6 +1,6 @@
 """Everything a startd is asked that is not about one claim: vacate, drain, locate, query.
 
-(Wire reference, sections on draining, CA_ commands and queries.)
+(Wire notes, Draining; Queries.)
 """
 
 from __future__ import annotations

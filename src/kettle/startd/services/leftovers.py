@@ -5,7 +5,7 @@ does it here before it offers a slot, so that no job begins while an earlier exe
 still live. As root a control group holds everything; without one a process is known by the
 sandbox it works in or was started for, and by its starter's notes of whom it saw (`census.py`).
 Who throws its environment away, leaves its sandbox and sees its starter, startd and master die
-together before it was noted cannot be told from any other process of the account (E008); while
+together before it was noted cannot be told from any other process of the account; while
 the master lives, it falls to the master (`master/services/orphans.py`).
 """
 

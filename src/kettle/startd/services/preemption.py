@@ -3,7 +3,7 @@
 A held slot advertises a second claim id. A schedd that asks for it with a better job gets its
 answer when the slot is free: meanwhile the present job uses up its retirement and leaves. Whether a
 job is better is decided in `requests.py`, how the slot is freed by its table; the ordinary requests
-are `services/claims.py`. (Seed 003, Claimed State; wire reference, REQUEST_CLAIM.)
+are `services/claims.py`. (Manual, Claimed State; wire notes, REQUEST_CLAIM.)
 """
 
 from __future__ import annotations

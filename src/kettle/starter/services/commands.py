@@ -1,6 +1,6 @@
 """Commands to a starter's own address: a shadow that comes back, and people looking at the job.
 
-CA_RECONNECT_JOB brings a new syscall socket (wire reference, Disconnect and reconnect). A job's
+CA_RECONNECT_JOB brings a new syscall socket (wire notes, Disconnect and reconnect). A job's
 owner first gets a session of its own through the schedd (CREATE_JOB_OWNER_SEC_SESSION), and with it
 may peek at files and start a shell.
 """

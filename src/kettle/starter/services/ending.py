@@ -93,7 +93,7 @@ class JobEnd:
         self._tells_end = False
 
     async def finish(self, status: int | None) -> None:
-        """Go through the exit pipeline until it is done (seed 004)."""
+        """Go through the exit pipeline until it is done (starter exit notes)."""
         self._status = status
         await self.pipeline.run(self._perform)
 

@@ -2,7 +2,7 @@
 
 The calls are `syscalls.py`. When the connection breaks the job runs on for its lease; a shadow
 that comes back (CA_RECONNECT_JOB) brings a new connection, and the call that was lost is made
-again (wire reference, Disconnect and reconnect).
+again (wire notes, Disconnect and reconnect).
 
 The lease is what keeps a job from running twice: the shadow starts the job anew when it has not
 heard of it for so long. So it is counted here from the moment at which the last answered call

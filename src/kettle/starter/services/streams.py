@@ -1,7 +1,7 @@
 """Standard files that are streamed: bytes between the job and files at the shadow, as they come.
 
 Each streamed file is a pipe to the job on one side and remote open, read, write and close calls
-on the other (wire reference, POSIX-like calls; stream_output and stream_input of a submit file).
+on the other (wire notes, POSIX-like calls; stream_output and stream_input of a submit file).
 """
 
 from __future__ import annotations

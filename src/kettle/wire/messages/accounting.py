@@ -1,6 +1,6 @@
 """Accounting commands to the negotiator: read and set priorities, usage, ceilings and floors.
 
-Setters have no reply: the connection closes. Source: wire reference, Accounting commands.
+Setters have no reply: the connection closes. Source: wire notes, Accounting commands.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reaching a daemon behind something: the shared port's word, the connection broker's ads.
 
-Who asks whom, and what happens when, is `wire.shared_port` and `wire.ccb`. Source: wire reference,
+Who asks whom, and what happens when, is `wire.shared_port` and `wire.ccb`. Source: wire notes,
 Shared-port forwarding, CCB.
 """
 

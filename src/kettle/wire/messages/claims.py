@@ -1,7 +1,7 @@
 """Commands about claims: request, activate, deactivate, suspend, release, alive, drain, CA_.
 
 Between schedd, shadow and startd (and their tools). What a claim does with them is `startd`'s and
-`schedd`'s business. Source: wire reference, Schedd and shadow to startd.
+`schedd`'s business. Source: wire notes, Schedd and shadow to startd.
 """
 
 from __future__ import annotations

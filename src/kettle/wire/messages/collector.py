@@ -2,7 +2,7 @@
 
 Every update command has the same content, every query the same answer, so the classes are few and
 the command is given beside the message: `UPDATES`, `INVALIDATIONS` and `QUERIES` map the commands
-to the ad types. Keys, tables and expiry are decided in `collector`. Source: wire reference,
+to the ad types. Keys, tables and expiry are decided in `collector`. Source: wire notes,
 Collector protocol.
 """
 

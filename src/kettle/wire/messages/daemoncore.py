@@ -1,6 +1,6 @@
 """Commands that every daemon answers, the master's own, tokens, and file bodies of a log.
 
-What they do is the daemons'. Source: wire reference, DaemonCore generic commands.
+What they do is the daemons'. Source: wire notes, DaemonCore generic commands.
 """
 
 from __future__ import annotations

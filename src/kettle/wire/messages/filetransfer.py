@@ -1,7 +1,7 @@
 """Words of a file transfer: the two commands, and what the uploader and the downloader say.
 
 The order of the words, go-ahead and acks are a machine in `transfer`; file bodies travel outside
-packets on clear connections and as one message per chunk on encrypted ones. Source: wire reference,
+packets on clear connections and as one message per chunk on encrypted ones. Source: wire notes,
 File transfer.
 """
 

@@ -1,7 +1,7 @@
 """The NEGOTIATE dialog, negotiator to schedd: header, requests, matches, rejections.
 
 The connection stays open between cycles; every round begins with a message {416, header}. What is
-offered to whom is decided in `matchmaking`, what is asked for in `schedd`. Source: wire reference,
+offered to whom is decided in `matchmaking`, what is asked for in `schedd`. Source: wire notes,
 NEGOTIATE.
 """
 

@@ -1,7 +1,7 @@
 """Queue management calls, on a QMGMT_WRITE_CMD or QMGMT_READ_CMD connection.
 
 A table: number, arguments in wire order (a value comes before its name), shape of the reply. What
-a call does to the queue is decided in `schedd`. Source: wire reference, Schedd queue management.
+a call does to the queue is decided in `schedd`. Source: wire notes, Schedd queue management.
 """
 
 from __future__ import annotations

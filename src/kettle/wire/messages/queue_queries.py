@@ -1,6 +1,6 @@
 """Commands about the queue that are not queue management: query, history, act, spool, connect.
 
-What they find and change is decided in `schedd`. Source: wire reference, Schedd commands.
+What they find and change is decided in `schedd`. Source: wire notes, Schedd commands.
 """
 
 from __future__ import annotations

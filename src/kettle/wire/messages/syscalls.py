@@ -2,7 +2,7 @@
 
 A table: number, arguments, shape of the reply. One call at a time; a starter's calls about the job
 come first, then the calls on files that Chirp and streaming use. What they do is decided in
-`shadow`. Source: wire reference, Shadow and starter.
+`shadow`. Source: wire notes, Shadow and starter.
 """
 
 from __future__ import annotations

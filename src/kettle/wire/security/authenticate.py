@@ -6,7 +6,7 @@
     failure: the client clears that bit and sends a new mask
 
 Which user a proof means is decided by `identity`, what it may do by `authorization`. Source: wire
-reference, Method handshake, Key exchange message.
+notes, Method handshake, Key exchange message.
 """
 
 from __future__ import annotations

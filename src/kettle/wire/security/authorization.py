@@ -1,7 +1,7 @@
 """Who may do what: ALLOW_ and DENY_ lists, implied levels, automatic holes.
 
 `Authorization.allows` is the decision, in the order of the reference's rules; it knows lists as
-text and names of hosts as given, and looks nothing up. Source: wire reference, Authorization
+text and names of hosts as given, and looks nothing up. Source: wire notes, Authorization
 levels.
 """
 
@@ -174,7 +174,7 @@ class Authorization:
         return self._allows(level, user, address, tuple(host_names))
 
     def _allows(self, level: Level, user: str, address: str, names: tuple[str, ...]) -> bool:
-        """Apply the rules in order; see the wire reference."""
+        """Apply the rules in order; see the wire notes, Authorization levels."""
         holes = self._holes.get(level, ())
         if any(who in holes for who in _hole_names(user, address)):
             return True

@@ -4,7 +4,7 @@
 
 The text before the last `#` is the session's id, the secret its key material; both ends know the
 session without a word being said. Family and parent sessions have the same form. Source: wire
-reference, Claim sessions, Family session.
+notes, Claim sessions, Family session.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class ClaimId:
     def birthday(self) -> int | None:
         """When the startd began that gave the claim out, by its own clock; None if it is not said.
 
-        Source: wire reference, Claim ids.
+        Source: wire notes, Claim ids.
         """
         word = self.text.partition("#")[2].partition("#")[0]
         return int(word) if _is_number(word) else None

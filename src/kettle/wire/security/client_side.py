@@ -2,7 +2,7 @@
 
 Decides what is said and checked; the connection, the credentials and the session cache belong to
 the shell. After the dialog the connection is ready for the command's own first message. Source:
-wire reference, Commands, negotiation, sessions.
+wire notes, Commands, negotiation, sessions.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     without one:          int command, its fields
 
 Decides what a message proves. Fragments and the crypto header are `wire.safesock`'s, sockets the
-shell's. Source: wire reference, UDP.
+shell's. Source: wire notes, UDP.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Identities: `user@domain` text, reserved names, how a proof becomes an identity.
 
 Decides with a mapfile's help what name an authenticated peer has. Which levels a name holds is
-`authorization`'s. Source: wire reference, Map file, Names seen in the wild.
+`authorization`'s. Source: wire notes, Map file, Names seen in the wild.
 """
 
 from __future__ import annotations

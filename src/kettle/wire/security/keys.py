@@ -2,7 +2,7 @@
 
 Arithmetic only. `cryptography` is imported where it is needed, so that a tool that does not connect
 does not pay for it; neither does it pay for the standard library's
-hashes, which bring a second copy of OpenSSL (3 ms). Source: wire reference, ECDH key, Key
+hashes, which bring a second copy of OpenSSL (3 ms). Source: wire notes, ECDH key, Key
 exchange message.
 """
 

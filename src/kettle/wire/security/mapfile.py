@@ -3,7 +3,7 @@
     METHOD  principal  canonical
 
 A principal is a regular expression, or with CERTIFICATE_MAPFILE_ASSUME_HASH_KEYS a literal unless
-written `/regex/flags`. Reading included files is the caller's. Source: wire reference, Map file.
+written `/regex/flags`. Reading included files is the caller's. Source: wire notes, Map file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What two sides agree on: authentication, encryption, integrity, methods, ciphers, durations.
 
 A table and pure choices over it; the messages that carry them are in `client_handshake` and
-`server_handshake`. Source: wire reference, Negotiation table, Client security ad, Server reply ad.
+`server_handshake`. Source: wire notes, Negotiation table, Client security ad, Server reply ad.
 """
 
 from __future__ import annotations

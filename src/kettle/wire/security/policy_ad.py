@@ -1,7 +1,7 @@
 """The ads of a security negotiation: at most 100 attributes, literals only.
 
 They come from peers that nobody has authenticated yet, so they are not ClassAds here but plain
-names and literals: nothing is evaluated. Source: wire reference, Security ads.
+names and literals: nothing is evaluated. Source: wire notes, Security ads.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Decides what is answered to whom; handlers, sockets and files belong to the shell. A dialog that
 returns has authorized the command; one that raises costs the peer its connection. Source: wire
-reference, Commands, negotiation, sessions.
+notes, Commands, negotiation, sessions.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Sessions and peers: what both sides keep after a negotiation, and the cache they keep it in.
 
 Decides when a session ends and which one a client uses again; no clock here, `now` is an argument
-(epoch seconds). Source: wire reference, Session cache and resume.
+(epoch seconds). Source: wire notes, Session cache and resume.
 """
 
 from __future__ import annotations

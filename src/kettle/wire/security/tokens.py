@@ -2,7 +2,7 @@
 
 Bytes and claims only; files, clock and randomness are arguments. The exchange that uses a token's
 signature as a secret is `methods.token`. What tokens are made of is loaded by those who have one:
-a tool that proves itself otherwise starts sooner. Source: wire reference, TOKEN / IDTOKENS.
+a tool that proves itself otherwise starts sooner. Source: wire notes, TOKEN / IDTOKENS.
 """
 
 from __future__ import annotations

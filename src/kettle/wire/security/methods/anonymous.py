@@ -2,7 +2,7 @@
 
     S> int 1
 
-Source: wire reference, ANONYMOUS.
+Source: wire notes, ANONYMOUS.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ Without SEC_CLAIMTOBE_INCLUDE_DOMAIN a client names no domain of its own accord,
 asked for the name as it came.
 
 Names of domains that only sessions grant are refused: a claimed `condor@family` would otherwise
-hold every level. Source: wire reference, CLAIMTOBE.
+hold every level. Source: wire notes, CLAIMTOBE.
 """
 
 from __future__ import annotations

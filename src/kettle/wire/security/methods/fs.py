@@ -6,7 +6,7 @@
 
 A path that ends in `_` asks for binding to the address: the client appends the server's address as
 it dialed it and makes *that* directory, so that a man in the middle gains nothing. Source: wire
-reference, FS.
+notes, FS.
 """
 
 from __future__ import annotations

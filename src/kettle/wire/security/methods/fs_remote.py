@@ -3,7 +3,7 @@
     S> str path            "" = no folder is configured here
     ... then as FS
 
-Decides nothing else: `fs.py` has the messages and the checks. Source: wire reference, FS.
+Decides nothing else: `fs.py` has the messages and the checks. Source: wire notes, FS.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     hkt = HMAC-SHA-1(K, a || " " || b || NUL || ra || rb)      hk = HMAC-SHA-1(K, a || NUL || rb)
 
 Status 0 is fine, -1 "I cannot": then the strings are empty and the lengths 0. Source: wire
-reference, PASSWORD, TOKEN.
+notes, PASSWORD, TOKEN.
 """
 
 from __future__ import annotations

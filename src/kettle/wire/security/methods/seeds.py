@@ -1,4 +1,4 @@
-"""The two constants of the password exchange, fixed by the protocol (wire reference, TOKEN)."""
+"""The two constants of the password exchange, fixed by the protocol (wire notes, TOKEN)."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
     the handshake is over when both have said 4
     S> 256 random bytes as TLS application data: the wrap key
 
-Status: -1 error, 0 ok, 1 sending, 2 receiving, 3 quitting, 4 holding. Source: wire reference, SSL.
+Status: -1 error, 0 ok, 1 sending, 2 receiving, 3 quitting, 4 holding. Source: wire notes, SSL.
 """
 
 from __future__ import annotations

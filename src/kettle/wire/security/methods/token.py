@@ -1,7 +1,7 @@
 """TOKEN (IDTOKENS): the password exchange with a token's signature as the shared secret.
 
 The client sends the token without its signature; the server makes the signature anew with the key
-the token names. The signature itself never travels. Source: wire reference, TOKEN / IDTOKENS.
+the token names. The signature itself never travels. Source: wire notes, TOKEN / IDTOKENS.
 """
 
 from __future__ import annotations

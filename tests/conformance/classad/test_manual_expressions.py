@@ -1,4 +1,4 @@
-"""Every expression that the seeds print parses, means what it should, prints as itself (R023)."""
+"""Every expression that the manual prints parses, means what it should, prints as itself (R023)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kettle.classad import Context, parse_ad, parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError
 
 shows = pytest.mark.shows
-TABLE = Path(__file__).parents[2] / "data" / "seed_expressions.tsv"
+TABLE = Path(__file__).parents[2] / "data" / "manual_expressions.tsv"
 ROWS = [
     line.split("\t")
     for line in TABLE.read_text(encoding="utf-8").splitlines()
