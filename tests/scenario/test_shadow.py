@@ -828,6 +828,37 @@ async def transfer(
         stream.close()
 
 
+def test_the_removal_of_a_job_breaks_its_output_off(tmp_path: Path) -> None:
+    """At once, and nothing more is taken from that starter."""
+    ends: list[float] = []
+
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        job = await starter.register()
+        await starter.begin()
+        began = starter.place.world.clock.now()
+        for _ in range(2):
+            stream = await starter.place.network.connect(
+                job.string("TransferSocket") or "",
+                Command.FILETRANS_DOWNLOAD,
+                session=starter.place.claim,
+            )
+            await stream.send(FileTransferDownload(job.string("TransferKey") or ""))
+            with pytest.raises(ConnectionLost):
+                await stream.receive(3000)
+            stream.close()
+            ends.append(starter.place.world.clock.now() - began)
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, TransferExecutable=False)
+        await asyncio.sleep(20)
+        await here.signal("Remove", "enough")
+        await here.ended()
+        assert [round(end) for end in ends] == [20, 20]
+
+    play(tmp_path, scenario, script=script)
+
+
 def test_files_travel_both_ways_with_their_events_and_counts(tmp_path: Path) -> None:
     box = tmp_path / "box"
     box.mkdir()

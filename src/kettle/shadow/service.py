@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
+from kettle.config.knobs.startd import StartdKnobs
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.policy.attribute_protection import read_protected_names
@@ -24,6 +25,7 @@ from kettle.policy.system_policy import read_system_policy
 from kettle.runtime import tasks
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_logs import EventLogs
+from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.shadow.endings import Request, Wish
 from kettle.shadow.services.kept_ads import KeptAds
@@ -115,6 +117,7 @@ class ShadowHost:
         self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
         self.chirp_prefix = "Chirp"
         self.spool = config.get("SPOOL") or ""
+        self.reserve = Reserve(self.spool, config.value(StartdKnobs.RESERVED_DISK) * 1024)
         self.uid_domain = config.get("UID_DOMAIN") or ""
         self.protected = read_protected_names(config.words)
         self.system_policy: SystemPolicy = read_system_policy(config.get)
@@ -330,7 +333,16 @@ class ShadowHost:
             await asyncio.sleep(WRONG_KEY_SECONDS)
             await stream.send(Words(0))
             return
-        await serve(shadow, stream, direction)
+        if shadow.wants_no_files:
+            return
+        transfer = tasks.spawn(serve(shadow, stream, direction), f"files of {shadow.name}")
+        shadow.transfers.add(transfer)
+        try:
+            # Broken off by the shadow it is over, too: the connection closes behind us.
+            await asyncio.wait((transfer,))
+        finally:
+            transfer.cancel()
+            shadow.transfers.discard(transfer)
 
 
 def _megabytes(config: Config, name: str) -> int:

@@ -101,6 +101,9 @@ class TargetFile(Protocol):
     def close(self) -> Awaitable[None] | None:
         """Finish the file; it has its whole content now. Raises OSError."""
 
+    def discard(self) -> Awaitable[None] | None:
+        """Close the file, which is not whole, and take it away; nothing is raised."""
+
 
 class Storage(Protocol):
     """The shell's hands: what a transfer may do to the file system, each may raise OSError."""

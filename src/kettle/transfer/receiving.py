@@ -191,15 +191,21 @@ def _receive_file(
             target = yield Do(partial(storage.open_target, path or "", mode & 0o777))
         except OSError as error:
             troubles.note_os("writing to", path or "", error)
-    yield from _receive_body(size, encrypted, target, path, troubles)
+    whole = yield from _receive_body(size, encrypted, target, path, troubles)
     if target is not None:
-        try:
-            yield Do(target.close, blocking=size > CHUNK)
-        except OSError as error:
-            troubles.note_os("writing to", path or "", error)
+        yield from _finish(target, whole, path or "", size, troubles)
     if wanted:
         outcome.bytes += size
         outcome.files += 1
+
+
+def _finish(
+    target: TargetFile, whole: bool, path: str, size: int, troubles: Troubles
+) -> Dialog[None]:
+    try:
+        yield Do(target.close if whole else target.discard, blocking=size > CHUNK)
+    except OSError as error:
+        troubles.note_os("writing to", path, error)
 
 
 def _receive_body(
@@ -208,12 +214,15 @@ def _receive_body(
     target: TargetFile | None,
     path: str | None,
     troubles: Troubles,
-) -> Dialog[None]:
-    """Take the announced bytes off the connection, into `target` as long as that works."""
+) -> Dialog[bool]:
+    """Take the announced bytes off the connection, into `target` as long as that works.
+
+    Returns whether it did; what is left of a file by a connection that breaks is taken away.
+    """
     if size == 0:
         empty: Reader = yield Receive()
         empty.integer()
-        return
+        return True
     left = size
     broken = target is None
     try:
@@ -228,8 +237,9 @@ def _receive_body(
                     broken = True
     except BaseException:
         if target is not None:
-            target.close()
+            target.discard()
         raise
+    return not broken
 
 
 def _receive_piece(left: int, encrypted: bool) -> Dialog[bytes]:

@@ -39,6 +39,10 @@ class MemoryTarget:
     def close(self) -> None:
         self._disk.closed.append(self._path)
 
+    def discard(self) -> None:
+        self.close()
+        del self._disk.files[self._path]
+
 
 class MemoryDisk:
     """Paths to contents; directories are kept with their mode."""

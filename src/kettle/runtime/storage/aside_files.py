@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from kettle.runtime.process.aside import Aside
 from kettle.runtime.storage.access_limits import AccessLimits
+from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.wire.messages.filetransfer import CHUNK
 
@@ -64,6 +65,10 @@ class AsideTarget:
         """Finish the file, soon; its errors are the result's."""
         return self._aside.run(partial(self._locked, self._target.close))
 
+    def discard(self) -> Awaitable[None]:
+        """Take the file away, soon."""
+        return self._aside.run(partial(self._locked, self._target.discard))
+
     def _locked(self, action: Callable[[], None]) -> None:
         with self._lock:
             action()
@@ -73,7 +78,7 @@ class AsideFiles(LocalFiles):
     """`Storage` whose slow steps are awaitable. What is far is `is_far`'s to say.
 
     Folders that are missing below `makes_below`, itself a folder, are made for what is written
-    there. Nothing is touched outside of `limits`.
+    there. Nothing is touched outside of `limits`, and `reserve` is kept free.
     """
 
     def __init__(
@@ -82,8 +87,10 @@ class AsideFiles(LocalFiles):
         is_far: Callable[[str], bool],
         makes_below: str | None = None,
         limits: AccessLimits | None = None,
+        reserve: Reserve | None = None,
     ) -> None:
         super().__init__()
+        self._reserve = reserve
         self._aside = aside
         self._is_far = is_far
         self._makes_below = makes_below
@@ -125,10 +132,11 @@ class AsideFiles(LocalFiles):
         self._check(path)
         if self._is_far(path):
             return self._open_far_target(path, mode)
-        return self._write(partial(LocalTarget, path, mode), path)
+        return self._write(partial(LocalTarget, path, mode, self._reserve), path)
 
     async def _open_far_target(self, path: str, mode: int) -> AsideTarget:
-        target = await self._aside.run(partial(self._write, partial(LocalTarget, path, mode), path))
+        make = partial(LocalTarget, path, mode, self._reserve)
+        target = await self._aside.run(partial(self._write, make, path))
         return AsideTarget(target, self._aside)
 
     def make_directory(  # type: ignore[override]

@@ -7,11 +7,13 @@ host at its start to the submitter).
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
 from collections.abc import Callable
 
+from kettle.runtime.storage.free_space import Reserve
 from kettle.transfer.items import Look
 
 
@@ -45,13 +47,16 @@ class LocalSource:
 class LocalTarget:
     """An open file that is being received."""
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_descriptor", "_path", "_reserve")
 
-    def __init__(self, path: str, mode: int) -> None:
+    def __init__(self, path: str, mode: int, reserve: Reserve | None = None) -> None:
+        """`reserve` is not touched; nobody else's disk is."""
+        self._path = path
         # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
         self._descriptor = os.open(path, flags, mode or 0o644)
         facts = os.fstat(self._descriptor)
+        self._reserve = reserve if reserve is not None and reserve.is_for(facts.st_dev) else None
         wrong = bool(mode) and stat.S_IMODE(facts.st_mode) != mode
         # An existing file that is not ours keeps the mode it has; so does a device.
         if wrong and stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid():
@@ -59,6 +64,8 @@ class LocalTarget:
 
     def write(self, data: bytes) -> None:
         """Append the bytes, all of them."""
+        if self._reserve is not None:
+            self._reserve.check(self._descriptor, len(data))
         view = memoryview(data)
         while view:
             view = view[os.write(self._descriptor, view) :]
@@ -68,6 +75,16 @@ class LocalTarget:
         if self._descriptor >= 0:
             descriptor, self._descriptor = self._descriptor, -1
             os.close(descriptor)
+
+    def discard(self) -> None:
+        """Take away what is not whole, as the reference does, unless it is a device or a pipe."""
+        if self._descriptor < 0:
+            return
+        with contextlib.suppress(OSError):
+            if stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                os.unlink(self._path)
+        with contextlib.suppress(OSError):
+            self.close()
 
 
 class LocalFiles:

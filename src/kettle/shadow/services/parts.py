@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kettle.runtime.process.aside import Aside
     from kettle.runtime.sockets.stream import Stream
     from kettle.runtime.storage.event_logs import EventLogs
+    from kettle.runtime.storage.free_space import Reserve
     from kettle.runtime.storage.mounts import Mounts
     from kettle.shadow.services.lines import IdleLines
     from kettle.shadow.services.whereabouts import Whereabouts
@@ -46,6 +47,8 @@ class Host(Protocol):
     max_output_mb: int
     chirp_prefix: str
     spool: str
+    # What is kept free on the spool's disk, whoever's files go there.
+    reserve: Reserve
     uid_domain: str
 
     @property

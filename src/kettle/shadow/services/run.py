@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.activation import Activation
-from kettle.shadow.endings import Ending, ExitReport, Request, is_start_counted
+from kettle.shadow.endings import Ending, ExitReport, Request, Wish, is_start_counted
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 RECORDED_SECONDS = 60.0
 # How long the starter of a run that is taken over is looked for, however long ago it was heard of.
 LOOKED_FOR_SECONDS = 300.0
+_REMOVALS = frozenset((Wish.REMOVE, Wish.POLICY_REMOVE))
 
 
 class Run(JobRecord):
@@ -64,6 +65,7 @@ class Run(JobRecord):
         "transfer_failure",
         "transfer_key",
         "transfer_session",
+        "transfers",
         "wake",
     )
 
@@ -88,6 +90,8 @@ class Run(JobRecord):
         self.input_transfer: asyncio.Event | None = None
         # Why the last file transfer failed; None if it worked.
         self.transfer_failure: Request | None = None
+        # Those under way; what becomes of the job may end them.
+        self.transfers: set[asyncio.Task[None]] = set()
         self.request: Request | None = None
         self.report: ExitReport | None = None
         self.activation = Activation()
@@ -139,6 +143,17 @@ class Run(JobRecord):
     @abstractmethod
     def watch_policy(self) -> None:
         """Set the timer for the next look at the job's policy."""
+
+    @property
+    def wants_no_files(self) -> bool:
+        """Whether the job is removed, and nobody waits for what it has written."""
+        request = self.request
+        return request is not None and request.wish in _REMOVALS and not request.brings_output
+
+    def break_off_transfers(self) -> None:
+        """End the transfers that are under way, with their connections."""
+        for transfer in self.transfers:
+            transfer.cancel()
 
     def ad_for_the_starter(self) -> ClassAd:
         """Return the job's ad with what a starter has to know beside."""

@@ -109,6 +109,7 @@ class RunningShadow(Run):
             await fail_run(self, error)
         finally:
             self._stop_timers()
+            self.break_off_transfers()
             if self.stream is not None:
                 self.stream.close()
             if self.files is not None:
@@ -437,6 +438,8 @@ class RunningShadow(Run):
             self.request = request
         elif request.fast and not self.request.fast:
             self.request = replace(self.request, fast=True)
+        if self.wants_no_files:
+            self.break_off_transfers()
         await self.happen(Event.ASKED)
         if self.state.phase is Phase.LOST and request.wish in _REMOVALS:
             # Nobody can say when it is gone, but nothing will run in its place.

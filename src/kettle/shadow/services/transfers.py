@@ -106,6 +106,9 @@ async def take_output(shadow: Run, stream: Stream) -> None:
             shadow.host.mounts.is_far,
             posixpath.normpath(directory) if makes_folders else None,
             shadow.access_limits(),
+            # Compat: the reference fills the disk; ours keeps room for the queue log
+            # (tests/pool/test_reserve.py).
+            shadow.host.reserve,
         ),
         _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
         begun=begun,
