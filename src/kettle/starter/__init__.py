@@ -1,1 +1,1 @@
-"""A starter runs the jobs of one claim, one at a time: sandbox, transfer, launch, watching, and the exit pipeline."""
+"""A starter serves one claim, job by job: sandbox, transfer, launch, watching, exit pipeline."""
