@@ -605,3 +605,30 @@ def test_what_is_edited_in_a_running_job_counts_at_once(pool: PersonalPool, work
     assert code == 0, complaint
     jobs.wait_for(12, 5)
     remove(jobs)
+
+
+@shows("R064")
+def test_a_job_whose_output_is_on_its_way_has_a_status_of_its_own(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = submit(
+        pool,
+        work,
+        "executable = /usr/bin/env\narguments = head -c 200000000 /dev/zero\n"
+        "transfer_executable = false\nshould_transfer_files = yes\noutput = big\n"
+        "request_memory = 10MB\nrequest_disk = 300MB\nqueue\n",
+    )
+    arrived = work / "big"
+    wait_until(lambda: arrived.exists() and arrived.stat().st_size > 0, 30)
+    starter = daemon_pid(pool, "condor_starter")
+    # So that it does not end meanwhile.
+    os.kill(starter, signal.SIGSTOP)
+    try:
+        jobs.wait_for_status(6)
+        said = run_tool(pool, "condor_q", "-nobatch", str(jobs.cluster))[1]
+        [row] = [line for line in said.splitlines() if "env head" in line]
+        assert " > " in row
+    finally:
+        os.kill(starter, signal.SIGCONT)
+    jobs.wait_for(5, 30)
+    assert arrived.stat().st_size == 200_000_000

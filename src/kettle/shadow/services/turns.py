@@ -61,6 +61,8 @@ class Turn:
             run.log(f"The transfer queue cannot be asked: {error}")
         self.queue_seconds = max(0, int(run.host.steady() - self._asked_at))
         run.update(texts({"TransferQueued": False}))
+        # What is on its way does not look as if it waited.
+        run.flush()
         return True
 
     async def _ask(self) -> None:
