@@ -12,9 +12,10 @@ from kettle.classad import ClassAd, parse_expression, symmetric_match
 from kettle.matchmaking import candidates
 from kettle.matchmaking.columns import Columns
 from kettle.matchmaking.cycle import Plan
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import number
 from kettle.matchmaking.references import REQUEST, SLOT
-from kettle.matchmaking.slots import SlotTable, build_slot_table
+from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.vectors import Vectors
 from kettle.matchmaking.wide_search import WideSearch
 from unit.matchmaking.pools import RANKS, plan, pslot, request, slot, submitter
@@ -63,7 +64,7 @@ def made(base: ClassAd, texts: dict[str, str]) -> ClassAd:
 
 
 def table_of(rows: list[dict[str, str]], requirements: list[str]) -> SlotTable:
-    return build_slot_table(
+    return KeptSlots().table(
         made(slot(f"s{index}", Requirements=f"={requirements[index % len(requirements)]}"), texts)
         for index, texts in enumerate(rows)
     )

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import symmetric_match
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import (
     Appraisals,
     Candidate,
     Eviction,
     NoMatch,
     RankSettings,
-    is_free,
     judge_eviction,
     number,
 )
 from kettle.matchmaking.requests import Request
 from kettle.matchmaking.slot_classes import SlotClasses, is_steady, looked_at
-from kettle.matchmaking.slots import Slot
+from kettle.matchmaking.slots import Slot, SlotTable
 
 if TYPE_CHECKING:
     # Loaded with the arrays, which a small pool does without.
@@ -80,11 +80,16 @@ class Market:
 
     def __init__(
         self,
+        table: SlotTable,
         slots: Sequence[Slot],
         ranks: RankSettings,
         outranks: Callable[[str, str], bool],
+        kept: KeptSlots | None = None,
     ) -> None:
-        """Take the slots; `outranks(submitter, user)` tells who may take whose slots."""
+        """Take a table and those of its slots that are on offer.
+
+        `outranks(submitter, user)` tells who may take whose slots; `kept` keeps the columns.
+        """
         self.slots = slots
         # How many slots were given or divided so far.
         self.changes = 0
@@ -100,7 +105,8 @@ class Market:
         if len(slots) >= WIDE_FROM:
             from kettle.matchmaking.wide_search import WideSearch
 
-            self._wide = WideSearch(slots, ranks)
+            columns = kept.columns(table.rows) if kept is not None else None
+            self._wide = WideSearch(table.rows, ranks, offer=slots, columns=columns)
 
     def note(self, slot: Slot, names: Sequence[str] = ()) -> None:
         """Take over that a slot was taken, or that these attributes of it have changed."""
@@ -217,7 +223,7 @@ class Market:
 
     def _judge(self, slot: Slot, request: Request) -> Eviction | NoMatch:
         """Decide whether a slot that matches may be had, given who has it now."""
-        if is_free(slot):
+        if slot.free:
             return Eviction.NOBODY
         # Its own slot may be taken only because the startd would rather have this job.
         return judge_eviction(

@@ -3,11 +3,12 @@
 A column holds, for each slot, the number of its text among the different texts of an attribute, and
 the number that the text stands for if it is one. Joined columns tell combinations apart. What
 expressions make of them is `vectors.py`; a slot whose ad changes within a cycle is entered anew.
+Columns last from cycle to cycle (`kept_slots.py`) as long as somebody looks at them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from typing import TypeVar, cast
 
@@ -22,6 +23,7 @@ T = TypeVar("T")
 _UNPARSED = frozenset((str, type(None)))
 Codes = NDArray[np.int32]
 Numbers = NDArray[np.float64]
+Indexes = NDArray[np.int64]
 
 # Limit: whole numbers up to this are exact in floating point; greater ones the evaluator compares.
 _EXACT = 2.0**53
@@ -88,6 +90,45 @@ class Column:
             self.numbers[row] = self._numbers[code]
             self.version += 1
 
+    def move(self, old_places: Indexes) -> None:
+        """Give each slot the place where it is now; `settle` has to follow."""
+        self.codes, self.numbers = self.codes[old_places], self.numbers[old_places]
+        self.version += 1
+
+    def settle(self) -> bool:
+        """Find a slot for each text, and forget texts that no slot has; True if there were any."""
+        firsts = _first_rows(self.codes, len(self.texts))
+        dead = firsts < 0
+        if not dead.any():
+            self.firsts = firsts.tolist()
+            return False
+        living = np.flatnonzero(~dead)
+        self.codes = _renumber(self.codes, dead)
+        self.firsts = firsts[living].tolist()
+        self.texts = [self.texts[code] for code in living.tolist()]
+        self._numbers = [self._numbers[code] for code in living.tolist()]
+        self._known = {text: code for code, text in enumerate(self.texts)}
+        self._strings = []
+        odd = [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
+        self.clean, self.plain = not odd, all(map(is_plain, odd))
+        self.version += 1
+        return True
+
+
+def _first_rows(codes: Codes, size: int) -> Indexes:
+    """Return a place where each code stands, -1 for those that stand nowhere."""
+    firsts = np.full(size, -1, np.int64)
+    # What is assigned last stays: from behind, that is the first place.
+    firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return firsts
+
+
+def _renumber(codes: Codes, dead: NDArray[np.bool_]) -> Codes:
+    """Return the codes without gaps where some stand nowhere."""
+    left = np.cumsum(~dead, dtype=np.int32) - np.int32(1)
+    found: Codes = left[codes]
+    return found
+
 
 class Joint:
     """Combinations of several columns' texts, numbered as they are met."""
@@ -118,6 +159,17 @@ class Joint:
             self.codes[row] = code
             self.version += 1
 
+    def move(self, old_places: Indexes) -> None:
+        """Give each slot the place where it is now; `settle` has to follow."""
+        self.codes = self.codes[old_places]
+        self.version += 1
+
+    def settle(self) -> bool:
+        """Find a slot for each combination; True if no slot has one of them any more."""
+        firsts = _first_rows(self.codes, len(self.firsts))
+        self.firsts = firsts.tolist()
+        return bool((firsts < 0).any())
+
 
 def first_places(values: Sequence[T]) -> dict[T, int]:
     """Return the different values in the order in which they come, each with its first place."""
@@ -142,7 +194,7 @@ def read_number(text: str | None) -> float:
 
 
 class Columns:
-    """The columns of one cycle's slots, made when they are asked for."""
+    """The columns of a table of slots, made when they are asked for."""
 
     def __init__(self, rows: Sequence[Slot]) -> None:
         self.rows = rows
@@ -153,12 +205,15 @@ class Columns:
         self._joints: dict[tuple[str, ...], Joint] = {}
         # What `joint` answered, until a column tells more apart than it did.
         self._answers: dict[tuple[str, ...], Column | Joint] = {}
+        # What was asked for since the slots were renewed.
+        self._wanted: set[str] = set()
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def column(self, name: str) -> Column:
         """Return the column of an attribute, given in lower case."""
+        self._wanted.add(name)
         found = self._columns.get(name)
         if found is None:
             found = self._columns[name] = Column(name, self._texts(name))
@@ -199,6 +254,8 @@ class Columns:
         self._tables[row] = slot.ad.table
         if slot.ad.parent is not None:
             self._chained.add(row)
+        else:
+            self._chained.discard(row)
         for name in names:
             column = self._columns.get(name.lower())
             if column is not None:
@@ -209,3 +266,40 @@ class Columns:
         for joined, joint in self._joints.items():
             if not changed.isdisjoint(joined):
                 joint.enter(row)
+
+    def move(self, rows: Sequence[Slot], old_places: Sequence[int]) -> None:
+        """Take over slots in other places; those that were nowhere have to be entered after."""
+        places = np.array(old_places, np.int64)
+        for column in self._columns.values():
+            column.move(places)
+        for joint in self._joints.values():
+            joint.move(places)
+        self.rows = rows
+        self._tables = [slot.ad.table for slot in rows]
+        self._chained = {row for row, slot in enumerate(rows) if slot.ad.parent is not None}
+
+    def renew(self, rows: Sequence[Slot], changed: Mapping[int, Iterable[str] | None]) -> None:
+        """Take over the slots of another cycle, of which these have changed: None is everywhere.
+
+        What nobody asked for since the last time is forgotten.
+        """
+        self.rows = rows
+        self._columns = {
+            name: column for name, column in self._columns.items() if name in self._wanted
+        }
+        asked = set(map(id, self._answers.values()))
+        self._joints = {
+            names: joint
+            for names, joint in self._joints.items()
+            if id(joint) in asked and self._columns.keys() >= set(names)
+        }
+        for row, names in changed.items():
+            self.enter(row, self._columns if names is None else names)
+        dead = {name for name, column in self._columns.items() if column.settle()}
+        self._joints = {
+            names: joint
+            for names, joint in self._joints.items()
+            if dead.isdisjoint(names) and not joint.settle()
+        }
+        self._answers.clear()
+        self._wanted.clear()

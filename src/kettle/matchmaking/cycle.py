@@ -21,11 +21,11 @@ from kettle.matchmaking import fair_share
 from kettle.matchmaking.candidates import Market
 from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import ROOT, Group, GroupSettings
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import (
     Candidate,
     Eviction,
     RankSettings,
-    is_free,
     may_be_preempted,
 )
 from kettle.matchmaking.requests import (
@@ -137,13 +137,15 @@ class Cycle:
         groups: Mapping[str, Group] | None = None,
         group_order: Iterable[str] = (ROOT,),
         limits_in_use: Mapping[str, float] | None = None,
+        kept: KeptSlots | None = None,
     ) -> None:
         """Take the snapshot.
 
         `submitters` are also those who hold slots and ask for none: what they use is not there for
         others of their group, and their share is safe from preemption. `groups` have their
         allocations planned; None lets everybody share the whole pool. `limits_in_use` is how much
-        of each concurrency limit running jobs hold.
+        of each concurrency limit running jobs hold. `kept` is what the table comes from if its
+        columns are kept.
         """
         self.slots = slots
         self.submitters = {submitter.name: submitter for submitter in submitters}
@@ -159,9 +161,9 @@ class Cycle:
         self.plan.candidate_slots = len(offer)
         for slot in offer:
             self._describe_user(slot)
-        self._market = Market(offer, settings.ranks, self._outranks)
+        self._market = Market(slots, offer, settings.ranks, self._outranks, kept)
         # What a slot costs whom is settled, unless it may be taken from somebody.
-        self._somebody_may_go = not all(map(is_free, offer))
+        self._somebody_may_go = not all(slot.free for slot in offer)
 
     def run(self) -> Plan:
         """Give out slots until nobody wants, may have or matches any more."""
@@ -280,7 +282,7 @@ class Cycle:
 
     def _describe_user(self, slot: Slot) -> None:
         """Show the policy expressions who has a slot and how that user stands."""
-        if not slot.remote_user or is_free(slot):
+        if not slot.remote_user or slot.free:
             return
         holder = self.submitters.get(slot.remote_user)
         facts: dict[str, object] = {

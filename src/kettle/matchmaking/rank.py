@@ -15,11 +15,7 @@ from enum import IntEnum
 from kettle.classad import ClassAd, Expr
 from kettle.matchmaking.autoclusters import referred_names
 from kettle.matchmaking.slot_classes import is_plain
-from kettle.matchmaking.slots import Slot, read_text
-
-# States in which a slot takes a new match without anybody being sent away.
-_FREE_STATES = frozenset(("unclaimed", "backfill", "owner", "drained", "matched", ""))
-_FREE_TEXTS = frozenset(('"Unclaimed"', '"Backfill"', '"Owner"', '"Drained"', '"Matched"'))
+from kettle.matchmaking.slots import Slot
 
 
 class Eviction(IntEnum):
@@ -91,24 +87,9 @@ def number(ad: ClassAd, expression: Expr | None, target: ClassAd) -> float:
     return 0.0
 
 
-def is_free(slot: Slot) -> bool:
-    """Tell whether a match would send nobody away.
-
-    A partitionable slot is: its parts are slots of their own.
-    """
-    if slot.partitionable:
-        return True
-    if slot.remote_user:
-        return False
-    # As startds write it; most slots of a pool are asked several times a cycle.
-    if read_text(slot.ad, "state") in _FREE_TEXTS:
-        return True
-    return (slot.ad.string("State") or "").lower() in _FREE_STATES
-
-
 def may_be_preempted(slot: Slot, settings: RankSettings) -> bool:
     """Tell whether any request at all could get a claimed slot; if not, it can be left out."""
-    if is_free(slot):
+    if slot.free:
         return True
     if not settings.consider_preemption:
         return False
@@ -148,7 +129,7 @@ def judge_eviction(
 
     `outranks(user)` tells whether the requesting submitter's priority is better than a user's.
     """
-    if is_free(slot):
+    if slot.free:
         return Eviction.NOBODY
     if not settings.consider_preemption:
         return NoMatch.PRIORITY

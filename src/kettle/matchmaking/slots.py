@@ -2,15 +2,15 @@
 
 A `Slot` is a row: the ad as the startd sent it, what the cycle reads of it once, and what earlier
 matches of the same cycle have already taken. Rows are in the order of their names, so that no
-decision depends on the order in which ads arrived. A later column per attribute can stand beside
-`SlotTable.rows`; `version` says when a row's values have changed.
+decision depends on the order in which ads arrived; `version` says when a row's values have changed.
+Rows that outlive their cycle are kept by `kept_slots.py`, with a column for each attribute.
 
 Which slot a request gets is decided in `cycle.py`, how good it would be in `rank.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
@@ -20,6 +20,10 @@ from kettle.patterns import late_pattern
 DEFAULT_RESOURCES = ("Cpus", "Memory", "Disk")
 
 _REAL = late_pattern(r"-?[0-9]{1,15}\.[0-9]{1,15}")
+
+# States in which a slot takes a new match without anybody being sent away.
+_FREE_STATES = frozenset(("unclaimed", "backfill", "owner", "drained", "matched", ""))
+_FREE_TEXTS = frozenset(('"Unclaimed"', '"Backfill"', '"Owner"', '"Drained"', '"Matched"'))
 
 # What a request without the attribute takes: a job always occupies a core.
 _LEAST = {"cpus": 1.0}
@@ -31,6 +35,7 @@ class Slot:
 
     index: int
     name: str
+    # What is left of it: the ad as it came, until the cycle puts something before it.
     ad: ClassAd
     # Where its startd is, and who holds the claim now; empty when unclaimed.
     address: str = ""
@@ -38,6 +43,8 @@ class Slot:
     # Secrets that let a schedd claim it; each match uses one up, the last stays.
     claim_ids: list[str] = field(default_factory=list)
     partitionable: bool = False
+    # A match would send nobody away.
+    free: bool = False
     weight: float = 1.0
     # What its current job is worth to it, for slots that may be preempted.
     current_rank: float = 0.0
@@ -139,42 +146,32 @@ def _is_partitionable(ad: ClassAd) -> bool:
     return bool(ad.boolean("PartitionableSlot"))
 
 
-def build_slot_table(
-    ads: Iterable[ClassAd],
-    private_ads: Iterable[ClassAd] = (),
-    *,
-    use_weights: bool = True,
-) -> SlotTable:
-    """Make the rows of a cycle from slot ads and the private ads that carry the claim ids.
+def read_slot(key: tuple[str, str], ad: ClassAd, *, use_weights: bool = True) -> Slot:
+    """Return the row of a slot with this name and address, its place in the table yet unknown.
 
-    Claim ids found in a slot ad itself count too (QUERY_MULTIPLE_PVT_ADS). Slots without a name
-    and second ads of one name are left out.
+    The claim ids are those in the slot's ad (QUERY_MULTIPLE_PVT_ADS).
     """
-    secrets = {slot_key(private): claim_ids(private) for private in private_ads}
-    known: dict[tuple[str, str], ClassAd] = {}
-    for ad in ads:
-        key = slot_key(ad)
-        if key[0]:
-            known.setdefault(key, ad)
-    rows = []
-    total = 0.0
-    for index, (key, ad) in enumerate(sorted(known.items(), key=lambda item: item[0])):
-        weight = slot_weight(ad, use_weights=use_weights)
-        total += weight
-        rows.append(
-            Slot(
-                index=index,
-                name=key[0],
-                ad=ad,
-                address=key[1],
-                remote_user=holder_of(ad),
-                claim_ids=secrets.get(key) or claim_ids(ad),
-                partitionable=_is_partitionable(ad),
-                weight=weight,
-                current_rank=_read_number(ad, "currentrank") or 0.0,
-            )
-        )
-    return SlotTable(rows, total)
+    remote_user, partitionable = holder_of(ad), _is_partitionable(ad)
+    return Slot(
+        index=-1,
+        name=key[0],
+        ad=ad,
+        address=key[1],
+        remote_user=remote_user,
+        claim_ids=claim_ids(ad),
+        partitionable=partitionable,
+        # Parts of a partitionable slot are slots of their own.
+        free=partitionable or (not remote_user and _waits_for_a_match(ad)),
+        weight=slot_weight(ad, use_weights=use_weights),
+        current_rank=_read_number(ad, "currentrank") or 0.0,
+    )
+
+
+def _waits_for_a_match(ad: ClassAd) -> bool:
+    # As startds write it; all other spellings the evaluator reads.
+    if read_text(ad, "state") in _FREE_TEXTS:
+        return True
+    return (ad.string("State") or "").lower() in _FREE_STATES
 
 
 def resource_names(ad: ClassAd) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from kettle.classad import ClassAd, Expr, symmetric_match
 from kettle.matchmaking.autoclusters import closure
 from kettle.matchmaking.columns import Columns, Numbers
-from kettle.matchmaking.rank import Candidate, Eviction, RankSettings, is_free, number
+from kettle.matchmaking.rank import Candidate, Eviction, RankSettings, number
 from kettle.matchmaking.references import REQUEST, SLOT, Reaches, find_names
 from kettle.matchmaking.slot_classes import is_plain, is_steady
 from kettle.matchmaking.slots import Slot
@@ -41,17 +41,28 @@ class _Group:
 
 
 class WideSearch:
-    """All slots on offer as columns."""
+    """All slots of a table as columns; a slot's place in them is its index."""
 
-    def __init__(self, slots: Sequence[Slot], ranks: RankSettings) -> None:
+    def __init__(
+        self,
+        slots: Sequence[Slot],
+        ranks: RankSettings,
+        *,
+        offer: Sequence[Slot] | None = None,
+        columns: Columns | None = None,
+    ) -> None:
+        """Take a table; `offer` are those of its slots that are on offer, None for all of them.
+
+        `columns` are those of the table if somebody keeps them.
+        """
         self.slots = slots
-        self._columns = Columns(slots)
+        self._columns = columns or Columns(slots)
         self._vectors = Vectors(self._columns)
         self._reaches = Reaches(self._columns)
         self._ranks = ranks
-        self._place = {slot.index: place for place, slot in enumerate(slots)}
-        self._available: Where = np.ones(len(slots), np.bool_)
-        self._free: Where = np.array([is_free(slot) for slot in slots], np.bool_)
+        self._available: Where = np.full(len(slots), offer is None, np.bool_)
+        self._available[[slot.index for slot in offer or ()]] = True
+        self._free: Where = np.array([slot.free for slot in slots], np.bool_)
         self._groups, self._odd = self._gather()
         # Values of the negotiator's ranks, by expression and what they take from a request.
         self._values: dict[tuple[Expr, tuple[str | None, ...]], Numbers] = {}
@@ -62,7 +73,7 @@ class WideSearch:
         """Group the slots by their definitions."""
         expressions = (self._ranks.pre_job_rank, self._ranks.post_job_rank)
         ranked = {name for each in expressions if each is not None for _, name in find_names(each)}
-        left: Where = np.ones(len(self.slots), np.bool_)
+        left = self._available.copy()
         odd: Where = np.zeros(len(self.slots), np.bool_)
         groups: list[_Group] = []
         while left.any() and len(groups) < _MOST_GROUPS:
@@ -91,7 +102,7 @@ class WideSearch:
 
     def note(self, slot: Slot, names: Sequence[str]) -> None:
         """Take over that a slot was taken, or that these attributes of its ad have changed."""
-        place = self._place[slot.index]
+        place = slot.index
         self.changes.append(place)
         if slot.taken:
             self._available[place] = False

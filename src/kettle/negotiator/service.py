@@ -20,7 +20,8 @@ from kettle.config import Config
 from kettle.errors import ConfigError, KettleError, StorageError, WireError
 from kettle.matchmaking.cycle import Cycle, Plan, limits_in_use
 from kettle.matchmaking.groups import ROOT
-from kettle.matchmaking.slots import SlotTable, build_slot_table
+from kettle.matchmaking.kept_slots import KeptSlots
+from kettle.matchmaking.slots import SlotTable
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import (
     NO_GROUPS,
@@ -52,7 +53,8 @@ from kettle.runtime.sockets.addresses import find_collectors
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.runtime.storage.durable import DurableFile
 from kettle.wire.commands import Command
-from kettle.wire.messages.collector import PrivateQueryReply, Query
+from kettle.wire.known_ads import KnownAds
+from kettle.wire.messages.collector import Query
 
 # RESCHEDULE of several schedds, or of one for many submits, starts one cycle.
 DEBOUNCE_SECONDS = 0.010
@@ -102,6 +104,9 @@ class NegotiatorService:
         self._log_sequence = 1
         self._log_created = 0
         self._schedds = Schedds(runtime)
+        # From cycle to cycle: the collector's last answer, and its slots.
+        self._known_ads = KnownAds()
+        self._slots = KeptSlots()
         self._advertiser = Advertiser(runtime)
         self._wake = asyncio.Event()
         self._look_again: asyncio.TimerHandle | None = None
@@ -202,7 +207,7 @@ class NegotiatorService:
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)
         if pool.submitters:
-            table = build_slot_table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
+            table = self._slots.table(pool.slots, use_weights=self.settings.cycle.use_slot_weights)
             hidden = self._hide_given(table)
             statistics.phases[1] = clock.now() - fetched_at
             statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]
@@ -221,9 +226,11 @@ class NegotiatorService:
             {"MyType": "Query", "TargetType": "Submitter,Machine", "SendPrivateAttributes": True}
         )
         query.insert_text("Requirements", "true")
-        return await self._ask_collector(Command.QUERY_MULTIPLE_PVT_ADS, query)
+        return await self._ask_collector(Command.QUERY_MULTIPLE_PVT_ADS, query, self._known_ads)
 
-    async def _ask_collector(self, command: Command, query: ClassAd) -> list[ClassAd]:
+    async def _ask_collector(
+        self, command: Command, query: ClassAd, known: KnownAds
+    ) -> list[ClassAd]:
         """Ask the first collector that answers; WireError if none does."""
         problem: Exception = WireError("no collector is configured, or its address is unknown")
         for address in find_collectors(self.runtime.config, self.runtime.files):
@@ -232,7 +239,7 @@ class NegotiatorService:
                 try:
                     await stream.send(Query(query))
                     reader = await stream.receive(QUERY_SECONDS)
-                    return PrivateQueryReply.read_alike(reader).ads
+                    return known.read(reader)
                 finally:
                     stream.close()
             except (WireError, OSError) as error:
@@ -311,6 +318,7 @@ class NegotiatorService:
             groups=groups[0] if groups else None,
             group_order=groups[1] if groups else (ROOT,),
             limits_in_use=limits_in_use((*held, *self.recent.limits())),
+            kept=self._slots,
         )
         plan = cycle.run()
         self._wanting = bool(plan.rejections or plan.limited)
@@ -411,7 +419,9 @@ class NegotiatorService:
             )
             query.insert_text("Requirements", _HELD)
             try:
-                self._observe(await self._ask_collector(Command.QUERY_STARTD_ADS, query))
+                self._observe(
+                    await self._ask_collector(Command.QUERY_STARTD_ADS, query, KnownAds())
+                )
             except (KettleError, OSError) as error:
                 self.runtime.log(f"The books cannot be brought up to date: {error}")
 

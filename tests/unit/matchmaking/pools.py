@@ -6,9 +6,10 @@ from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.negotiator import NegotiatorKnobs
 from kettle.matchmaking.cycle import Cycle, CycleSettings, Plan, Submitter
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
-from kettle.matchmaking.slots import SlotTable, build_slot_table
+from kettle.matchmaking.slots import SlotTable
 
 LIMITS = (
     "TARGET.RequestCpus <= MY.Cpus && TARGET.RequestMemory <= MY.Memory"
@@ -105,7 +106,7 @@ def plan(
     **more: object,
 ) -> Plan:
     """Run one cycle."""
-    table = ads if isinstance(ads, SlotTable) else build_slot_table(ads)
+    table = ads if isinstance(ads, SlotTable) else KeptSlots().table(ads)
     return Cycle(table, submitters, settings, **more).run()  # type: ignore[arg-type]
 
 

@@ -10,8 +10,8 @@ from kettle.classad import parse_expression
 from kettle.matchmaking.cycle import CycleSettings, limits_in_use
 from kettle.matchmaking.fair_share import Bounds
 from kettle.matchmaking.groups import GroupSettings, build_tree, plan_quotas
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import Eviction
-from kettle.matchmaking.slots import build_slot_table
 from unit.matchmaking.pools import RANKS, SETTINGS, given, plan, pslot, request, slot, submitter
 
 
@@ -329,7 +329,7 @@ def test_equal_slots_with_different_holders_are_judged_each() -> None:
 
 def test_whom_a_slot_is_charged_to_is_its_accounting_group() -> None:
     held = slot("s", RemoteUser="a@d", AccountingGroup="g.a@d", State="Claimed")
-    [row] = build_slot_table([held])
+    [row] = KeptSlots().table([held])
     assert row.remote_user == "g.a@d"
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from kettle.classad import ClassAd
+from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.slot_classes import SlotClasses, looked_at
-from kettle.matchmaking.slots import build_slot_table
 from unit.matchmaking.pools import slot
 
 
 def signatures(*ads: ClassAd, outside: tuple[str, ...] = ("memory",)) -> list[Hashable]:
     classes = SlotClasses(outside)
-    return [classes.signature(row) for row in build_slot_table(ads)]
+    return [classes.signature(row) for row in KeptSlots().table(ads)]
 
 
 def test_what_nobody_looks_at_makes_no_difference() -> None:

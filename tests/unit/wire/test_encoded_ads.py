@@ -11,6 +11,7 @@ from kettle.errors import LocalProtocolError, RemoteProtocolError
 from kettle.wire.ad_shapes import each_ad
 from kettle.wire.codec import Reader, Writer, expand_projection
 from kettle.wire.encoded_ads import AdEncoder
+from kettle.wire.known_ads import KnownAds
 from kettle.wire.messages.collector import PrivateQueryReply
 from kettle.wire.messages.fields import read_flagged_ads
 from kettle.wire.similar_ads import read_ad_runs
@@ -81,10 +82,10 @@ def test_a_reply_with_secrets_is_read_as_ad_by_ad(
     PrivateQueryReply(ads).write(writer)
     body = writer.getvalue()
     expected = PrivateQueryReply.read(Reader(body, encrypted)).ads
-    found = PrivateQueryReply.read_alike(Reader(body, encrypted)).ads
+    found = KnownAds().read(Reader(body, encrypted))
     assert [list(ad.lines()) for ad in found] == [list(ad.lines()) for ad in expected]
     with pytest.raises(RemoteProtocolError):
-        PrivateQueryReply.read_alike(Reader(body + b"more", encrypted))
+        KnownAds().read(Reader(body + b"more", encrypted))
 
 
 @given(st.integers(0, 3000), st.binary(min_size=1, max_size=4))

@@ -9,11 +9,10 @@ Collector protocol.
 from __future__ import annotations
 
 from kettle.classad import ClassAd
-from kettle.wire.ad_shapes import each_ad
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.messages.fields import Message, ad, flagged_ads, integer, optional
-from kettle.wire.similar_ads import AlikeAds, read_ad_runs
+from kettle.wire.similar_ads import AlikeAds
 
 UPDATES: dict[Command, str] = {
     Command.UPDATE_STARTD_AD: "Machine",
@@ -120,10 +119,3 @@ class PrivateQueryReply(Message, answers=Command.QUERY_STARTD_PVT_ADS):
     """All ads found with their secrets, in one message."""
 
     ads: list[ClassAd] = flagged_ads(private=True)
-
-    @classmethod
-    def read_alike(cls, reader: Reader) -> PrivateQueryReply:
-        """Read a reply as `read` does, where most ads have the same names."""
-        ads = list(each_ad(read_ad_runs(reader)))
-        reader.finish()
-        return cls(ads)
