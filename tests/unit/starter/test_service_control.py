@@ -64,13 +64,13 @@ def test_a_refusal_that_crossed_another_activation_answers_no_later_question() -
         stream.post(words.NextActivation(ClassAd(), activation(1)))
         assert await first is None
         # The one that came is taken, and its job runs; meanwhile the refusal is read.
-        control._next = None
+        assert control.next_activation() is None
         stream.post(words.ActivationRefused(ClassAd({"Code": -1})))
         while control._refused is None:
             await control.hear()
         second = asyncio.ensure_future(control.ask_activation(job()))
         await stream.receive()
-        control._next = None
+        assert control.next_activation() is None
         stream.post(words.NextActivation(ClassAd({"Asked": True}), activation(2)))
         answer = await second
         assert isinstance(answer, StarterActivation)
