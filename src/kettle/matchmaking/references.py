@@ -107,6 +107,8 @@ class Reaches:
         known = self._known.get(key)
         if known is not None:
             reach = known[1]
+            if not reach.request:
+                return reach, ()
             texts = tuple(map(request.text, reach.request))
             if all(map(is_plain, texts)):
                 return reach, texts

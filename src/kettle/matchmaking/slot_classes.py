@@ -98,4 +98,9 @@ def looked_at(request: ClassAd) -> tuple[str, ...]:
 
 def is_steady(texts: Iterable[str | None]) -> bool:
     """Tell whether expressions give the same result for the same values."""
-    return not any(_UNSTEADY.search(text or "") for text in texts)
+    return not any(map(_is_unsteady, texts))
+
+
+@lru_cache(maxsize=20_000)
+def _is_unsteady(text: str | None) -> bool:
+    return text is not None and _UNSTEADY.search(text) is not None

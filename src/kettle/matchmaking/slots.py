@@ -232,5 +232,11 @@ def part_weight(slot: Slot, amounts: Mapping[str, float], *, use_weights: bool =
     """Return what `carve` would take away, without doing it."""
     if not use_weights:
         return 1.0
+    if (read_text(slot.ad, "slotweight") or "").lower() == "cpus":
+        # As startds have it, whatever else is taken.
+        have = _read_number(slot.ad, "cpus")
+        wanted = sum(amount for name, amount in amounts.items() if name.lower() == "cpus")
+        if have is not None and have == slot.weight:
+            return min(have, wanted)
     trial = Slot(slot.index, slot.name, slot.ad, weight=slot.weight, partitionable=True)
     return carve(trial, amounts, use_weights=True)

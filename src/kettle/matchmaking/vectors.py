@@ -470,7 +470,11 @@ class Vectors:
             name = todo.pop()
             if name in found:
                 continue
-            text = home.text(name)
+            raw = home.table.get(name)
+            if type(raw) is Literal and isinstance(raw.value, int):
+                found[name] = ""
+                continue
+            text = raw if type(raw) is str else home.text(name)
             if is_plain(text):
                 found[name] = None if text is None else ""
                 continue

@@ -40,6 +40,15 @@ class _Group:
     where: Where
 
 
+@dataclass(slots=True)
+class _Ranked:
+    """What a rank of the negotiator is worth for all slots."""
+
+    values: Numbers
+    # The slots' attributes that it looks at, in lower case.
+    names: frozenset[str]
+
+
 class WideSearch:
     """All slots of a table as columns; a slot's place in them is its index."""
 
@@ -64,8 +73,15 @@ class WideSearch:
         self._available[[slot.index for slot in offer or ()]] = True
         self._free: Where = np.array([slot.free for slot in slots], np.bool_)
         self._groups, self._odd = self._gather()
+        self._odd_places = np.flatnonzero(self._odd).tolist()
+        # What each group's Requirements are; a slot without any matches nothing.
+        self._theirs = [
+            (group.where, self._vectors.node(own, SLOT, group.home))
+            for group in self._groups
+            if (own := group.home.lookup("Requirements")) is not None
+        ]
         # Values of the negotiator's ranks, by expression and what they take from a request.
-        self._values: dict[tuple[Expr, tuple[str | None, ...]], Numbers] = {}
+        self._values: dict[tuple[Expr, tuple[str | None, ...]], _Ranked] = {}
         # Slots that changed, in the order in which they did.
         self.changes: list[int] = []
 
@@ -108,12 +124,15 @@ class WideSearch:
             self._available[place] = False
             return
         self._columns.enter(place, names)
-        for key, values in list(self._values.items()):
+        changed = {name.lower() for name in names}
+        for key, ranked in list(self._values.items()):
             expression, looked_at = key
+            if ranked.names.isdisjoint(changed):
+                continue
             if any(text is not None for text in looked_at):
                 del self._values[key]
             else:
-                values[place] = number(slot.ad, expression, _NOBODY)
+                ranked.values[place] = number(slot.ad, expression, _NOBODY)
 
     def knows(self, request: ClassAd) -> bool:
         """Tell whether a request can be matched at once: random and its kind cannot."""
@@ -135,13 +154,12 @@ class WideSearch:
         node = self._vectors.node(requirements, REQUEST, request)
         wanted = node.holds(request, self._available)
         found: Where = np.zeros(len(self.slots), np.bool_)
-        for group in self._groups:
-            where = wanted & group.where
-            own = group.home.lookup("Requirements")
-            if own is not None and where.any():
-                found |= self._vectors.node(own, SLOT, group.home).holds(request, where)
-        for place in np.flatnonzero(self._odd & self._available).tolist():
-            found[place] = symmetric_match(request, self.slots[place].ad)
+        for group, node_of_slots in self._theirs:
+            where = wanted & group
+            if where.any():
+                found |= node_of_slots.holds(request, where)
+        for place in self._odd_places:
+            found[place] = self._available[place] and symmetric_match(request, self.slots[place].ad)
         return found
 
     def held(self, matching: Where) -> Iterator[Slot]:
@@ -155,7 +173,8 @@ class WideSearch:
         wishes: Numbers = np.zeros(1)
         if rank is not None and not rank.is_literal and where.any():
             node = self._vectors.node(rank, REQUEST, request)
-            wishes = np.nan_to_num(node.numbers(request, where)[0], nan=0.0)
+            wishes, clean = node.numbers(request, where)
+            wishes = wishes if clean else np.nan_to_num(wishes, nan=0.0)
         elif rank is not None:
             wishes = np.array([number(request, rank, _NOBODY)])
         pre = self._value(self._ranks.pre_job_rank, request)
@@ -167,10 +186,10 @@ class WideSearch:
         """Return a rank of the negotiator for all slots."""
         if expression is None:
             return np.broadcast_to(np.zeros(1), len(self.slots))
-        _, texts = self._reaches.find(expression, SLOT, request)
+        reach, texts = self._reaches.find(expression, SLOT, request)
         key = (expression, texts)
-        found = self._values.get(key)
-        if found is None:
+        ranked = self._values.get(key)
+        if ranked is None:
             found = np.zeros(len(self.slots))
             for group in self._groups:
                 node = self._vectors.node(expression, SLOT, group.home)
@@ -178,8 +197,8 @@ class WideSearch:
                 found[group.where] = np.nan_to_num(numbers, nan=0.0)[group.where]
             for place in np.flatnonzero(self._odd).tolist():
                 found[place] = number(self.slots[place].ad, expression, request)
-            self._values[key] = found
-        return found
+            ranked = self._values[key] = _Ranked(found, frozenset(reach.slot))
+        return ranked.values
 
 
 class Batches:
