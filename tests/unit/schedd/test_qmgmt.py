@@ -298,6 +298,7 @@ def test_a_transaction_that_grows_beyond_all_bounds_costs_its_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     schedd = Schedd()
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 1_000)
     monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_TRANSACTION_BYTES", 20_000)
     client = schedd.client()
     cluster = client.call(calls.NewCluster()).value
@@ -309,6 +310,25 @@ def test_a_transaction_that_grows_beyond_all_bounds_costs_its_connection(
     cluster = client.call(calls.NewCluster()).value
     with pytest.raises(RemoteProtocolError, match="a transaction is larger"):
         take_procs(client, cluster, 100)
+
+
+def test_large_transactions_together_have_a_bound_and_small_ones_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    schedd = Schedd()
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.LARGE_TRANSACTION_BYTES", 10_000)
+    monkeypatch.setattr("kettle.schedd.queue.qmgmt.MOST_OPEN_BYTES", 50_000)
+    clients = [schedd.client() for _ in range(3)]
+    clusters = [client.call(calls.NewCluster()).value for client in clients]
+    for client, cluster in zip(clients[:2], clusters[:2], strict=True):
+        client.set(cluster, -1, "Large", '"' + "x" * 20_000 + '"')
+    with pytest.raises(RemoteProtocolError, match="all open transactions together"):
+        clients[2].set(clusters[2], -1, "Large", '"' + "x" * 20_000 + '"')
+    schedd.submit(1)
+    # What was committed is no longer open.
+    for client in clients[:2]:
+        client.call(calls.AbortTransaction())
+    clients[2].set(clusters[2], -1, "More", '"' + "x" * 20_000 + '"')
 
 
 def take_procs(client: Client, cluster: int, count: int) -> None:

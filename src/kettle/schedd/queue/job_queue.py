@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Protocol
+from weakref import WeakSet
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -170,6 +171,8 @@ class JobQueue:
         self.by_user: dict[str, dict[JobId, Job]] = {}
         # Job → attributes that clients have set and marked, until somebody clears the marks.
         self.dirty: dict[JobId, dict[str, None]] = {}
+        # Those that clients have open and that take much memory; what is committed or given up goes.
+        self.large_transactions: WeakSet[Transaction] = WeakSet()
         self.sequence = 0
         self.created = 0
         self._next_cluster = 1

@@ -43,6 +43,9 @@ MOST_CLUSTERS = 100_000
 # Limit: what one open transaction takes in memory, about; 100,000 jobs submitted one by one with
 # their attributes take 150 MB.
 MOST_TRANSACTION_BYTES = 1 << 30
+# Limit: what all large open transactions take together, and from where on one counts as large.
+MOST_OPEN_BYTES = 2 << 30
+LARGE_TRANSACTION_BYTES = 16 << 20
 
 
 class Spool(Protocol):
@@ -137,9 +140,18 @@ class Connection:
 
     def _check_size(self) -> None:
         """Raise RemoteProtocolError for a transaction that would not fit in memory."""
-        if self._transaction.size > MOST_TRANSACTION_BYTES:
+        size = self._transaction.size
+        if size <= LARGE_TRANSACTION_BYTES:
+            return
+        if size > MOST_TRANSACTION_BYTES:
             raise RemoteProtocolError(
                 f"a transaction is larger than {MOST_TRANSACTION_BYTES >> 20} MiB"
+            )
+        large = self._queue.large_transactions
+        large.add(self._transaction)
+        if sum(transaction.size for transaction in large) > MOST_OPEN_BYTES:
+            raise RemoteProtocolError(
+                f"all open transactions together are larger than {MOST_OPEN_BYTES >> 20} MiB"
             )
 
     def _check_may_write(self) -> None:

@@ -40,6 +40,7 @@ class Transaction:
     """Changes in order, and what they make of each ad."""
 
     __slots__ = (
+        "__weakref__",
         "_base",
         "_destroyed",
         "_fresh",
