@@ -220,6 +220,22 @@ def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path
     assert [event.number for event in jobs.events()] == [0, 1, 5]
 
 
+@shows("S008")
+@pytest.mark.parametrize("seconds", [0, 300], ids=["its end", "condor_rm"])
+def test_what_a_scheduler_job_leaves_behind_ends_with_it(
+    pool: PersonalPool, work: Path, seconds: int
+) -> None:
+    notes = work / "pid"
+    script = f"setsid sleep 321 & echo $! >{notes}; exec sleep {seconds}"
+    text = f"universe = scheduler\nexecutable = /bin/sh\narguments = \"-c '{script}'\"\nqueue\n"
+    jobs = submit(pool, work, text)
+    wait_until(lambda: notes.exists() and notes.read_text().endswith("\n"), 20)
+    if seconds:
+        assert run_tool(pool, "condor_rm", str(jobs.cluster))[0] == 0
+    jobs.wait_until_gone()
+    assert "sleep" not in title_of(int(notes.read_text()))
+
+
 @pytest.mark.parametrize(
     ("line", "reason"),
     [

@@ -171,7 +171,7 @@ class JobQueue:
         self.by_user: dict[str, dict[JobId, Job]] = {}
         # Job → attributes that clients have set and marked, until somebody clears the marks.
         self.dirty: dict[JobId, dict[str, None]] = {}
-        # Those that clients have open and that take much memory; what is committed or given up goes.
+        # What clients have open that takes much memory; what is committed or given up goes.
         self.large_transactions: WeakSet[Transaction] = WeakSet()
         self.sequence = 0
         self.created = 0

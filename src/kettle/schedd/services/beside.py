@@ -24,6 +24,7 @@ from kettle.records.event_kinds import (
 from kettle.records.event_usage import CpuTimes
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
+from kettle.runtime.process.hunt import hunt, marked
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside
@@ -112,7 +113,7 @@ class BesideJobs:
 
     async def _run_program(self, run: Run) -> int:
         runtime, job = self._service.runtime, run.job
-        program = beside.plan_program(job.ad, _inherited())
+        program = beside.plan_program(job.ad, _inherited(job))
         privileges = runtime.privileges
         owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
         starting = await start_program(runtime, program, owner, account, f"job {job.id}")
@@ -127,6 +128,10 @@ class BesideJobs:
         if child.usage is not None:
             run.attributes["RemoteUserCpu"] = child.usage.ru_utime
             run.attributes["RemoteSysCpu"] = child.usage.ru_stime
+        mark = _job_mark(job)
+        staying = await hunt(lambda: marked(mark, privileges), privileges)
+        if staying:
+            runtime.log(f"processes {staying} of job {job.id} cannot be killed")
         return status
 
     def _remember(self, job: Job, pid: int) -> None:
@@ -263,11 +268,20 @@ def _kill_if_running(child: Child) -> None:
         child.signal(signal.SIGKILL)
 
 
-def _inherited() -> dict[str, str]:
+def _job_mark(job: Job) -> str:
+    """Return what everything that this job starts has in its environment, name and value.
+
+    Limit: what also throws its environment away is known to be a scheduler-universe job's by
+    nobody; it ends with the schedd.
+    """
+    return f"{program_mark()}{job.id}:"
+
+
+def _inherited(job: Job) -> dict[str, str]:
     """Return what a job beside the schedd has in its environment whatever its ad says."""
     names = ("PATH", "HOME", "LANG", "TZ", "CONDOR_CONFIG")
     inherited = {name: os.environ[name] for name in names if name in os.environ}
-    name, _, value = program_mark().partition("=")
+    name, _, value = _job_mark(job).partition("=")
     return inherited | {name: value}
 
 
