@@ -97,6 +97,8 @@ def request(number: int, chance: random.Random, jobs: int) -> Request:
     )
     ad.insert_text("Requirements", REQUIREMENTS)
     ad.insert_text("Rank", chance.choice(RANKS))
+    # As it comes from a schedd: texts.
+    ad = parse_old_ad("\n".join(ad.lines()), check=False)
     found = parse_request(ad, submitter=f"user{number % 20}@here", schedd="<10.1.1.1:9618>")
     found.divides_slots = True
     return found

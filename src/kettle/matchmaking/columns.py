@@ -38,20 +38,20 @@ class Column:
         self.name = name
         self.codes: Codes = np.empty(len(texts), np.int32)
         self.numbers: Numbers = np.empty(len(texts), np.float64)
-        self.texts: list[str | None] = []
+        places = first_places(texts)
+        self.texts = list(places)
         # A slot that had the text when it was first met.
-        self.firsts: list[int] = []
+        self.firsts = list(places.values())
+        self._numbers = list(map(read_number, self.texts))
+        odd = [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
         # Whether all texts are numbers.
-        self.clean = True
+        self.clean = not odd
         # Whether all texts are values, which refer to nothing.
-        self.plain = True
-        self._numbers: list[float] = []
-        self._known: dict[str | None, int] = {}
+        self.plain = all(map(is_plain, odd))
+        self._known = {text: code for code, text in enumerate(self.texts)}
         self._strings: list[str | None] = []
         # Grows whenever a slot's text changes.
         self.version = 0
-        for text, row in first_places(texts).items():
-            self._code(text, row)
         if len(self.texts) == 1:
             self.codes[:] = 0
         else:
@@ -184,7 +184,7 @@ def first_places(values: Sequence[T]) -> dict[T, int]:
 
 def read_number(text: str | None) -> float:
     """Return the number that a text is, not a number for all else."""
-    if text is None:
+    if text is None or text[:1] == '"':
         return float("nan")
     try:
         number = float(text)

@@ -173,7 +173,9 @@ class KeptSlots:
 
 def _is_lasting(ad: ClassAd) -> bool:
     """Tell whether what a row says of an ad is the same whenever it is read."""
+    if ad.parent is not None:
+        return False
     weight = read_text(ad, "slotweight")
     if weight is not None and weight.lower() != "cpus" and not is_plain(weight):
         return False
-    return all(is_plain(read_text(ad, name)) for name in _READ_ONCE)
+    return all(is_plain(read_text(ad, name)) for name in _READ_ONCE if name in ad.table)

@@ -24,6 +24,7 @@ from kettle.classad.nodes import (
 )
 from kettle.matchmaking.columns import Columns
 from kettle.matchmaking.slot_classes import is_plain
+from kettle.matchmaking.slots import read_text
 
 SLOT = "slot"
 REQUEST = "request"
@@ -109,7 +110,7 @@ class Reaches:
             reach = known[1]
             if not reach.request:
                 return reach, ()
-            texts = tuple(map(request.text, reach.request))
+            texts = tuple([read_text(request, name) for name in reach.request])
             if all(map(is_plain, texts)):
                 return reach, texts
         reach = find_reach(expression, side, self._columns, request)

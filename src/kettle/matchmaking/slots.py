@@ -25,6 +25,9 @@ _REAL = late_pattern(r"-?[0-9]{1,15}\.[0-9]{1,15}")
 _FREE_STATES = frozenset(("unclaimed", "backfill", "owner", "drained", "matched", ""))
 _FREE_TEXTS = frozenset(('"Unclaimed"', '"Backfill"', '"Owner"', '"Drained"', '"Matched"'))
 
+# Who is said to have a slot, first what counts most.
+_HOLDERS = ("accountinggroup", "remoteuser", "remoteowner")
+
 # What a request without the attribute takes: a job always occupies a core.
 _LEAST = {"cpus": 1.0}
 
@@ -126,7 +129,9 @@ def _read_number(ad: ClassAd, key: str) -> float | None:
 
 def holder_of(ad: ClassAd) -> str:
     """Return the submitter on whose account a slot is held; empty if it is not."""
-    for key in ("accountinggroup", "remoteuser", "remoteowner"):
+    if ad.parent is None and ad.table.keys().isdisjoint(_HOLDERS):
+        return ""
+    for key in _HOLDERS:
         holder = _read_string(ad, key)
         if holder:
             return holder

@@ -30,6 +30,7 @@ from kettle.classad.operators import truth
 from kettle.matchmaking.columns import Column, Columns, Joint, Numbers, read_number
 from kettle.matchmaking.references import REQUEST, SLOT, Reaches, find_names
 from kettle.matchmaking.slot_classes import is_plain
+from kettle.matchmaking.slots import read_text
 
 Truths = NDArray[np.int8]
 Where = NDArray[np.bool_]
@@ -267,7 +268,7 @@ class _Wish(Node):
         return self._whole.holds(request, where)
 
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
-        text = request.text(self._name) or ""
+        text = read_text(request, self._name) or ""
         found = self._known.get(text)
         if found is None:
             number = read_number(text)
