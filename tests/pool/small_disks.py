@@ -19,10 +19,13 @@ _DETACH = 2
 
 
 @contextlib.contextmanager
-def small_disk(place: Path, size: str, mode: int = 0o755) -> Iterator[Path]:
-    """Mount an empty file system of a size; skips aloud where root may not."""
+def small_disk(place: Path, size: str, mode: int = 0o755, *, inodes: int = 0) -> Iterator[Path]:
+    """Mount an empty file system of a size; skips aloud where root may not.
+
+    0 inodes are as many as there is memory for.
+    """
     place.mkdir(parents=True, exist_ok=True)
-    options = f"size={size},mode={mode:o}"
+    options = f"size={size},mode={mode:o},nr_inodes={inodes}"
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", place], check=False)
     if done.returncode != 0:
         pytest.skip("this machine lets root mount no tmpfs")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-import subprocess
+import pwd
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from kettle.runtime.storage.free_space import read_free_kib
+from kettle.runtime.storage.free_space import read_free_kib, read_inodes
 from kettle.testing.pool_fixture import personal_pool
-from pool_jobs import ask_queue, run_tool, submit, wait_until
+from pool_jobs import ask_queue, run_tool, submit, submit_as, wait_until
+from small_disks import small_disk
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
 
 DISK_MIB, RESERVED_MIB = 160, 40
+INODES = 4000
 # Writes so many MiB at once, then a few KiB at a time until it is let go.
 WRITER = """\
 import os, sys, time
@@ -27,22 +29,36 @@ with open("data", "wb", buffering=0) as file:
         file.write(b"x" * (piece << 10))
         time.sleep(0.2)
 """
+# Makes a file at a time, or as many as it can; whether it has made them is of no interest to it.
+MAKER = """\
+import os, sys, time
+pause, go, number = float(sys.argv[1]), sys.argv[2], 0
+while not os.path.exists(go):
+    try:
+        open(str(number), "x").close()
+        number += 1
+    except OSError:
+        time.sleep(0.1)
+    time.sleep(pause)
+"""
+HEAD = (
+    "executable = /usr/bin/env\ntransfer_executable = false\nshould_transfer_files = yes\n"
+    "request_disk = 50MB\nrequest_memory = 20MB\n"
+)
+HOLD = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
 
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
     """A small file system, for sandboxes and for the spool."""
     place = Path(tempfile.mkdtemp(prefix="kettle-disk-"))
-    options = ["-o", f"size={DISK_MIB}m,mode=755"]
-    done = subprocess.run(["mount", "-t", "tmpfs", *options, "tmpfs", place], check=False)
-    if done.returncode != 0:
+    try:
+        with small_disk(place, f"{DISK_MIB}m", inodes=INODES):
+            for name in ("execute", "spool"):
+                (place / name).mkdir()
+            yield place
+    finally:
         place.rmdir()
-        pytest.skip("this machine lets root mount no tmpfs")
-    for name in ("execute", "spool"):
-        (place / name).mkdir()
-    yield place
-    subprocess.run(["umount", "--lazy", place], check=True)
-    place.rmdir()
 
 
 def settings(disk: Path) -> str:
@@ -64,11 +80,7 @@ def test_the_job_that_eats_most_of_the_reserve_is_held_and_the_other_goes_on(
 ) -> None:
     with personal_pool(tmp_path, settings(disk)) as pool:
         (work / "writer.py").write_text(WRITER)
-        head = (
-            "executable = /usr/bin/env\ntransfer_executable = false\nshould_transfer_files = yes\n"
-            f"transfer_input_files = {work}/writer.py\ntransfer_output_files =\n"
-            "request_disk = 50MB\nrequest_memory = 20MB\n"
-        )
+        head = f"{HEAD}transfer_input_files = {work}/writer.py\ntransfer_output_files =\n"
 
         def words(*numbers: int) -> str:
             told = " ".join(map(str, numbers))
@@ -81,8 +93,7 @@ def test_the_job_that_eats_most_of_the_reserve_is_held_and_the_other_goes_on(
         wait_until(lambda: (read_free_kib(str(disk)) or 0) < (DISK_MIB - 46) * 1024, 20)
         fill(disk, DISK_MIB - RESERVED_MIB - 45)
         large.wait_for(12, 40)
-        names = ("HoldReasonCode", "HoldReasonSubCode", "HoldReason")
-        code, subcode, reason = large.wait_for_status(5, *names)
+        code, subcode, reason = large.wait_for_status(5, *HOLD)
         assert (code, subcode) == ("34", "104")
         assert "kept free" in reason
         (work / "go").touch()
@@ -122,3 +133,57 @@ def test_a_spool_without_room_takes_no_input_and_the_pool_goes_on(
         assert code == 0, complaint
         waiting.wait_for(5, 40)
         wait_until(lambda: ["4"] in ask_queue(pool, "-all", "JobStatus"), 20)
+
+
+def test_the_job_that_makes_most_of_the_files_is_held_and_the_other_goes_on(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    with personal_pool(tmp_path, settings(disk)) as pool:
+        (work / "maker.py").write_text(MAKER)
+        head = f"{HEAD}transfer_input_files = {work}/maker.py\ntransfer_output_files =\n"
+        few, many = (
+            submit(
+                pool,
+                work / pause,
+                f"{head}arguments = python3 maker.py {pause} {work}/go\nqueue\n",
+            )
+            for pause in ("0.5", "0")
+        )
+        code, subcode, reason = many.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("34", "104")
+        assert "inodes" in reason
+
+        def room() -> int:
+            inodes = read_inodes(str(disk))
+            return -1 if inodes is None else inodes.room
+
+        wait_until(lambda: room() > INODES // 2, 20)
+        (work / "go").touch()
+        few.wait_for(5, 40)
+        assert few.count_events(12) == {}
+
+
+def test_output_leaves_the_spool_its_room_and_others_submit(
+    tmp_path: Path,
+    work: Path,
+    disk: Path,
+    make_account: Callable[[str], pwd.struct_passwd],
+) -> None:
+    home = disk / "home"
+    stranger = make_account("room")
+    with personal_pool(tmp_path, f"{settings(disk)}ALLOW_WRITE = *\n") as pool:
+        # It has no blocks where it is made; where it comes to, it has.
+        sparse = submit(
+            pool,
+            home,
+            f"{HEAD}arguments = truncate -s 2G out\ntransfer_output_files = out\nqueue\n",
+        )
+        code, subcode, _ = sparse.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("12", "28")
+        assert not (home / "out").exists()
+        free = read_free_kib(str(disk))
+        assert free is not None
+        assert free >= RESERVED_MIB * 1024
+        true = "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 1MB\nqueue\n"
+        log = submit_as(pool, stranger, work / "other", true)
+        wait_until(lambda: "\n005 " in log.read_text(), 40)

@@ -19,6 +19,14 @@ OUT_OF_MEMORY = 102
 OUT_OF_DISK = 104
 # The kernel may kill a little below the limit that we measure.
 _NEAR_LIMIT = 0.9
+EATEN_DISK = (
+    "Job has eaten into the disk space that is kept free: {gone} kilobytes of it are gone. "
+    "Last measured usage: {used} kilobytes."
+)
+EATEN_INODES = (
+    "Job has eaten into the inodes of the disk that are kept free: {gone} of them are gone. "
+    "Last measured usage: {used} files."
+)
 # How long a job that has used none of its share may go on to eat of the reserve of the disk.
 _RESERVE_SECONDS = 5.0
 # Limit: a job's share of the processes that the machine can have.
@@ -137,34 +145,35 @@ def judge_disk(used_kib: int, limit_kib: int | None) -> Excess | None:
 
 
 class ReserveWatch:
-    """Whether a job eats of the disk space that is kept free for everybody else (RESERVED_DISK).
+    """Whether a job eats of the disk that is kept free for everybody else (RESERVED_DISK).
+
+    One watch for its space, with the job's own limit as its share, and one for its inodes, where a
+    share is all that are in use.
 
     Each starter judges its own job and nobody tells it of the others: the fuller a job's share, the
     sooner it goes, and with what it leaves behind the rest may stay. A job that writes nothing
     while there is too little is not to blame and stays.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sentence: str = EATEN_DISK) -> None:
+        self._sentence = sentence
         self._since: float | None = None
         self._used_before = 0
 
-    def judge(
-        self, now: float, used_kib: int, limit_kib: int | None, room_kib: int
-    ) -> Excess | None:
-        """Judge a look at the sandbox and at the disk; `room_kib` is negative below the reserve."""
-        if room_kib >= 0:
-            self._since, self._used_before = None, used_kib
+    def judge(self, now: float, used: int, limit: int | None, room: int) -> Excess | None:
+        """Judge a look at the sandbox and at the disk; `room` is negative below the reserve.
+
+        All in the one unit of the sentence: KiB, or files.
+        """
+        if room >= 0:
+            self._since, self._used_before = None, used
             return None
         if self._since is None:
             self._since = now
-        share = min(1.0, used_kib / limit_kib) if limit_kib else 1.0
-        if used_kib <= self._used_before or now - self._since < (1 - share) * _RESERVE_SECONDS:
+        share = min(1.0, used / limit) if limit else 1.0
+        if used <= self._used_before or now - self._since < (1 - share) * _RESERVE_SECONDS:
             return None
-        return Excess(
-            f"Job has eaten into the disk space that is kept free: {-room_kib} kilobytes of it are "
-            f"gone. Last measured usage: {used_kib} kilobytes.",
-            subcode=OUT_OF_DISK,
-        )
+        return Excess(self._sentence.format(gone=-room, used=used), subcode=OUT_OF_DISK)
 
 
 def seconds_to_next_look(

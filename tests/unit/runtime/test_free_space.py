@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kettle.runtime.storage.free_space import Reserve, read_free_kib
+from kettle.runtime.process.aside import InlineAside
+from kettle.runtime.storage.aside_files import AsideFiles
+from kettle.runtime.storage.free_space import Inodes, Reserve, read_free_kib, read_inodes
 from kettle.runtime.storage.transfer_files import LocalTarget
 
 
@@ -36,3 +38,38 @@ def test_a_device_is_not_taken_away() -> None:
     target = LocalTarget("/dev/null", 0)
     target.discard()
     assert os.path.exists("/dev/null")
+
+
+def disk_with(free_inodes: int) -> os.statvfs_result:
+    return os.statvfs_result((4096, 4096, 1000, 900, 900, 4000, free_inodes, free_inodes, 0, 255))
+
+
+def test_no_empty_file_and_no_folder_uses_the_inodes_that_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [41]
+    monkeypatch.setattr(os, "statvfs", lambda _: disk_with(left[0]))
+    files = AsideFiles(
+        InlineAside(), lambda _: False, str(tmp_path), reserve=Reserve(str(tmp_path), 1)
+    )
+    LocalTarget(str(tmp_path / "last"), 0, Reserve(str(tmp_path), 1)).close()
+    files.make_directory(str(tmp_path / "folder"), 0)
+    left[0] = 40
+    for name in ("next", "folder/next", "missing/next"):
+        for make in (files.open_target, files.make_directory):
+            with pytest.raises(OSError, match="No space"):
+                make(str(tmp_path / name), 0)
+    # What is there takes none.
+    files.make_directory(str(tmp_path / "folder"), 0)
+    assert sorted(os.listdir(tmp_path)) == ["folder", "last"]
+    assert os.listdir(tmp_path / "folder") == []
+
+
+def test_inodes_are_counted_where_a_disk_has_so_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "statvfs", lambda _: disk_with(30))
+    assert read_inodes(str(tmp_path)) == Inodes(used=3970, room=-10)
+    endless = os.statvfs_result((4096, 4096, 1000, 900, 900, 0, 0, 0, 0, 255))
+    monkeypatch.setattr(os, "statvfs", lambda _: endless)
+    assert read_inodes(str(tmp_path)) is None

@@ -8,6 +8,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.starter.limits import (
+    EATEN_INODES,
     MIB,
     LimitRules,
     ReserveWatch,
@@ -139,3 +140,14 @@ def test_what_is_said_of_an_eaten_reserve_names_what_is_gone() -> None:
     assert excess is not None
     assert excess.subcode == 104
     assert "40 kilobytes of it are gone" in excess.message
+
+
+def test_of_those_who_make_files_the_one_with_the_most_goes() -> None:
+    many, few = ReserveWatch(EATEN_INODES), ReserveWatch(EATEN_INODES)
+    for now, room in ((0.0, 100), (1.0, -3), (1.2, -4)):
+        assert few.judge(now, 10 + int(now * 10), 4000, room) is None
+        excess = many.judge(now, 3900 + int(now * 10), 4000, room)
+    assert excess is not None
+    assert excess.subcode == 104
+    assert "inodes" in excess.message
+    assert "4 of them are gone. Last measured usage: 3912 files." in excess.message

@@ -119,3 +119,13 @@ def test_what_stands_in_the_place_of_an_ad_is_not_written_through(tmp_path: Path
     assert outside.read_text() == "mine"
     assert Path(two.sandbox.job_ad).read_text() == "A = 2\n"
     assert Path(two.sandbox.machine_ad).read_text() == "M = 1\n"
+
+
+def test_files_in_a_private_tmp_count_as_those_in_the_sandbox_do(tmp_path: Path) -> None:
+    one = keeper(tmp_path)
+    beside = tmp_path / "tmp"
+    beside.mkdir()
+    before = one.measure(str(beside))[1]
+    (beside / "a").touch()
+    (Path(one.sandbox.scratch) / "b").touch()
+    assert one.measure(str(beside))[1] == before + 2

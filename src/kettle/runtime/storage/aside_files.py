@@ -109,6 +109,8 @@ class AsideFiles(LocalFiles):
             below = root is not None and os.path.normpath(path).startswith(f"{root}/")
             if root is None or not below or not os.path.isdir(root):
                 raise
+            if self._reserve is not None:
+                self._reserve.check_new(f"{root}/")
             os.makedirs(os.path.dirname(path), exist_ok=True)
             return act()
 
@@ -144,8 +146,13 @@ class AsideFiles(LocalFiles):
     ) -> Awaitable[None] | None:
         """Make a directory; an existing one is fine."""
         self._check(path)
-        make = partial(self._write, partial(super().make_directory, path, mode), path)
+        make = partial(self._write, partial(self._make_directory, path, mode), path)
         if self._is_far(path):
             return self._aside.run(make)
         make()
         return None
+
+    def _make_directory(self, path: str, mode: int) -> None:
+        if self._reserve is not None and not os.path.isdir(path):
+            self._reserve.check_new(path)
+        super().make_directory(path, mode)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from dataclasses import dataclass
 
 
 def read_free_kib(path: str) -> int | None:
@@ -13,6 +14,32 @@ def read_free_kib(path: str) -> int | None:
     except OSError:
         return None
     return facts.f_bavail * facts.f_frsize // 1024
+
+
+@dataclass(frozen=True)
+class Inodes:
+    """A disk's inodes: those in use, and those that are free beyond what is kept (negative: eaten).
+
+    Limit: a hundredth of a disk's inodes is kept free, but not more than a thousand.
+    """
+
+    used: int
+    room: int
+
+
+def read_inodes(path: str) -> Inodes | None:
+    """Return the inodes of the disk that `path` is on; None if it cannot tell, or has no bound."""
+    try:
+        return _inodes(os.statvfs(path))
+    except OSError:
+        return None
+
+
+def _inodes(facts: os.statvfs_result) -> Inodes | None:
+    if not facts.f_files:
+        return None
+    kept = min(1000, facts.f_files // 100)
+    return Inodes(facts.f_files - facts.f_ffree, facts.f_favail - kept)
 
 
 class Reserve:
@@ -32,7 +59,18 @@ class Reserve:
     def check(self, descriptor: int, size: int) -> None:
         """See that so many bytes more leave the reserve alone; OSError (ENOSPC) if not."""
         facts = os.fstatvfs(descriptor)
-        # Limit: a hundredth of a disk's inodes is kept, but not more than a thousand.
-        few = facts.f_files and facts.f_favail < min(1000, facts.f_files // 100)
-        if few or facts.f_bavail * facts.f_frsize - size < self._bytes:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        if facts.f_bavail * facts.f_frsize - size < self._bytes:
+            raise _no_space()
+
+    def check_new(self, path: str) -> None:
+        """See that one file or folder more leaves the inodes that are kept; OSError if not."""
+        folder = os.path.dirname(path) or "."
+        if not self.is_for(os.stat(folder).st_dev):
+            return
+        inodes = _inodes(os.statvfs(folder))
+        if inodes is not None and inodes.room <= 0:
+            raise _no_space()
+
+
+def _no_space() -> OSError:
+    return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -52,6 +52,8 @@ class LocalTarget:
     def __init__(self, path: str, mode: int, reserve: Reserve | None = None) -> None:
         """`reserve` is not touched; nobody else's disk is."""
         self._path = path
+        if reserve is not None:
+            reserve.check_new(path)
         # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
         self._descriptor = os.open(path, flags, mode or 0o644)

@@ -187,14 +187,14 @@ class SandboxKeeper:
                 os.chmod(path, mode | 0o755)  # noqa: S103 - a program has to be executable
 
     def measure(self, *more: str) -> tuple[int, int]:
-        """Return the sandbox's size in KiB, with `more` folders, and the number of its files."""
+        """Return the size of the sandbox and of `more` folders in KiB, and how many files it is."""
         kib = files = 0
         with self.privileges.as_root():
             for folder in (self.sandbox.scratch, *more):
                 for _, entry in walk_tree(folder):
                     with contextlib.suppress(OSError):
                         kib += (entry.stat(follow_symlinks=False).st_blocks + 1) // 2
-                        files += folder == self.sandbox.scratch
+                        files += 1
         return kib, files
 
     def remove(self) -> None:

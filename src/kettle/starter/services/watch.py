@@ -14,7 +14,7 @@ from typing import Protocol
 
 from kettle.runtime.process.cgroups import Group
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.storage.free_space import read_free_kib
+from kettle.runtime.storage.free_space import read_free_kib, read_inodes
 from kettle.runtime.storage.small_files import read_small
 from kettle.starter import limits
 from kettle.starter.limits import Excess
@@ -47,12 +47,13 @@ class ResourceWatch:
         self._rules = rules
         self._execute = execute
         self._reserve = limits.ReserveWatch()
+        self._inodes = limits.ReserveWatch(limits.EATEN_INODES)
         self._group = group
         self._memory_limit = memory_limit
         self._disk_limit = disk_limit_kib
         self._oom_kills = group.oom_kills() if group is not None else 0
         self._peak = 0
-        self._memory = self._disk = 0
+        self._memory = self._disk = self._files = 0
         self.disk_kib = 0
 
     def killed_by_kernel(self) -> Excess | None:
@@ -105,7 +106,7 @@ class ResourceWatch:
     def _look_at_disk(
         self, measure: Callable[[], tuple[int, int]], passed: float, now: float
     ) -> tuple[Excess | None, float]:
-        self.disk_kib, _ = measure()
+        self.disk_kib, files = measure()
         before, self._disk = self._disk, self.disk_kib
         excess = limits.judge_disk(self._disk, self._disk_limit)
         limit, room = self._disk_limit, self._room_kib()
@@ -114,7 +115,21 @@ class ResourceWatch:
             end = self._disk + max(0, room)
             limit = end if limit is None else min(limit, end)
         most = self._rules.polling_seconds
-        return excess, limits.seconds_to_next_look(self._disk, before, passed, limit, most)
+        soon = limits.seconds_to_next_look(self._disk, before, passed, limit, most)
+        if excess is not None:
+            return excess, soon
+        excess, sooner = self._look_at_inodes(files, passed, now)
+        return excess, min(soon, sooner)
+
+    def _look_at_inodes(self, files: int, passed: float, now: float) -> tuple[Excess | None, float]:
+        before, self._files = self._files, files
+        most = self._rules.polling_seconds
+        inodes = read_inodes(self._execute) if self._rules.reserved_disk_kib > 0 else None
+        if inodes is None:
+            return None, most
+        excess = self._inodes.judge(now, files, inodes.used, inodes.room)
+        end = files + max(0, inodes.room)
+        return excess, limits.seconds_to_next_look(files, before, passed, end, most)
 
     def _room_kib(self) -> int | None:
         """Return what is free beyond the reserve; None without a reserve."""
