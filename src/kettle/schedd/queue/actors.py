@@ -46,7 +46,7 @@ class ActorRules:
     `super_users` are names with or without a domain; `own_user` is the account the daemon runs as.
 
     Compat: the reference obeys a super user of another domain only once it has an account or a
-    record of its name; ours obeys whoever is named (tests/unit/schedd/test_actors.py).
+    record of its name; ours obeys whoever is named (tests/unit/schedd/queue/test_actors.py).
     """
 
     uid_domain: str

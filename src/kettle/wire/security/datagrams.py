@@ -118,7 +118,7 @@ def accept_datagram(
 
     Compat: the reference believes the session id of a message in the clear; here only what is
     encrypted or signed with a session's key counts as its user's. Shown in
-    tests/unit/wire/test_datagrams.py.
+    tests/unit/wire/security/test_datagrams.py.
     """
     session, reader = _open(setup, decode_payload(payload), peer_address, now)
     command = _read_command(reader, session, peer_address, replays)

@@ -39,7 +39,7 @@ def keep(program: str = _TOLD) -> tuple[subprocess.Popen[str], list[int]]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3] / "src")},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[4] / "src")},
     )
     assert keeper.stdout is not None
     pids = [int(word) for word in keeper.stdout.readline().split()]

@@ -80,7 +80,7 @@ def test_a_message_sealed_in_a_session_is_its_users() -> None:
 
 
 def test_what_the_real_client_encrypted_is_opened_and_sealed_alike() -> None:
-    path = Path(__file__).parents[2] / "data/vectors/cedar/udp_packets.json"
+    path = Path(__file__).parents[3] / "data/vectors/cedar/udp_packets.json"
     (case,) = [one for one in json.loads(path.read_text())["cases"] if "plaintext" in one]
     protected = decode_payload(bytes.fromhex(case["packets"][0]))
     key = bytes.fromhex(case["session_key"])
