@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
@@ -25,6 +26,8 @@ _MOST_CHANGED = 0.25
 
 # What a row takes from its ad, beside names and the weight.
 _READ_ONCE = ("cpus", "currentrank", "partitionableslot", "state", "remoteuser", "remoteowner")
+
+_TEXTS = frozenset((str, type(None)))
 
 _Key = tuple[str, str]
 
@@ -178,4 +181,13 @@ def _is_lasting(ad: ClassAd) -> bool:
     weight = read_text(ad, "slotweight")
     if weight is not None and weight.lower() != "cpus" and not is_plain(weight):
         return False
-    return all(is_plain(read_text(ad, name)) for name in _READ_ONCE if name in ad.table)
+    texts = tuple(map(ad.table.get, _READ_ONCE))
+    if not _TEXTS.issuperset(map(type, texts)):
+        texts = tuple(read_text(ad, name) for name in _READ_ONCE)
+    return _are_values(texts)
+
+
+@lru_cache(maxsize=1000)
+def _are_values(texts: tuple[str | None, ...]) -> bool:
+    # Slots differ little in these.
+    return all(map(is_plain, texts))
