@@ -40,7 +40,7 @@ def make_files(folder: Path) -> None:
 
 def run_example(pool: PersonalPool, name: str) -> tuple[int, str]:
     """Run one example in the present folder; return its exit code and what it printed
-    (what it complained of, if it failed)."""
+    (what it complained of, if it failed or printed nothing)."""
     example = EXAMPLES[name]
     for line in example.get("before", []):
         code, _, complaint = run_tool(pool, *shlex.split(line))
@@ -50,7 +50,7 @@ def run_example(pool: PersonalPool, name: str) -> tuple[int, str]:
         wait_until(lambda: _has(pool, job, status), 30)
     words = [os.uname().nodename if w == "$HOST" else w for w in shlex.split(example["command"])]
     code, said, complaint = run_tool(pool, *words)
-    return code, complaint if code else said
+    return code, complaint if code or not said else said
 
 
 def _has(pool: PersonalPool, job: str, status: str) -> bool:

@@ -35,7 +35,7 @@ EXPECTED = (
     (r"log/startd_history", "f", 0o644),
     (r"log/InstanceLock", "f", 0o600),
     (r"log/(\w+Log(\.slot\d+(_\d+)?)?|master\.out)", "f", 0o640),
-    (r"spool/(epoch_)?history", "f", 0o644),
+    (r"spool/(epoch_|schedd_daemon_)?history", "f", 0o644),
     (r"spool/(job_queue\.log|Accountantnew\.log|\.\w+_lock)", "f", 0o600),
     (r"spool/.*", "any", 0o600),
 )
