@@ -154,6 +154,7 @@ def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_accou
             "./log/startd_history",
             "./spool/history",
             "./spool/epoch_history",
+            "./spool/schedd_daemon_history",
             "./spool/.schedd_classad",
         }
         # To use it nobody needs more than that.
