@@ -64,6 +64,11 @@ class JobUniverse(Code):
     LOCAL = 12, "Runs at once beside the schedd, under a starter."
     VM = 13, "A virtual machine."
 
+    @property
+    def title(self) -> str:
+        """The name as tools print it: Vanilla, but MPI."""
+        return self.name if self.name in {"PVM", "PVMD", "MPI", "VM"} else self.name.capitalize()
+
 
 class HoldReasonCode(Code):
     """Why a job is held (attribute HoldReasonCode)."""

@@ -54,11 +54,15 @@ class Given(Struct):
 
 
 class Asked(Exception):  # noqa: N818 - a question, not an error
-    """The command line wants to be told something and nothing done: `kind` is help or version."""
+    """The command line wants to be told something and nothing done: `kind` is help or version.
 
-    def __init__(self, kind: str) -> None:
+    `more` is what else is told, after the usage.
+    """
+
+    def __init__(self, kind: str, more: str = "") -> None:
         super().__init__(kind)
         self.kind = kind
+        self.more = more
 
 
 class UnknownOptionError(UsageError):
@@ -99,7 +103,7 @@ def run_tool(
     try:
         return act(read_wish(argv[1:]), environment, streams)
     except Asked as asked:
-        streams.stdout.write(usage if asked.kind == "help" else _version_text())
+        streams.stdout.write(usage + asked.more if asked.kind == "help" else _version_text())
         return 0
     except UsageError as error:
         streams.stderr.write(complain(error) if complain else f"{error}\n{usage}")

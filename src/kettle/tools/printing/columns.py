@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # %, flags, width, precision, length letters that change nothing, the conversion.
 _CONVERSION = late_pattern(
-    r"%([-+ #0]*)(\d*)(?:\.(\d+))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
+    r"%([-+ #0]*)(\d*)(?:\.(\d*))?(?:hh|h|ll|l|L|q(?=[diouxX])|j|z|t)?([a-zA-Z])"
 )
 _INTEGER_LETTERS = frozenset("diouxXc")
 _REAL_LETTERS = frozenset("eEfFgGaA")
@@ -106,7 +106,7 @@ def parse_format(text: str) -> Format:
         impossible = _CONVERSION.search(after.replace("%%", "")) is not None
         before, after = before.replace("%%", "%"), after.replace("%%", "%")
     width = int(found[2] or 0)
-    precision = None if found[3] is None else int(found[3])
+    precision = None if found[3] is None else int(found[3] or 0)
     return Format(before, after, found[1], min(width, 4096), precision, letter, impossible)
 
 
@@ -160,7 +160,8 @@ class FormatColumn(Struct):
         if form.impossible:
             return ""
         if form.letter in "rR":
-            return form.before + _pad(raw_text(ad, self.text, self.expression), form) + form.after
+            raw = raw_text(ad, self.text, self.expression)
+            return form.before + _pad(raw[: form.precision], form) + form.after
         value = ad.evaluate_expression(self.expression)
         shown = self._convert(ad, value)
         if shown is None:
@@ -174,12 +175,12 @@ class FormatColumn(Struct):
         form = self.form
         letter = form.letter
         if letter in "vV":
-            return _pad(show_value(value, quoted=letter == "V"), form)
+            return _pad(show_value(value, quoted=letter == "V")[: form.precision], form)
         if letter == "s":
             text = self._as_string(ad, value)
             if text is None:
                 return None
-            return _pad(text if form.precision is None else text[: form.precision], form)
+            return _pad(text[: form.precision], form)
         number = _number(value)
         if number is None or (isinstance(number, float) and number != number):
             return None

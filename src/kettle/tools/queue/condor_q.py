@@ -51,6 +51,7 @@ AUTOCLUSTER_ATTRIBUTES = (
     "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "
     "Requirements"
 )
+ALL_EMPTY = "All queues are empty\n"
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
 
@@ -147,8 +148,16 @@ def _say_all(
             Answer(answer.title, find_unmatchable(list(answer.ads), slots), now=answer.now)
             for answer in answers
         )
+    if wish.skips_empty:
+        from kettle.tools.queue.sources import choose_filled
+
+        answers = choose_filled(answers)
+    said = False
     for answer in answers:
         _say(wish, print_format, answer, streams)
+        said = True
+    if wish.skips_empty and not said:
+        streams.stdout.write(ALL_EMPTY)
 
 
 def _ask(wish: Wish, environment: Mapping[str, str], attributes: Sequence[str]) -> Iterable[Answer]:

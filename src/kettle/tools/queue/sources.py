@@ -5,12 +5,14 @@ Which jobs are meant and how they are shown is not decided here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.client.jobs import check_summary, query_jobs
 from kettle.errors import NotFoundError
+from kettle.tools.queue.totals import read_totals
 from kettle.tools.reach import Reach
 from kettle.wire.sinful import Sinful
 
@@ -60,6 +62,23 @@ def ask_schedds(
         yield Answer(title, ads, summary, float(now))
 
 
+def choose_filled(answers: Iterable[Answer]) -> Iterator[Answer]:
+    """Yield the answers in which there is any job; of those that come bit by bit, one is read."""
+    from kettle.wire.ad_shapes import each_ad
+
+    for answer in answers:
+        if answer.runs is not None:
+            runs = iter(answer.runs)
+            first = next(runs, None)
+            if first is None:
+                continue
+            answer.runs = chain([first], runs)
+            answer.ads = each_ad(answer.runs)
+            yield answer
+        elif answer.ads or (answer.summary and read_totals(answer.summary, "").jobs):
+            yield answer
+
+
 def _own_name() -> str:
     import getpass  # brings the terminal's settings
 
@@ -100,8 +119,6 @@ def _all_schedds(wish: Wish, reach: Reach) -> list[Located]:
     constraints = [wish.schedd_constraint] if wish.schedd_constraint else []
     ads = reach.pool.query(SCHEDD.query, make_query(SCHEDD.ad_type, constraints=constraints))
     found = [schedd for schedd in map(located, ads) if schedd is not None]
-    if not found:
-        raise NotFoundError("Collector has no record of schedd/submitter")
     return sorted(found, key=lambda schedd: schedd.name)
 
 
@@ -121,5 +138,5 @@ def _find_submitters(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
         place = ad.string("ScheddName") or schedd.machine
         submitter = ad.string("Name") or wish.submitter
         yield f"Submitter: {submitter} : {short_address(schedd.address)} : {place}", schedd
-    if not seen:
+    if not seen and "global" not in wish.flags:
         raise NotFoundError("Collector has no record of schedd/submitter")

@@ -1,6 +1,10 @@
-"""The usage message of `condor_q`."""
+"""The usage message of `condor_q`, and the tables of codes that its `-help` knows."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kettle.attributes.codes import JobStatus, JobUniverse
 
 USAGE = """\
 Usage: condor_q [OPTIONS] [CLUSTER | CLUSTER.PROC | OWNER]…
@@ -43,5 +47,24 @@ WHY A JOB DOES NOT RUN
   -machine NAME, -mconstraint EXPR          only these machines
   -slotads[:FORM] FILE                      machines from a file
 
-  -help, -version                           say this, or the version, and end
+  -help [Universe|State]                    say this, and what those codes mean, and end
+  -version                                  say the version and end
 """
+# Universes that never came into use are not listed.
+_UNUSED = frozenset({JobUniverse.PIPE, JobUniverse.LINDA})
+
+
+def render_codes(topics: Iterable[str]) -> str:
+    """Return the tables that words after `-help` ask for; a word may be cut short."""
+    # Compat: only the first letter may be a capital; shown by test_help_lists_codes.
+    words = [word[:1].lower() + word[1:] for word in topics]
+    rows = []
+    if any(len(word) > 2 and "universe".startswith(word) for word in words):
+        rows.append("    JobUniverse codes:\n")
+        rows += [f"\t{each:2d} {each.title}\n" for each in JobUniverse if each not in _UNUSED]
+        rows.append("\n")
+    if any(len(word) > 1 and "state".startswith(word) for word in words):
+        rows.append("    JobStatus codes:\n")
+        rows += [f"\t{each:2d} {each.letter} {each.name}\n" for each in JobStatus]
+        rows.append("\n")
+    return "".join(rows)

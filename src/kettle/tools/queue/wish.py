@@ -6,6 +6,7 @@ Only the words are judged here. Which ads are fetched and how they are printed i
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from kettle.classad import parse_expression
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
-from kettle.tools.options import Option, UnknownOptionError, choose_option
+from kettle.tools.options import Asked, Option, UnknownOptionError, choose_option
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 
@@ -131,6 +132,12 @@ class Wish(Struct):
         return "factory" in self.flags and not (self.modes or "totals" in self.flags)
 
     @property
+    def skips_empty(self) -> bool:
+        """Whether schedds without such jobs are passed over, as with `-global`."""
+        alike = {"autocluster", "jobset"} & self.flags or self.factories
+        return "global" in self.flags and not (self.job_file or self.user_log or alike)
+
+    @property
     def in_batches(self) -> bool:
         """Whether the table has a row for each batch."""
         if "unmatchable" in self.flags:
@@ -195,13 +202,25 @@ def read_wish(words: Sequence[str]) -> Wish:
     rest = Words(words)
     for word in rest:
         if word.startswith("-") and len(word) > 1:
-            option, qualifiers = choose_option(word, OPTIONS)
+            option, qualifiers = _choose(word, rest)
             _apply(wish, option.name, word, qualifiers, rest)
         elif re.fullmatch(r"\d+(\.\d*)?", word):
             wish.ids.append(word.rstrip("."))
         else:
             wish.owners.append(word)
     return wish
+
+
+def _choose(word: str, rest: Words) -> tuple[Option, str]:
+    """Return the option that a word names; with `-help`, the words after it name tables."""
+    try:
+        return choose_option(word, OPTIONS)
+    except Asked as asked:
+        if asked.kind == "help":
+            from kettle.tools.queue.usage import render_codes
+
+            asked.more = render_codes(itertools.takewhile(lambda each: each[:1] != "-", rest))
+        raise
 
 
 def explain(

@@ -1,0 +1,131 @@
+"""Small words of `condor_q`: codes after -help, precisions, schedds without jobs.
+
+Recorded from HTCondor 25.14.1.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.tools.programs import Streams
+from kettle.tools.queue import condor_q, sources
+from kettle.tools.queue.condor_q import ALL_EMPTY, Answer
+from kettle.tools.queue.usage import USAGE
+
+UNIVERSES = """\
+    JobUniverse codes:
+\t 1 Standard
+\t 4 PVM
+\t 5 Vanilla
+\t 6 PVMD
+\t 7 Scheduler
+\t 8 MPI
+\t 9 Grid
+\t10 Java
+\t11 Parallel
+\t12 Local
+\t13 VM
+
+"""
+STATES = """\
+    JobStatus codes:
+\t 1 I IDLE
+\t 2 R RUNNING
+\t 3 X REMOVED
+\t 4 C COMPLETED
+\t 5 H HELD
+\t 6 > TRANSFERRING_OUTPUT
+\t 7 S SUSPENDED
+\t 8 F FAILED
+\t 9 B BLOCKED
+\t10 P PREPARING
+
+"""
+
+
+def run(*words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    streams = Streams(io.StringIO(), out, err)
+    code = condor_q.main(["condor_q", *words], {"CONDOR_CONFIG": "/dev/null"}, streams)
+    return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        ("", ""),
+        ("Universe", UNIVERSES),
+        ("uni", UNIVERSES),
+        ("un", ""),
+        ("UNI", ""),
+        ("State", STATES),
+        ("st", STATES),
+        ("S", ""),
+        ("foo State Universe", UNIVERSES + STATES),
+        ("State -name Universe", STATES),
+        ("foo", ""),
+    ],
+)
+def test_help_lists_codes(words: str, more: str) -> None:
+    assert run("-help", *words.split()) == (0, USAGE + more, "")
+
+
+@pytest.mark.parametrize(
+    ("form", "attribute", "said"),
+    [
+        ("[%10.3v]", "A", "[       3.1]"),
+        ("[%10.3v]", "B", "[       hel]"),
+        ("[%10.3v]", "I", "[        42]"),
+        ("[%10.3v]", "L", "[       { 1]"),
+        ("[%.3v]", "T", "[tru]"),
+        ("[%.3v]", "Nope", "[und]"),
+        ("[%10.3V]", "B", '[       "he]'),
+        ("[%-15V]", "B", '["hello world"  ]'),
+        ("[%010v]", "I", "[        42]"),
+        ("[%10.3r]", "X", "[       I +]"),
+        ("[%.2R]", "X", "[I ]"),
+        ("[%.v]", "I", "[]"),
+    ],
+)
+def test_a_precision_cuts_values_of_any_kind(
+    form: str, attribute: str, said: str, tmp_path: Path
+) -> None:
+    ads = tmp_path / "ads"
+    ads.write_text(
+        'ClusterId = 7\nProcId = 0\nA = 3.14159265\nB = "hello world"\nI = 42\n'
+        'L = {1, "x"}\nT = true\nX = I + 1\n'
+    )
+    assert run("-jobads", str(ads), "-format", form, attribute) == (0, said, "")
+
+
+@pytest.mark.parametrize("words", ["", "-nobatch", "-totals", "-af ClusterId", "-json", "-long"])
+@pytest.mark.parametrize("source", ["-global", "-schedd-constraint false"])
+@pytest.mark.parametrize("schedds", [0, 2])
+def test_schedds_without_jobs_are_passed_over(
+    words: str, source: str, schedds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(*_: object) -> Iterable[Answer]:
+        for _number in range(schedds):
+            nothing: list[ClassAd] = []
+            streamed = words[:2] in {"-a", "-j", "-l"}
+            runs = iter(nothing) if streamed else None
+            yield Answer("Schedd: x", nothing, ClassAd({"Jobs": 0}), runs=runs)
+
+    monkeypatch.setattr(sources, "ask_schedds", ask)
+    assert ALL_EMPTY == "All queues are empty\n"
+    assert run(*source.split(), *words.split()) == (0, ALL_EMPTY, "")
+
+
+def test_a_schedd_with_jobs_is_shown_beside_one_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(*_: object) -> Iterable[Answer]:
+        job = ClassAd({"ClusterId": 3, "ProcId": 0})
+        for ads in ([], [job]):
+            yield Answer("Schedd: x", ads, runs=iter(ads))
+
+    monkeypatch.setattr(sources, "ask_schedds", ask)
+    assert run("-global", "-af", "ClusterId") == (0, "3\n", "")
