@@ -7,6 +7,7 @@ import io
 import pytest
 
 from kettle.errors import KettleError
+from kettle.tools.options import HELP_ON_STDERR
 from kettle.tools.programs import TOOLS, Streams, load_tool
 
 shows = pytest.mark.shows
@@ -36,6 +37,13 @@ def test_it_says_its_usage(name: str, capsys: pytest.CaptureFixture[str]) -> Non
     assert code == AFTER_HELP.get(name, 0)
     # argparse writes to the streams of the process.
     assert "usage" in (said + complaint + capsys.readouterr().out).lower()
+
+
+@pytest.mark.parametrize("name", sorted(HELP_ON_STDERR | {"condor_q", "condor_submit"}))
+def test_help_goes_where_the_reference_says_it(name: str) -> None:
+    code, said, complaint = run(name, "-help")
+    assert code == 0
+    assert (said != "", complaint != "") == (name not in HELP_ON_STDERR, name in HELP_ON_STDERR)
 
 
 @shows("R075")

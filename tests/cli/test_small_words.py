@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.tools.jobs import condor_ssh_to_job
+from kettle.client import running_job
+from kettle.errors import RefusedError
+from kettle.tools.jobs import condor_ssh_to_job, condor_tail
 from kettle.tools.programs import Streams
 from kettle.tools.queue.wish import read_wish
 from kettle.tools.reach import Reach
+from kettle.tools.submitting import condor_run, condor_transfer_data
 from kettle.tools.tokens import condor_token_request_list
 from kettle.tools.tokens.token_commands import Wish
 
@@ -54,3 +58,42 @@ def test_that_no_token_is_asked_for_is_said_on_stderr(
     wish = Wish(values=values)
     assert condor_token_request_list.list_requests(wish, reach, where) == code
     assert (out.getvalue(), err.getvalue()) == ("", said)
+
+
+HERE = {"CONDOR_CONFIG": "ONLY_ENV", "_CONDOR_SCHEDD_ADDRESS_FILE": "schedd"}
+
+
+@pytest.fixture
+def schedd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A schedd that is known, and never asked."""
+    monkeypatch.chdir(tmp_path)
+    Path("schedd").write_text("<127.0.0.1:9>\n$CondorVersion$\n")
+
+
+@pytest.mark.usefixtures("schedd")
+def test_condor_tail_of_an_ended_job_says_what_the_schedd_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RefusedError("No such job: 9.0")
+
+    monkeypatch.setattr(running_job, "find_starter", refuse)
+    where, out, err = streams()
+    assert condor_tail.main(["condor_tail", "9.0"], HERE, where) == 1
+    assert (out.getvalue(), err.getvalue()) == ("", "No such job: 9.0\n")
+
+
+@pytest.mark.usefixtures("schedd")
+def test_condor_transfer_data_finds_no_job_by_a_constraint_that_means_nothing() -> None:
+    where, out, err = streams()
+    words = ["condor_transfer_data", "-constraint", "foo("]
+    assert condor_transfer_data.main(words, HERE, where) == 0
+    assert out.getvalue() == "Fetching data files...\n"
+    assert err.getvalue().startswith("foo( is no constraint: ")
+
+
+@pytest.mark.parametrize("words", [[], ["-u"]])
+def test_condor_run_without_a_command_says_its_usage_on_stdout(words: list[str]) -> None:
+    where, out, err = streams()
+    assert condor_run.main(["condor_run", *words], {}, where) == 1
+    assert (out.getvalue(), err.getvalue()) == (condor_run.USAGE, "")

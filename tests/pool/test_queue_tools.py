@@ -185,7 +185,7 @@ def test_tools_say_their_usage_and_refuse_unknown_options(
 ) -> None:
     usage = run(pool, work, tool, "-help")
     assert usage.returncode == 0
-    assert "usage" in usage.stdout.lower()
+    assert "usage" in (usage.stdout + usage.stderr).lower()
     version = run(pool, work, tool, "-version")
     assert version.stdout.startswith("$CondorVersion: 25.14.1")
     wrong = run(pool, work, tool, "-no-such-option")

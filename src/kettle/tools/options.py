@@ -17,6 +17,19 @@ from kettle.structs import Struct
 from kettle.tools.programs import Streams
 
 W = TypeVar("W")
+# Compat: these tools say their usage on stderr when they are asked for it; shown by
+# test_help_goes_where_the_reference_says_it.
+# fmt: off
+HELP_ON_STDERR = frozenset({
+    "condor_advertise", "condor_continue", "condor_drain", "condor_fetchlog", "condor_hold",
+    "condor_off", "condor_on", "condor_reconfig", "condor_release", "condor_reschedule",
+    "condor_restart", "condor_rm", "condor_set_shutdown", "condor_ssh_to_job", "condor_status",
+    "condor_store_cred", "condor_suspend", "condor_tail", "condor_token_create",
+    "condor_token_fetch", "condor_token_request", "condor_token_request_approve",
+    "condor_token_request_list", "condor_transfer_data", "condor_userprio", "condor_vacate",
+    "condor_vacate_job", "condor_wait", "condor_who",
+})
+# fmt: on
 # As many words as come before the next option, one at least.
 MANY = -1
 
@@ -96,14 +109,16 @@ def run_tool(
 ) -> int:
     """Read the command line into a wish and act on it; the result is the exit code.
 
-    Help and version go to stdout with exit code 0. A command line that means nothing is answered
-    with what `complain` says (the error and the usage), an operating error with `prefix` and its
-    sentence; both on stderr, with exit code `wrong_usage` and 1.
+    Help and version go to stdout (but see HELP_ON_STDERR) with exit code 0. A command line that
+    means nothing is answered with what `complain` says (the error and the usage), an operating
+    error with `prefix` and its sentence; both on stderr, with exit code `wrong_usage` and 1.
     """
     try:
         return act(read_wish(argv[1:]), environment, streams)
     except Asked as asked:
-        streams.stdout.write(usage + asked.more if asked.kind == "help" else _version_text())
+        is_help = asked.kind == "help"
+        where = streams.stderr if is_help and argv[0] in HELP_ON_STDERR else streams.stdout
+        where.write(usage + asked.more if is_help else _version_text())
         return 0
     except UsageError as error:
         streams.stderr.write(complain(error) if complain else f"{error}\n{usage}")

@@ -48,14 +48,14 @@ class ConnectCommands:
         cluster, proc = request.integer("ClusterId"), request.integer("ProcId")
         job = self._service.queue.job(cluster or 0, -1 if proc is None else proc)
         try:
+            if job is None:
+                raise RefusedError(f"No such job: {cluster or 0}.{proc or 0}")
             found = await self._find(job, actor, request)
         except (KettleError, OSError) as error:
             found = _refusal(job, str(error))
         await stream.send(GetJobConnectInfoReply(found))
 
-    async def _find(self, job: Job | None, actor: Actor, request: ClassAd) -> ClassAd:
-        if job is None:
-            raise RefusedError("No such job")
+    async def _find(self, job: Job, actor: Actor, request: ClassAd) -> ClassAd:
         if not actor.may_change(job.user):
             raise RefusedError(f"{actor.user} is not the owner of job {job.id}")
         claim_id = job.ad.string("ClaimId")

@@ -77,7 +77,13 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         from kettle.tools.reach import Reach
 
         reach = Reach(environment, **wish.reach)
-        show(wish, reach, wait_for_starter(wish, reach, streams), streams)
+        try:
+            starter = wait_for_starter(wish, reach, streams)
+        except RefusedError as error:
+            # What the schedd says stands alone.
+            streams.stderr.write(f"{error}\n")
+            return 1
+        show(wish, reach, starter, streams)
         return 0
 
     return run_tool(

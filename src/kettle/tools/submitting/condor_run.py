@@ -44,7 +44,22 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         with tempfile.TemporaryDirectory(prefix=".condor_run.", dir=".") as name:
             return run_job(wish, Path(name).absolute(), environment, streams)
 
-    return run_tool(argv, environment, streams, usage=USAGE, read_wish=read_wish, act=act)
+    def complain(error: UsageError) -> str:
+        if isinstance(error, UnknownOptionError):
+            return f"{error}\n{USAGE}"
+        # Compat: a command that is missing is asked for on stdout.
+        streams.stdout.write(USAGE)
+        return ""
+
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=act,
+        complain=complain,
+    )
 
 
 def read_wish(words: Sequence[str]) -> Wish:

@@ -43,6 +43,8 @@ class Wish:
     owners: list[str] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
     everything: bool = False
+    # What is wrong with a constraint, which no job satisfies then, whatever else is said.
+    nonsense: str = ""
     reach: dict[str, str] = field(default_factory=dict)
 
     def constraint(self) -> str:
@@ -75,6 +77,9 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     schedd = reach.schedd()
     failures = 0
     streams.stdout.write("Fetching data files...\n")
+    if wish.nonsense:
+        streams.stderr.write(f"{wish.nonsense}\n")
+        return 0
     for job, outcome in fetch_output(reach.connector, schedd.address, wish.constraint(), place_for):
         if outcome.failure is not None:
             failures += 1
@@ -96,7 +101,8 @@ def read_wish(words: Sequence[str]) -> Wish:
                 try:
                     parse_expression(given.value)
                 except ClassAdSyntaxError as error:
-                    raise UsageError(f"{given.value} is no constraint: {error}") from None
+                    # Compat: that is no error to the reference, which finds no jobs.
+                    wish.nonsense = f"{given.value} is no constraint: {error}"
                 wish.constraints.append(given.value)
             case "all":
                 wish.everything = True
