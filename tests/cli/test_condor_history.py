@@ -132,7 +132,7 @@ USER_LOG = Path(__file__).parents[1] / "data/cli/condor_q/user.log"
 def test_a_user_log_gives_run_time_and_end(tmp_path: Path) -> None:
     code, out, _ = run(tmp_path, "-userlog", str(USER_LOG))
     # Recorded from HTCondor 25.14.1.
-    row = f"100.0        {USER_LOG.owner():<14}  1/15 06:00   0+00:09:00 C   1/15 06:10 ???\n"
+    row = f"100.0        {USER_LOG.owner():<14.14}  1/15 06:00   0+00:09:00 C   1/15 06:10 ???\n"
     assert (code, out.splitlines(keepends=True)[1]) == (0, row)
 
 
