@@ -138,3 +138,10 @@ class RefusedError(KettleError):
 
 class NotFoundError(KettleError):
     """A job, a daemon or a file that is not there."""
+
+
+class UnknownHostError(NotFoundError):
+    """A host whose name no machine has."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(f"unknown host {host}")

@@ -9,11 +9,14 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.client import running_job
+from kettle.client.pool import Pool
 from kettle.errors import RefusedError
 from kettle.tools.jobs import condor_ssh_to_job, condor_tail
-from kettle.tools.programs import Streams
+from kettle.tools.programs import Streams, load_tool
+from kettle.tools.queue import condor_history, condor_q
 from kettle.tools.queue.wish import read_wish
 from kettle.tools.reach import Reach
+from kettle.tools.status import condor_status
 from kettle.tools.submitting import condor_run, condor_transfer_data
 from kettle.tools.tokens import condor_token_request_list
 from kettle.tools.tokens.token_commands import Wish
@@ -97,3 +100,52 @@ def test_condor_run_without_a_command_says_its_usage_on_stdout(words: list[str])
     where, out, err = streams()
     assert condor_run.main(["condor_run", *words], {}, where) == 1
     assert (out.getvalue(), err.getvalue()) == (condor_run.USAGE, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said", "complaint"),
+    [
+        ("condor_q -pool nosuch.invalid -name x", 1, "\n", "Error: unknown host nosuch.invalid\n"),
+        ("condor_q -global -pool nosuch.invalid", 1, "\n", "Error: unknown host nosuch.invalid\n"),
+        ("condor_status -pool nosuch.invalid", 1, "", "Error: unknown host nosuch.invalid\n"),
+        ("condor_rm -pool nosuch.invalid 1", 1, "", "condor_rm: unknown host nosuch.invalid\n"),
+    ],
+)
+def test_a_pool_that_is_no_host_is_named(words: str, code: int, said: str, complaint: str) -> None:
+    where, out, err = streams()
+    argv = words.split()
+    assert load_tool(argv[0])(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == code
+    assert (out.getvalue(), err.getvalue()) == (said, complaint)
+
+
+def test_a_schedd_without_a_host_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kettle.client.pool.is_host", lambda _: False)
+    nothing: list[ClassAd] = []
+    monkeypatch.setattr(Pool, "query", lambda *_: nothing)
+    for name, complaint in (
+        ("nosuch", "unknown host nosuch"),
+        ("a@nosuch", "Can't find address of schedd a@nosuch"),
+    ):
+        where, out, err = streams()
+        assert condor_q.main(["condor_q", "-name", name], {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 1
+        assert (out.getvalue(), err.getvalue()) == ("\n", f"Error: {complaint}\n")
+
+
+def test_condor_status_says_of_a_constraint_that_it_is_none() -> None:
+    where, out, err = streams()
+    assert condor_status.main(["condor_status", "-constraint", "foo("], {}, where) == 1
+    assert (out.getvalue(), err.getvalue()) == ("", "Error: invalid constraint\n\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("-dir", "Error: No search directory found for locating history files.\n"),
+        ("-dir -search nofile", "Error: nofile is not a valid directory.\n"),
+    ],
+)
+def test_condor_history_wants_a_folder_that_is_one(words: str, complaint: str) -> None:
+    where, out, err = streams()
+    assert condor_history.main(["condor_history", *words.split()], {}, where) == 1
+    heading = " ID          OWNER            SUBMITTED   RUN_TIME   ST   COMPLETED CMD\n"
+    assert (out.getvalue(), err.getvalue()) == (heading, complaint)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd
 from kettle.classad.text import equals
 from kettle.client.connector import Connector
-from kettle.errors import KettleError, NotFoundError, WireError
-from kettle.runtime.sockets.addresses import find_collectors
+from kettle.errors import KettleError, NotFoundError, UnknownHostError, WireError
+from kettle.runtime.sockets.addresses import find_collectors, is_host
 from kettle.runtime.storage.files import Files
 from kettle.structs import Struct
 from kettle.wire.commands import Command
@@ -62,10 +62,13 @@ class Pool:
         self.named = pool
 
     def collectors(self) -> list[Sinful]:
-        """Return the collectors' addresses; NotFoundError if the configuration names none."""
+        """Return the collectors' addresses; NotFoundError if none is named, or no such host is."""
         if self.named:
             word = self.named
-            return [Sinful.parse(word if ":" in word or "<" in word else f"{word}:9618")]
+            where = Sinful.parse(word if ":" in word or "<" in word else f"{word}:9618")
+            if "<" not in word and not is_host(where.host):
+                raise UnknownHostError(word)
+            return [where]
         found = find_collectors(self.config, Files())
         if not found:
             hosts = self.config.get("COLLECTOR_HOST")
@@ -145,6 +148,8 @@ class Pool:
             found = located(ad)
             if found is not None:
                 return found
+        if name and not (set("@.") & set(name) or is_host(name)):
+            raise UnknownHostError(name)
         if name:
             raise NotFoundError(f"Can't find address of {kind.title} {name}")
         raise NotFoundError(f"Can't find address of the local {kind.title}")

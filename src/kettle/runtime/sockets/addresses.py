@@ -76,3 +76,14 @@ def read_address_file(path: str | None, files: Files) -> Sinful | None:
         return Sinful.parse(lines[0]) if whole else None
     except KettleError:
         return None
+
+
+def is_host(name: str) -> bool:
+    """Tell whether a machine has this name, by looking it up."""
+    import socket  # for those alone who name hosts
+
+    try:
+        socket.getaddrinfo(name, None)
+    except (OSError, UnicodeError):
+        return False
+    return True

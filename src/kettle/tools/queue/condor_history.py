@@ -112,6 +112,13 @@ def find_sources(
     wish: Wish, environment: Mapping[str, str], printer: Printer, chosen: Expr | None = None
 ) -> Iterator[ClassAd | HistoryRecord]:
     """Yield records, or ads where there is no more than ads, in the order of the command line."""
+    if wish.of_folder and not (wish.file and Path(wish.file).is_dir()):
+        printer.begin()
+        raise NotFoundError(
+            f"Error: {wish.file} is not a valid directory."
+            if wish.file
+            else "Error: No search directory found for locating history files."
+        )
     if wish.user_log:
         printer.begin()
         yield from _read_user_log(wish.user_log)

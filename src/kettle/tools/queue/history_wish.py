@@ -66,6 +66,8 @@ class Wish(Struct):
     file: str = ""
     # Whether rotated files beside `file` are meant too.
     with_rotated: bool = False
+    # Whether `file` is to be a folder of histories.
+    of_folder: bool = False
     # Empty, STARTD, JOB_EPOCH or DAEMON: whose history, and the option that said so.
     source: str = ""
     source_option: str = ""
@@ -175,7 +177,9 @@ def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words
             wish.kinds = [wish.subsystem]
         case "type":
             wish.kinds += rest.take(word).replace(",", " ").split()
-        case "schedd" | "directory" | "no-librarian" | "debug":
+        case "directory":
+            wish.of_folder = True
+        case "schedd" | "no-librarian" | "debug":
             pass
         case _:
             return False

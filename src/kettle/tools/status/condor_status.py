@@ -70,8 +70,11 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         try:
             parse_expression(constraint)
         except ClassAdSyntaxError:
-            streams.stderr.write(f"Invalid constraint expression : ( ({constraint}) )\n")
-            return 0 if wish.file else 1
+            if wish.file:
+                streams.stderr.write(f"Invalid constraint expression : ( ({constraint}) )\n")
+                return 0
+            streams.stderr.write("Error: invalid constraint\n\n")
+            return 1
     found: Sequence[ClassAd | AdRun]
     try:
         found = read_file(wish) if wish.file else ask(wish, environment, streams)
@@ -122,15 +125,9 @@ def _is_host(name: str) -> bool:
     Compat: the reference looks up first and asks then; here machines whose names are not in the
     DNS can be asked for (test_a_host_that_nobody_knows_is_refused).
     """
-    import socket
+    from kettle.runtime.sockets.addresses import is_host
 
-    if "@" in name:
-        return True
-    try:
-        socket.getaddrinfo(name, None)
-    except (OSError, UnicodeError):
-        return False
-    return True
+    return "@" in name or is_host(name)
 
 
 def compare(wish: Wish, ads: list[ClassAd], streams: Streams) -> str:
