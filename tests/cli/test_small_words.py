@@ -16,7 +16,7 @@ from kettle.tools.programs import Streams, load_tool
 from kettle.tools.queue import condor_history, condor_q
 from kettle.tools.queue.wish import read_wish
 from kettle.tools.reach import Reach
-from kettle.tools.status import condor_status
+from kettle.tools.status import condor_status, condor_userprio
 from kettle.tools.submitting import condor_run, condor_transfer_data
 from kettle.tools.tokens import condor_token_request_list
 from kettle.tools.tokens.token_commands import Wish
@@ -149,3 +149,17 @@ def test_condor_history_wants_a_folder_that_is_one(words: str, complaint: str) -
     assert condor_history.main(["condor_history", *words.split()], {}, where) == 1
     heading = " ID          OWNER            SUBMITTED   RUN_TIME   ST   COMPLETED CMD\n"
     assert (out.getvalue(), err.getvalue()) == (heading, complaint)
+
+
+def test_condor_userprio_shows_the_ads_of_a_file(tmp_path: Path) -> None:
+    ads = tmp_path / "ads"
+    text = 'IsAccountingGroup = false\nName = "ann@x"\nPriority = 500.5\n\n'
+    ads.write_text(text)
+    for word, code, said, complaint in (
+        (str(ads), 0, text, ""),
+        ("/nofile", 1, "", "Can't open file of userprio ads: /nofile\n"),
+    ):
+        where, out, err = streams()
+        words = ["condor_userprio", "-inputfile", word, "-long"]
+        assert condor_userprio.main(words, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == code
+        assert (out.getvalue(), err.getvalue()) == (said, complaint)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.classad import ClassAd, parse_ads, parse_expression
+from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
@@ -38,6 +38,7 @@ usage: condor_userprio [options] [edit-option | display-options [usernames]]
                                 how groups are shown
     -constraint EXPR, -long, -af[:jlhVr,tng] EXPR...
     -collector, -negotiator     whom to ask
+    -inputfile FILE             ads of a file, as -long shows them
   -help, -version
 """
 
@@ -48,7 +49,8 @@ OPTIONS = (
     Option("constraint", 3, 1), Option("debug", 2, qualified=True), Option("delete", 3, 1),
     Option("flat", 2), Option("getreslist", 6, 1), Option("grouporder", 6),
     Option("grouprollup", 6), Option("groupid", 7), Option("help", 1), Option("hierarchical", 2),
-    Option("legacy", 2), Option("long", 1), Option("modular", 3), Option("most", 2),
+    Option("inputfile", 2, 1), Option("legacy", 2), Option("long", 1), Option("modular", 3),
+    Option("most", 2),
     Option("name", 1, 1), Option("negotiator", 2), Option("pool", 1, 1), Option("priority", 4),
     Option("quotas", 1), Option("resetall", 6), Option("resetusage", 6, 1),
     Option("setaccum", 4, 2), Option("setbegin", 4, 2), Option("setceiling", 4, 2),
@@ -59,6 +61,10 @@ OPTIONS = (
 
 # How long a user may not have used anything and is still shown.
 RECENT_SECONDS = 86400
+
+
+class UnreadableError(KettleError):
+    """The file of `-inputfile` cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,7 @@ class Wish:
     constraint: str = ""
     columns: Columns = field(default_factory=Columns)
     names: list[str] = field(default_factory=list)
+    file: str = ""
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -121,7 +128,12 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         reach = Reach(environment, **wish.reach)
         if wish.change is not None:
             return change(reach, wish.change, streams)
-        streams.stdout.write(show(reach, wish))
+        try:
+            text = show(reach, wish)
+        except UnreadableError as error:
+            streams.stderr.write(f"{error}\n")
+            return 1
+        streams.stdout.write(text)
         return 0
 
     return run_tool(
@@ -172,6 +184,8 @@ def _take(wish: Wish, option: Given) -> None:
         wish.constraint = _checked(option.value)
     elif name in ("long", "legacy"):
         setattr(wish, name, True)
+    elif name == "inputfile":
+        wish.file = option.value
     elif name == "collector":
         wish.from_collector = True
     elif name == "negotiator":
@@ -279,6 +293,8 @@ def show(reach: Reach, wish: Wish) -> str:
 
 def fetch(reach: Reach, wish: Wish) -> list[ClassAd]:
     """Return one ad for each user and group: from the negotiator, unless it is not to be asked."""
+    if wish.file:
+        return _read_ads(wish.file)
     from kettle.client import accounting
     from kettle.client.pool import NEGOTIATOR, make_query
     from kettle.wire.commands import Command
@@ -287,6 +303,14 @@ def fetch(reach: Reach, wish: Wish) -> list[ClassAd]:
         address = reach.locate(NEGOTIATOR).address
         return accounting.read_accounting_ads(reach.connector, address)
     return reach.pool.query(Command.QUERY_ACCOUNTING_ADS, make_query("Accounting"))
+
+
+def _read_ads(path: str) -> list[ClassAd]:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return list(parse_ads(file.read(), "auto"))
+    except OSError:
+        raise UnreadableError(f"Can't open file of userprio ads: {path}") from None
 
 
 def _render_long(ads: list[ClassAd]) -> str:
