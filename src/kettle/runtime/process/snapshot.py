@@ -218,7 +218,7 @@ def _close_others(keep: int) -> None:
 def _be_worker(work: Callable[[], None], pipe: int, name: str) -> NoReturn:
     code = 1
     try:
-        setproctitle.setproctitle(f"{setproctitle.getproctitle().split()[0]}: {name}")
+        _take_title(name)
         _close_others(pipe)
         work()
         code = 0
@@ -228,10 +228,16 @@ def _be_worker(work: Callable[[], None], pipe: int, name: str) -> NoReturn:
         os._exit(code)
 
 
+def _take_title(work: str) -> None:
+    """Be called as the daemon is, with what is done here; some processes have no name."""
+    words = setproctitle.getproctitle().split()
+    setproctitle.setproctitle(f"{words[0] if words else 'kettle'}: {work}")
+
+
 def _be_speaker(fd: int, channel: Channel, parts: Parts) -> NoReturn:
     code = 1
     try:
-        setproctitle.setproctitle(f"{setproctitle.getproctitle().split()[0]}: answer")
+        _take_title("answer")
         _close_others(fd)
         _send_all(fd, channel, parts(channel.encrypted))
         code = 0

@@ -145,6 +145,20 @@ def test_a_child_sees_the_moment_of_its_fork_and_a_failure_is_told(tmp_path: Pat
     asyncio.run(scenario())
 
 
+def test_a_process_without_a_name_has_children_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("setproctitle.getproctitle", lambda: "")
+    path = tmp_path / "seen"
+
+    async def scenario() -> None:
+        async with Forking() as one:
+            await one.snapshots.run(lambda: path.touch, "writes")
+
+    asyncio.run(scenario())
+    assert path.exists()
+
+
 def test_work_that_goes_on_is_not_ended_and_the_daemon_never(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with Forking() as one:
