@@ -138,8 +138,9 @@ class JobBodies:
         if self._asks_secrets:
             return self._expanded(job)
         ad = job.ad
-        # The keys are cheaper to come by than the names, and say the same mostly.
-        names = tuple(ad.table) if ad.spelled_as_usual else tuple(ad.own_names())
+        # The keys are cheaper to come by than the names, and say the same mostly. Names that are
+        # spelled like keys are no keys, so something stands before them.
+        names = tuple(ad.table) if ad.spelled_as_usual else ("", *ad.own_names())
         key = (job.id.cluster, names)
         block = self._blocks.get(key)
         if block is None:

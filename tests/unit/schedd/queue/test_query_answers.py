@@ -31,6 +31,7 @@ def lines(body: bytes, *, encrypted: bool) -> list[str]:
 
 @example([({"ClaimId": "JobStatus + 1", "JobStatus": "1"}, [{}])], ["ClaimId"], False)
 @example([({}, [{"ClaimId": "JobStatus + 1", "JobStatus": "1"}])], ["ClaimId"], False)
+@example([({}, [{"ProcId": "1"}, {"procid": "1"}])], None, False)
 @given(
     st.lists(st.tuples(ADS, st.lists(ADS, max_size=4)), max_size=3),
     st.none() | st.lists(st.sampled_from([*NAMES, "Missing"]), min_size=1, max_size=4),
