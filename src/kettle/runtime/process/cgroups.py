@@ -14,6 +14,7 @@ import contextlib
 import os
 import re
 import signal
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -110,7 +111,7 @@ class _KeptFiles:
             os.close(self._descriptors.popitem()[1])
 
 
-class Group:
+class Group(ABC):
     """One control group; its folders may or may not exist."""
 
     def __init__(self, hierarchy: Hierarchy, path: str) -> None:
@@ -183,21 +184,21 @@ class Group:
     def _kill_all(self) -> None:
         _kill_each(self.pids())
 
+    @abstractmethod
     def limit(self, limits: Limits) -> None:
         """Set the limits that the kernel has controllers for."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forget_peaks(self) -> bool:
         """Let peaks begin anew for the next job; whether its limits have to be set again."""
-        raise NotImplementedError
 
+    @abstractmethod
     def memory_bytes(self) -> tuple[int, int] | None:
         """Return what is used now and at most since the last job, None if it is not counted."""
-        raise NotImplementedError
 
+    @abstractmethod
     def oom_kills(self) -> int:
         """Return how many processes the kernel has killed for want of memory."""
-        raise NotImplementedError
 
 
 class GroupV1(Group):
