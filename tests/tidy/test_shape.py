@@ -15,7 +15,6 @@ TOO_COMPLEX = {
     "records event_forms.event_ad",
     "records event_forms.event_from_ad",
     "runtime logs.parse_verbosity",
-    "startd ads._fill_rollup",
     "tools columns.Columns.add_auto",
     "tools condor_config_val.parse_arguments",
     "tools condor_config_val.show_name",
@@ -31,7 +30,6 @@ TOO_COMPLEX = {
     "transfer plugins.read_results",
 }
 TOO_DEEP = {
-    "startd facts._terminal_idle",
     "tools condor_ssh_to_job.carry",
 }
 # Groups of modules that import each other, inside functions or for types alone: their rooms, and
@@ -40,7 +38,6 @@ IN_CYCLES = {
     "classad": 22,
     "config": 2,
     "schedd": 10,
-    "startd": 4,
     "starter": 3,
     "tools": 5,
 }

@@ -174,6 +174,9 @@ def fill_readings(ad: ClassAd, machine: Machine, drain: Drain | None, now: float
         ad["Draining"] = True
         ad["DrainingRequestId"] = drain.request_id
         ad["DrainReason"] = drain.reason
+    else:
+        for name in ("Draining", "DrainingRequestId", "DrainReason"):
+            ad.discard(name)
     if machine.last_drain_started_at:
         ad["LastDrainStartTime"] = machine.date(machine.last_drain_started_at)
     if machine.last_drain_stopped_at:
@@ -402,6 +405,8 @@ def _fill_rollup(
     """Say of every child what pslot preemption and tools want to know."""
     children = machine.children(record)
     grants = [_child_retirement(child, config, now) for child in children]
+    holders = [child.claim.holder.user if child.claim else "" for child in children]
+    groups = ", ".join(_group_text(child) for child in children)
     ad["ChildName"] = [c.name for c in children]
     ad["ChildState"] = [c.slot.phase.state for c in children]
     ad["ChildActivity"] = [c.slot.phase.activity for c in children]
@@ -409,16 +414,15 @@ def _fill_rollup(
     ad["ChildDSlotId"] = [c.dynamic_id for c in children]
     ad["ChildCurrentRank"] = [c.claim.rank if c.claim else 0.0 for c in children]
     ad["ChildRetirementTimeRemaining"] = grants
+    ad["ChildRemoteUser"] = ad["ChildRemoteOwner"] = holders
+    ad.insert_text("ChildAccountingGroup", "{ " + groups + " }")
+    _fill_child_resources(ad, record, children)
+
+
+def _fill_child_resources(ad: ClassAd, record: SlotRecord, children: list[SlotRecord]) -> None:
     for name in record.total.amounts:
         if name != "Swap":
             ad[f"Child{name}"] = [c.total.amount(name) for c in children]
-    users = [c.claim.holder.user if c.claim else "" for c in children]
-    ad["ChildRemoteUser"] = users
-    ad["ChildRemoteOwner"] = users
-    ad.insert_text(
-        "ChildAccountingGroup",
-        "{ " + ", ".join(_group_text(child) for child in children) + " }" if children else "{ }",
-    )
 
 
 def _group_text(child: SlotRecord) -> str:

@@ -3,7 +3,7 @@
 A claim is a schedd's right to one slot. Here is decided whether it may be activated, whether it
 may run another job afterwards, when its schedd has to be asked for a sign of life, and when the
 lease is over (manual, Claimed State and Leases; wire notes, Leases). The slot's state is
-`slot_machine.py`; sending and waiting is `services/claims.py`.
+`slot_machine.py`; sending and waiting is `services/`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What a claim request asks for, and whether a slot can give it.
 
 Choices about one request: sizes of the dynamic slot, match in both directions, rank. The
-conversation is `services/claims.py`; the arithmetic `slots.py` (wire notes, REQUEST_CLAIM).
+conversation is `services/claiming.py`; the arithmetic `slots.py` (wire notes, REQUEST_CLAIM).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The startd at work: the effects of the slot machine, and its life as a daemon.
 
 What the machine decides is in `slot_machine.py`, `slot_policy.py`, `claim_machine.py` and
-`requests.py`. Conversations about claims are `services/claims.py`, other commands
-`services/commands.py`, starters `services/starters.py`, the owner's policy and the clock
-`services/policy.py`, the collector `services/updates.py`.
+`requests.py`. Who gets a slot is asked in `services/claiming.py`, how a job begins and ends in
+`services/activating.py` and `services/deactivating.py`; `services/schedds.py` talks with who holds
+the claims. The rest of `services/` has one module a subject.
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import vacate_seconds
-from kettle.startd.services.claims import ClaimCommands
+from kettle.startd.services.activating import Activating
+from kettle.startd.services.claiming import Claiming
 from kettle.startd.services.commands import OtherCommands
+from kettle.startd.services.deactivating import Deactivating
+from kettle.startd.services.draining import Draining
 from kettle.startd.services.facts import read_facts, read_readings
 from kettle.startd.services.history import RunHistory
 from kettle.startd.services.inventory import take_inventory
 from kettle.startd.services.policy import PolicyWatch
+from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current, tell_change
@@ -61,18 +65,21 @@ class StartdService:
         self.base = ClassAd()
         self._base_changes = 0
         self.stopping = ""
-        self.activations = 0
-        self.claims = ClaimCommands(self)
+        self.updates = Updates(self)
+        self.policy = PolicyWatch(self)
+        self._sequence = 0
+        self._schedds = Schedds(self)
+        self._claiming = Claiming(self, self._schedds)
+        self._waiting = self._claiming.waiting
+        self._deactivating = Deactivating(self)
+        self._activating = Activating(self, self._deactivating)
         reports = Reports(
-            self._on_starter_report, self._on_starter_done, self.claims.on_starter_asks
+            self._on_starter_report, self._on_starter_done, self._activating.on_starter_asks
         )
         self.starters = Starters(runtime, reports)
-        self.updates = Updates(self)
-        self.commands = OtherCommands(self)
-        self.history = RunHistory(self)
-        self._sequence = 0
-        self.policy = PolicyWatch(self)
-        self._emptied = asyncio.Event()
+        self._draining = Draining(self, self._waiting)
+        self._commands = OtherCommands(self, self._schedds)
+        self._history = RunHistory(runtime)
         self._tasks: list[asyncio.Task[object]] = []
 
     # ---- life ---------------------------------------------------------------------------------
@@ -91,15 +98,23 @@ class StartdService:
         self._say_what_is_not_called()
         for record in self.machine:
             self.offer(record)
-        self.claims.register()
-        self.commands.register()
+        for part in (
+            self._claiming,
+            self._activating,
+            self._deactivating,
+            self._schedds,
+            self._draining,
+            self._commands,
+            self._history,
+        ):
+            part.register()
         self.policy.look(self.machine)
         self.policy.start()
         self.updates.start()
         self.updates.note_all()
         self._tasks = [
             tasks.spawn(self._refresh_forever(), "readings"),
-            tasks.spawn(self.claims.keep_alive_forever(), "alives"),
+            tasks.spawn(self._schedds.keep_alive_forever(), "alives"),
             tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
         ]
 
@@ -121,17 +136,17 @@ class StartdService:
         self.stopping = how
         event = ev.ShutdownStarted(fast=how == "fast")
         for record in self.machine:
-            self.claims.waiting.leave(record)
+            self._waiting.leave(record)
             # A peaceful end waits for the jobs and only takes no new ones (B121).
             if how != "peaceful" or not record.slot.activation:
                 self.apply(record, event)
             self.policy.note(record)
         await self.starters.all_done()
-        self.history.flush()
+        self._history.flush()
         self.policy.stop()
         for task in self._tasks:
             task.cancel()
-        await self.claims.flush()
+        await self._schedds.flush()
         await self.updates.withdraw()
 
     async def _learn_url_methods(self) -> None:
@@ -158,14 +173,15 @@ class StartdService:
             identity.reconfigured_at,
         )
         self.base = ads.base_ad(self.runtime.config, self.machine.facts, around, self.machine.whole)
-        self._fill_base()
+        self.refresh_base()
 
     @property
     def base_stamp(self) -> tuple[int, int]:
         """Which state of `base` this is: another one whenever it has changed."""
         return self._base_changes, len(self.machine.slots)
 
-    def _fill_base(self) -> None:
+    def refresh_base(self) -> None:
+        """Put what has changed into the ad that slots share."""
         self._base_changes += 1
         now = self.runtime.clock.steady()
         self.machine.set_ahead = set_ahead(self.runtime.clock)
@@ -209,13 +225,9 @@ class StartdService:
         """Give a slot a claim id to advertise."""
         self.machine.set_claim(record, self.mint())
 
-    def note_offer(self, record: SlotRecord) -> None:
-        """Tell the collector of a new claim id, soon."""
-        self.updates.note(record, urgent=False)
-
     def retire_session(self, claim: Claim) -> None:
         """Let a claim's session end some time after the claim."""
-        self.claims.forget(claim)
+        self._deactivating.forget(claim)
         loop = asyncio.get_running_loop()
         network = self.runtime.network
         loop.call_later(CLAIM_SESSION_END_SECONDS, network.remove_session, ClaimId(claim.claim_id))
@@ -239,7 +251,7 @@ class StartdService:
             self._destroy(record)
         else:
             self.updates.note(record, urgent=urgent)
-        self._check_drain()
+        self._draining.check()
         self.policy.note(record)
         return True
 
@@ -256,11 +268,11 @@ class StartdService:
                 self.machine.counters.job_preemptions += 1
                 if record.slot.phase.state == "Claimed":
                     # Its job may come to its end all the same.
-                    self.claims.tell_starter(record, goes_on=False)
+                    self._deactivating.tell_starter(record, goes_on=False)
         elif before.leaving_code and not record.slot.leaving_code and record.slot.activation:
             assert record.claim is not None
             self.machine.set_claim(record, claim_machine.keep(record.claim))
-            self.claims.tell_starter(record, goes_on=True)
+            self._deactivating.tell_starter(record, goes_on=True)
 
     def _perform(self, record: SlotRecord, effect: ev.Effect) -> None:
         match effect:
@@ -279,7 +291,7 @@ class StartdService:
                 # Limit: no benchmark programs yet; the activity is left as soon as it is entered,
                 # and Mips and KFlops stay unknown.
                 self.machine.last_benchmark_at = self._now()
-                self._fill_base()
+                self.refresh_base()
                 asyncio.get_running_loop().call_soon(self.apply, record, ev.BenchmarksFinished())
             case ev.StopBenchmarks() | ev.StartBackfill() | ev.StopBackfill():
                 # Limit: no such programs yet; START_BACKFILL is not asked for (`read_verdict`).
@@ -315,9 +327,9 @@ class StartdService:
         record.accepted_while_draining = False
         if claim is not None and claim.phase is not ClaimPhase.OFFERED:
             self.starters.let_go(claim.claim_id)
-            self.claims.tell_schedd_released(claim)
+            self._schedds.tell_released(claim)
             self.retire_session(claim)
-        self.claims.waiting.drop(record)
+        self._waiting.drop(record)
         if record.parent is None:
             self.offer(record)
 
@@ -329,9 +341,9 @@ class StartdService:
         record.accepted_while_draining = False
         if old is not None:
             self.starters.let_go(old.claim_id)
-            self.claims.tell_schedd_released(old)
+            self._schedds.tell_released(old)
             self.retire_session(old)
-        self.claims.waiting.promote(record)
+        self._waiting.promote(record)
 
     def _destroy(self, record: SlotRecord) -> None:
         """A dynamic slot is over: its resources go back (A012)."""
@@ -341,9 +353,7 @@ class StartdService:
         self.machine.destroy(record)
         self.updates.note(parent, urgent=True)
         self.policy.note(parent)
-        self._emptied.set()
-        if self.machine.drain is not None:
-            self._drain_slot(parent)
+        self._draining.drain(parent)
 
     # ---- measurements -------------------------------------------------------------------------
 
@@ -362,7 +372,7 @@ class StartdService:
             for record in self.machine:
                 if record.pool is not None and len(self.machine.slots) == 1:
                     record.pool = record.pool.resize("Disk", self.machine.readings.disk_kib)
-        self._fill_base()
+        self.refresh_base()
 
     # ---- starters -----------------------------------------------------------------------------
 
@@ -390,7 +400,7 @@ class StartdService:
         if record.claim is not None:
             self.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
         if record.job is not None:
-            self.history.note(record.job, starter.final)
+            self._history.note(record.job, starter.final)
             self.trace(record, Step.FREED)
         record.usage = None
         record.job_started_at = record.suspended_seconds = 0.0
@@ -403,51 +413,3 @@ class StartdService:
         """Leave a line of a step of the slot's job in the log, where that is wanted."""
         if record.job is not None:
             trace(self.runtime.log, record.job, step, record.short_name)
-
-    # ---- draining -----------------------------------------------------------------------------
-
-    def _drain_slot(self, record: SlotRecord) -> None:
-        drain = self.machine.drain
-        if drain is None:
-            return
-        if record.pool is not None and record.pool.children:
-            return
-        self.apply(record, ev.DrainStarted(drain.how_fast))
-
-    def begin_drain(self) -> None:
-        """Let every slot take part in the drain that was just set."""
-        self._fill_base()
-        for record in self.machine:
-            self.claims.waiting.leave(record)
-            self._drain_slot(record)
-        self.updates.note_all()
-        self._check_drain()
-
-    def _check_drain(self) -> None:
-        drain = self.machine.drain
-        if drain is not None and drain.start_expression and not self.machine.has_claims_to_retire():
-            # Who was let in meanwhile has been so for those that retired: now all leave.
-            self.machine.drain = drain = replace(drain, start_expression="")
-            for record in list(self.machine):
-                self._drain_slot(record)
-        if drain is None or not self.machine.is_drained():
-            return
-        for record in self.machine:
-            if record.slot.phase is Phase.DRAINED_RETIRING:
-                self.apply(record, ev.AllSlotsDrained())
-        if drain is self.machine.drain and drain.on_completion:
-            self.commands.complete_drain(drain)
-
-    def end_drain(self) -> None:
-        """The drain is over: the slots go back to service."""
-        self.machine.drain = None
-        self.machine.last_drain_stopped_at = self._now()
-        for name in ("Draining", "DrainingRequestId", "DrainReason"):
-            self.base.discard(name)
-        self._base_changes += 1
-        for record in self.machine:
-            record.slot = record.slot._replace(draining=False)
-            if record.slot.phase.state == "Drained":
-                self.apply(record, ev.DrainEnded())
-        self.policy.look(self.machine)
-        self.updates.note_all()

@@ -11,6 +11,7 @@ import os
 import platform
 import shutil
 import time
+from collections.abc import Callable
 
 from kettle.attributes.version import parse_os_release
 from kettle.config import Config
@@ -128,17 +129,31 @@ def _read_meminfo() -> dict[str, int]:
 
 def _terminal_idle(now: float) -> int:
     """Return the seconds since somebody typed at a terminal of this machine."""
-    newest = 0.0
-    for folder in ("/dev", "/dev/pts"):
-        with contextlib.suppress(OSError):
-            for entry in os.scandir(folder):
-                if folder == "/dev/pts" or entry.name.startswith("tty"):
-                    if entry.name in {"ptmx", "tty"} or entry.name.startswith("ttyS"):
-                        continue
-                    newest = max(newest, entry.stat(follow_symlinks=False).st_atime)
+    newest = max(_touched("/dev", _is_terminal), _touched("/dev/pts", _is_pseudo_terminal))
     if newest == 0.0:
         return _BOOT_IDLE
     return max(0, int(now - newest))
+
+
+def _touched(folder: str, counts: Callable[[str], bool]) -> float:
+    """Return when a device of this folder that counts was last read, 0 if none ever was."""
+    newest = 0.0
+    # A terminal that is closed while we look ends the look: there are others.
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if counts(entry.name):
+                newest = max(newest, entry.stat(follow_symlinks=False).st_atime)
+    return newest
+
+
+def _is_terminal(name: str) -> bool:
+    """Whether a device of /dev is a terminal: no serial line, nor whoever asks's own."""
+    return name.startswith("tty") and name != "tty" and not name.startswith("ttyS")
+
+
+def _is_pseudo_terminal(name: str) -> bool:
+    """Whether a device of /dev/pts is a terminal, not what makes them."""
+    return name != "ptmx"
 
 
 def _whole(text: str | None) -> int:

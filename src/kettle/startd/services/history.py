@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.classad.shared_lines import SharedLines
@@ -22,6 +21,7 @@ from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.storage.record_files import RecordFile, read_rotation, send_history
 from kettle.wire.codec import is_private_attribute
+from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 from kettle.wire.messages.short_way import FOR_THE_STARTER
@@ -32,20 +32,11 @@ _TOGETHER_SECONDS = 0.05
 _FIRST_LETTERS = frozenset(name[0] for name in FOR_THE_STARTER) | frozenset("cCtT_")
 
 
-class Service(Protocol):
-    """What is needed of the startd."""
-
-    @property
-    def runtime(self) -> Runtime:
-        """Its surroundings."""
-        ...
-
-
 class RunHistory:
     """The file, where one is configured, and the records that wait to be written."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self._file: RecordFile | None = None
         # The configuration that named the file.
         self._config: Config | None = None
@@ -54,8 +45,12 @@ class RunHistory:
         self._lines = SharedLines(_is_kept)
         self._timer: asyncio.TimerHandle | None = None
 
+    def register(self) -> None:
+        """Make the command known to the network."""
+        self._runtime.network.register(Command.GET_HISTORY, self.answer)
+
     def _open(self) -> RecordFile | None:
-        runtime = self._service.runtime
+        runtime = self._runtime
         if self._config is not runtime.config:
             self.flush()
             self._config = runtime.config
@@ -76,7 +71,7 @@ class RunHistory:
         if final is not None:
             ad = final.copy()
             ad.parent = job
-        self._waiting.append((ad, int(self._service.runtime.clock.now())))
+        self._waiting.append((ad, int(self._runtime.clock.now())))
         if self._timer is None:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_TOGETHER_SECONDS, self.flush)
@@ -92,7 +87,7 @@ class RunHistory:
         renders = [partial(_render, ad, ended_at, self._lines) for ad, ended_at in waiting]
         _, trouble = self._file.append_all(renders, waiting[-1][1])
         if trouble is not None:
-            self._service.runtime.log.problem(f"The history lacks runs: {trouble}")
+            self._runtime.log.problem(f"The history lacks runs: {trouble}")
 
     async def answer(self, stream: Stream) -> None:
         """Answer GET_HISTORY."""
@@ -108,7 +103,7 @@ class RunHistory:
             await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
             return
         self.flush()
-        await send_history(self._service.runtime, stream, file, query)
+        await send_history(self._runtime, stream, file, query)
 
 
 def _render(ad: ClassAd, ended_at: int, lines: SharedLines, offset: int) -> bytes:

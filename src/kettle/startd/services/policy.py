@@ -10,17 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
 
-from kettle.classad import ClassAd
 from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
-from kettle.runtime.context import Runtime
 from kettle.startd import ads, claim_machine, slot_policy
 from kettle.startd import slot_events as ev
-from kettle.startd.machine import Machine, SlotRecord
+from kettle.startd.machine import SlotRecord
 from kettle.startd.retirement import Grants, seconds_until_soft_kill, vacate_seconds
+from kettle.startd.services.parts import Startd
 from kettle.startd.slot_machine import Phase
 
 # Limit: events one look may raise for one slot; the table has no longer chain.
@@ -29,31 +27,11 @@ _CHAIN = 8
 _SHORTEST_WAIT = 0.02
 
 
-class Service(Protocol):
-    """What is needed of the startd."""
-
-    machine: Machine
-    stopping: str
-
-    @property
-    def runtime(self) -> Runtime:
-        """Its surroundings."""
-        ...
-
-    def apply(self, record: SlotRecord, event: ev.Event) -> bool:
-        """Give a slot an event; False if it means nothing there."""
-        ...
-
-    def slot_ad(self, record: SlotRecord, *, policy: bool = False) -> ClassAd:
-        """Return a slot's ad; with `policy` also the owner's expressions."""
-        ...
-
-
 class PolicyWatch:
     """Raises the events that nobody sends."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, startd: Startd) -> None:
+        self._startd = startd
         # Slots that something has happened to since they were last looked at.
         self._changed: dict[str, SlotRecord] = {}
         self._soon: asyncio.Handle | None = None
@@ -65,7 +43,7 @@ class PolicyWatch:
     def start(self) -> None:
         """Begin to look."""
         self._looked_at = asyncio.get_running_loop().time()
-        self._wait_for(self._service.machine)
+        self._wait_for(self._startd.machine)
 
     def stop(self) -> None:
         """Look no more."""
@@ -88,31 +66,31 @@ class PolicyWatch:
 
     def _look_at_all(self) -> None:
         self._looked_at, self._due_at = asyncio.get_running_loop().time(), float("inf")
-        self._try(self._service.machine)
-        self._wait_for(self._service.machine)
+        self._try(self._startd.machine)
+        self._wait_for(self._startd.machine)
 
     def _try(self, records: Iterable[SlotRecord]) -> None:
         try:
             self.look(records)
         except KettleError as error:
-            self._service.runtime.log(f"the policy cannot be evaluated: {error}")
+            self._startd.runtime.log(f"the policy cannot be evaluated: {error}")
 
     def look(self, records: Iterable[SlotRecord]) -> None:
         """Evaluate the policy of these slots and let what is due happen to them."""
-        slots = self._service.machine.slots
+        slots = self._startd.machine.slots
         for record in list(records):
             for _ in range(_CHAIN):
                 if slots.get(record.name) is not record:
                     break
                 event = self._due_event(record)
-                if event is None or not self._service.apply(record, event):
+                if event is None or not self._startd.apply(record, event):
                     break
 
     # ---- when to look again -------------------------------------------------------------------
 
     def _wait_for(self, records: Iterable[SlotRecord]) -> None:
         """Look again when something may become due for one of these by time alone."""
-        loop, config = asyncio.get_running_loop(), self._service.runtime.config
+        loop, config = asyncio.get_running_loop(), self._startd.runtime.config
         now, due_at = loop.time(), self._due_at
         if self._timer is None:
             due_at = self._looked_at + max(1, config.value(CollectorKnobs.UPDATE_INTERVAL))
@@ -149,7 +127,7 @@ class PolicyWatch:
     # ---- one slot -----------------------------------------------------------------------------
 
     def _due_event(self, record: SlotRecord) -> ev.Event | None:
-        verdict = ads.constant_verdict(self._service.runtime.config, record)
+        verdict = ads.constant_verdict(self._startd.runtime.config, record)
         if verdict is None:
             verdict = slot_policy.read_verdict(self._truth(record))
         if record.pool is not None and record.slot.phase is Phase.UNCLAIMED_IDLE:
@@ -160,7 +138,7 @@ class PolicyWatch:
 
     def _truth(self, record: SlotRecord) -> slot_policy.Truth:
         """Return how to evaluate the slot's expressions in its own ad, with its job."""
-        ad, job = self._service.slot_ad(record, policy=True), record.job
+        ad, job = self._startd.slot_ad(record, policy=True), record.job
 
         def truth(name: str) -> bool | None:
             attribute = {"IS_OWNER": "IsOwner", "START": "Start"}.get(name, name)
@@ -171,14 +149,14 @@ class PolicyWatch:
 
     def grants(self, record: SlotRecord) -> Grants:
         """Return what machine and job grant for leaving."""
-        service = self._service
-        ad, job, drain = service.slot_ad(record), record.job, service.machine.drain
+        startd = self._startd
+        ad, job, drain = startd.slot_ad(record), record.job, startd.machine.drain
         if record.accepted_while_draining or (drain is not None and drain.how_fast > 0):
             retirement: object = 0
         else:
             retirement = ad.evaluate("MaxJobRetirementTime", job)
         vacate = ad.evaluate("MachineMaxVacateTime", job)
-        if service.stopping == "peaceful":
+        if startd.stopping == "peaceful":
             retirement = float("inf")
         return Grants(
             float(retirement) if isinstance(retirement, (bool, int, float)) else 0.0,
@@ -189,7 +167,7 @@ class PolicyWatch:
 
     def timers(self, record: SlotRecord) -> slot_policy.Timers:
         """Return the seconds left of every limit that counts in the slot's phase."""
-        runtime = self._service.runtime
+        runtime = self._startd.runtime
         slot, now, config = record.slot, runtime.clock.steady(), runtime.config
         since = now - slot.entered_activity_at
         lease = None if record.claim is None else claim_machine.lease_left(record.claim, now)

@@ -3,14 +3,13 @@
 A held slot advertises a second claim id. A schedd that asks for it with a better job gets its
 answer when the slot is free: meanwhile the present job uses up its retirement and leaves. Whether a
 job is better is decided in `requests.py`, how the slot is freed by its table; the ordinary requests
-are `services/claims.py`. (Manual, Claimed State; wire notes, REQUEST_CLAIM.)
+are `services/claiming.py`'s. (Manual, Claimed State; wire notes, REQUEST_CLAIM.)
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,39 +17,28 @@ from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError
 from kettle.runtime import tasks
-from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import requests
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase, Holder
-from kettle.startd.machine import Machine, SlotRecord
+from kettle.startd.machine import SlotRecord
+from kettle.startd.services.parts import Startd
+from kettle.startd.services.schedds import Schedds
 from kettle.wire.messages import claims as messages
 
 
-class Slots(Protocol):
-    """What is needed of the startd."""
+@dataclass
+class _Waiting:
+    """A claim request that was accepted for a slot still being freed."""
 
-    machine: Machine
-    runtime: Runtime
-
-    def mint(self) -> Claim:
-        """Make a new claim id and its session."""
-
-    def retire_session(self, claim: Claim) -> None:
-        """Let a claim's session end some time after the claim."""
-
-    def slot_ad(self, record: SlotRecord, *, policy: bool = False) -> ClassAd:
-        """Return a slot's ad."""
-
-    def apply(self, record: SlotRecord, event: ev.Event) -> bool:
-        """Give a slot an event."""
-
-    def note_offer(self, record: SlotRecord) -> None:
-        """Tell the collector of a new claim id, soon."""
+    request: messages.RequestClaim
+    holder: Holder
+    stream: Stream
+    watch: asyncio.Task[None] | None = None
 
 
 class Answers(Protocol):
-    """What is needed of the conversation about claims."""
+    """How claim requests are answered."""
 
     def refuse(self, reason: str, request: messages.RequestClaim) -> messages.RequestClaimReply:
         """Return the answer that refuses a request."""
@@ -66,33 +54,21 @@ class Answers(Protocol):
     def grant(self, record: SlotRecord, job: ClassAd, holder: Holder, rank: float) -> None:
         """Let a schedd hold the offered claim of a slot."""
 
-    def tell(self, coroutine: Coroutine[object, object, None], name: str) -> None:
-        """Do something in the background."""
-
-
-@dataclass
-class _Waiting:
-    """A claim request that was accepted for a slot still being freed."""
-
-    request: messages.RequestClaim
-    holder: Holder
-    stream: Stream
-    watch: asyncio.Task[None] | None = None
-
 
 class WaitingClaims:
     """The second claims of held slots, by claim id."""
 
-    def __init__(self, service: Slots, answers: Answers) -> None:
-        self._service = service
+    def __init__(self, startd: Startd, answers: Answers, schedds: Schedds) -> None:
+        self._startd = startd
         self._answers = answers
+        self._schedds = schedds
         self._waiting: dict[str, _Waiting] = {}
 
     def offer(self, record: SlotRecord) -> None:
         """Advertise an id by which a better job may take a slot that is held now."""
         if record.waiting_claim is None:
-            record.waiting_claim = self._service.mint()
-            self._service.note_offer(record)
+            record.waiting_claim = self._startd.mint()
+            self._startd.updates.note(record, urgent=False)
 
     def on_request(
         self,
@@ -102,24 +78,24 @@ class WaitingClaims:
         stream: Stream,
     ) -> messages.RequestClaimReply | None:
         """Accept a better claim for a held slot: None, the answer waits until the slot is free."""
-        service, job, waiting = self._service, request.request, record.waiting_claim
+        startd, job, waiting = self._startd, request.request, record.waiting_claim
         assert record.claim is not None
         if waiting is None or waiting.phase is not ClaimPhase.OFFERED:
             return self._answers.refuse("another claim waits for the slot", request)
-        ad = service.slot_ad(record, policy=True)
+        ad = startd.slot_ad(record, policy=True)
         rank = requests.rank_of(ad, job)
         if not requests.accepts(ad, job) or not requests.may_preempt(rank, record.claim.rank):
             return self._answers.refuse("the job is not better than the one that runs", request)
         code = VacateReasonCode.StartdPreemptingClaimUserPrio
         if rank > record.claim.rank:
             code = VacateReasonCode.StartdPreemptingClaimRank
-            service.machine.counters.rank_preemptions += 1
+            startd.machine.counters.rank_preemptions += 1
         else:
-            service.machine.counters.priority_preemptions += 1
+            startd.machine.counters.priority_preemptions += 1
         record.waiting_claim = waiting._replace(holder=holder, rank=rank, phase=ClaimPhase.IDLE)
         record.waiting_job = job
         entry = self._waiting[waiting.claim_id] = _Waiting(request, holder, stream)
-        service.apply(record, ev.BetterClaimArrived(code))
+        startd.apply(record, ev.BetterClaimArrived(code))
         if waiting.claim_id in self._waiting:
             entry.watch = tasks.spawn(self._watch(record, entry), "waiting claim")
         return None
@@ -139,16 +115,16 @@ class WaitingClaims:
         record.waiting_claim = record.waiting_job = None
         entry = self._forget(claim)
         assert entry is not None
-        service = self._service
-        service.machine.set_claim(record, claim._replace(phase=ClaimPhase.OFFERED))
+        startd = self._startd
+        startd.machine.set_claim(record, claim._replace(phase=ClaimPhase.OFFERED))
         self._answers.grant(record, job, entry.holder, claim.rank)
-        self._answers.tell(self._answer(record, entry), "claim reply")
+        self._schedds.tell(self._answer(record, entry), "claim reply")
 
     async def _answer(self, record: SlotRecord, entry: _Waiting) -> None:
         try:
             await entry.stream.send(self._answers.reply(entry.request, [record], None))
         except KettleError:
-            self._service.apply(record, ev.ClaimReleased())
+            self._startd.apply(record, ev.ClaimReleased())
         finally:
             entry.stream.close()
 
@@ -157,7 +133,7 @@ class WaitingClaims:
         if record.waiting_claim is None or record.waiting_claim.claim_id not in self._waiting:
             return
         self.drop(record)
-        self._service.apply(record, ev.BetterClaimLeft())
+        self._startd.apply(record, ev.BetterClaimLeft())
         if record.slot.phase.state == "Claimed":
             self.offer(record)
 
@@ -167,7 +143,7 @@ class WaitingClaims:
         record.waiting_claim = record.waiting_job = None
         if claim is None:
             return
-        self._service.retire_session(claim)
+        self._startd.retire_session(claim)
         entry = self._forget(claim)
         if entry is not None:
             with contextlib.suppress(KettleError):

@@ -8,17 +8,14 @@ otherwise talk more than it works. Everything is sent again every UPDATE_INTERVA
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 from kettle.classad.text import equals
 from kettle.runtime import tasks
 from kettle.runtime.sockets.collectors import Advertiser
 from kettle.startd import ads
 from kettle.startd.machine import SlotRecord
+from kettle.startd.services.parts import Startd
 from kettle.wire.commands import Command
-
-if TYPE_CHECKING:
-    from kettle.startd.service import StartdService
 
 # Changes within this time travel together.
 _AT_ONCE_SECONDS = 0.005
@@ -28,9 +25,9 @@ _SOON_SECONDS = 1.0
 class Updates:
     """Collects what has changed and sends it."""
 
-    def __init__(self, service: StartdService) -> None:
-        self._service = service
-        self._advertiser = Advertiser(service.runtime)
+    def __init__(self, startd: Startd) -> None:
+        self._startd = startd
+        self._advertiser = Advertiser(startd.runtime)
         self._urgent: dict[str, SlotRecord] = {}
         self._waiting: dict[str, SlotRecord] = {}
         self._wake = asyncio.Event()
@@ -40,7 +37,7 @@ class Updates:
 
     def start(self) -> None:
         """Begin to send; first withdraw the cut slots of a startd that was killed here."""
-        ending = f"@{self._service.machine.name}"
+        ending = f"@{self._startd.machine.name}"
         self._advertiser.invalidate_where(
             Command.INVALIDATE_STARTD_ADS,
             "Machine",
@@ -62,7 +59,7 @@ class Updates:
     def note_all(self) -> None:
         """Everything is due."""
         self._daemon_due = True
-        for record in self._service.machine:
+        for record in self._startd.machine:
             self._urgent[record.name] = record
         self._wake.set()
 
@@ -88,29 +85,29 @@ class Updates:
 
     def send_now(self) -> None:
         """Send what is due."""
-        service = self._service
-        now = service.runtime.clock.steady()
+        startd = self._startd
+        now = startd.runtime.clock.steady()
         due, self._urgent = self._urgent, {}
         for name, record in due.items():
             self._waiting.pop(name, None)
-            if service.machine.slots.get(name) is not record:
+            if startd.machine.slots.get(name) is not record:
                 continue
-            ad = service.slot_ad(record).flattened()
+            ad = startd.slot_ad(record).flattened()
             record.sent_at = now
             self._advertiser.update(Command.UPDATE_STARTD_AD, ad, ads.private_ad(record))
         if self._daemon_due:
             self._daemon_due = False
-            figures = service.runtime.self_figures()
-            ad = ads.startd_ad(service.machine, service.base, now, figures).flattened()
+            figures = startd.runtime.self_figures()
+            ad = ads.startd_ad(startd.machine, startd.base, now, figures).flattened()
             self._advertiser.update(Command.UPDATE_STARTD_AD, ad)
 
     async def withdraw(self) -> None:
         """Withdraw every ad, as a shutdown does."""
         if self._task is not None:
             self._task.cancel()
-        for record in self._service.machine:
+        for record in self._startd.machine:
             self.forget(record)
-        name = self._service.machine.name
+        name = self._startd.machine.name
         self._advertiser.invalidate(Command.INVALIDATE_STARTD_ADS, "StartD", name)
         await self._advertiser.flush(2.0)
         await self._advertiser.close()
