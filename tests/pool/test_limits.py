@@ -98,6 +98,27 @@ def test_a_job_that_fills_the_disk_is_held_within_one_look(
     assert used < 20480 + 5 * 50 * 1024
 
 
+def test_a_job_that_fills_the_disk_and_exits_between_two_looks_is_held_all_the_same(
+    pool: PersonalPool, work: Path
+) -> None:
+    program = "with open('big', 'wb') as file:\n    file.write(bytes(40 << 20))\n"
+    jobs = python_job(pool, work, program, "request_memory = 128\nrequest_disk = 20MB\n")
+    code, subcode, reason = hold_of(jobs)
+    assert (code, subcode) == ("34", "104")
+    assert "disk limit of 20480 kilobytes" in reason
+    # It is not brought back and then complained about.
+    assert not (work / "big").exists()
+
+
+def test_what_a_job_leaves_is_judged_after_its_end_by_what_it_takes(
+    pool: PersonalPool, work: Path
+) -> None:
+    program = "with open('big', 'wb') as file:\n    file.truncate(40 << 20)\n"
+    jobs = python_job(pool, work, program, "request_memory = 128\nrequest_disk = 20MB\n")
+    jobs.wait_for(5, 20)
+    assert (work / "big").stat().st_size == 40 << 20
+
+
 @pytest.mark.root
 @shows("E015")
 @shows("E019")

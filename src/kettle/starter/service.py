@@ -382,6 +382,12 @@ class Starter:
         view = self.jobs.view
         return self.keeper.measure(*([view.folder] if view is not None else []))
 
+    def _disk_left(self) -> int:
+        """Return the KiB that the job has left on disk; cheap where that is nothing."""
+        view = self.jobs.view
+        private = self.keeper.weigh(view.folder)[0] if view is not None else 0
+        return self.keeper.surveyed().kib + private
+
     def _on_excess(self, excess: Excess) -> None:
         """The job uses more than its slot has: it ends at once."""
         self._excess = excess
@@ -398,7 +404,7 @@ class Starter:
         self._census.remove()
         await self.streams.finish()
         if self._watch is not None and self._excess is None and self.vacate is None:
-            self._excess = self._watch.killed_by_kernel()
+            self._excess = self._watch.judge_end(self._disk_left())
         return self.programs.processes.status_of(Role.JOB)
 
     # ---- being told to leave ------------------------------------------------------------------

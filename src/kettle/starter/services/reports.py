@@ -145,7 +145,7 @@ class JobReports:
         usage = self.usage
         if starter.jobs.child is not None:
             usage = usage.observe(starter.jobs.final_sample())
-        seen = starter.keeper.survey()
+        seen = starter.keeper.surveyed()
         self.usage = usage = usage._replace(disk_kib=seen.kib)
         self.state = "Exited"
         ad = self.update()

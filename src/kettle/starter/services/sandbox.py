@@ -188,9 +188,13 @@ class SandboxKeeper:
 
     def measure(self, *more: str) -> tuple[int, int]:
         """Return the size of the sandbox and of `more` folders in KiB, and how many files it is."""
+        return self.weigh(self.sandbox.scratch, *more)
+
+    def weigh(self, *folders: str) -> tuple[int, int]:
+        """Return the size of what is in these folders in KiB, and how many files it is."""
         kib = files = 0
         with self.privileges.as_root():
-            for folder in (self.sandbox.scratch, *more):
+            for folder in folders:
                 for _, entry in walk_tree(folder):
                     with contextlib.suppress(OSError):
                         kib += (entry.stat(follow_symlinks=False).st_blocks + 1) // 2

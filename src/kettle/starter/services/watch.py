@@ -64,6 +64,13 @@ class ResourceWatch:
         peak = max(self._peak, known[1] if known else 0)
         return limits.judge_oom_kill(peak, self._memory_limit, always_hold=self._rules.always_hold)
 
+    def judge_end(self, left_kib: int) -> Excess | None:
+        """Judge a job whose processes are gone: what killed it, and what it has left on disk.
+
+        A job that fills its disk between two looks and exits would else send more than it may have.
+        """
+        return self.killed_by_kernel() or limits.judge_disk(left_kib, self._disk_limit)
+
     async def watch(
         self,
         jobs: Measured,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from kettle.runtime.process.cgroups import GroupV2, Hierarchy
 from kettle.runtime.process.privileges import Account, Privileges
-from kettle.starter.limits import Limits
-from kettle.starter.services.watch import SlotGroup
+from kettle.starter.limits import OUT_OF_DISK, LimitRules, Limits
+from kettle.starter.services.watch import ResourceWatch, SlotGroup
 
 
 class KernelGroup(GroupV2):
@@ -48,3 +48,12 @@ def test_a_group_with_somebody_inside_keeps_its_limits(tmp_path: Path) -> None:
     (tmp_path / "slot1" / "cgroup.procs").write_text("17\n")
     assert not group.forget_peaks()
     assert (tmp_path / "slot1" / "memory.max").read_text() == "100"
+
+
+def test_what_is_left_on_disk_is_judged_once_more_at_the_end() -> None:
+    watch = ResourceWatch(LimitRules(), None, None, 1024)
+    assert watch.judge_end(1024) is None
+    excess = watch.judge_end(1025)
+    assert excess is not None
+    assert excess.subcode == OUT_OF_DISK
+    assert ResourceWatch(LimitRules(), None, None, None).judge_end(1 << 40) is None
