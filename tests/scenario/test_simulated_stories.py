@@ -12,6 +12,7 @@ from kettle.testing.simulation.children import run_in_child
 from kettle.testing.simulation.jobs import hides
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
+from kettle.testing.simulation.run import Verdict, wait_for_the_end
 from kettle.testing.simulation.shapes import Shape
 from kettle.testing.simulation.users import Wish
 
@@ -94,5 +95,19 @@ def test_a_clock_that_is_set_while_the_schedd_is_away_starts_nothing_twice(tmp_p
         await asyncio.sleep(600)
         [run] = pool.witness.executions
         assert run.code == 3
+
+    tell(tmp_path, story)
+
+
+def test_the_end_of_a_story_is_not_before_what_its_users_were_late_with(tmp_path: Path) -> None:
+    """Seeds 20587, 21012: long jobs that came last of all looked like a pool that stood still."""
+
+    async def story(pool: SimulatedPool) -> None:
+        late = Wish("late", seconds=400.0, code=0, procs=6)
+        pool.later(200.0, lambda: pool.users[0].submit(late))
+        verdict = Verdict(1)
+        await wait_for_the_end(pool, verdict)
+        assert not verdict.violations
+        assert [pool.witness.runs_of(job)[0].code for job in late.jobs] == [0] * 6
 
     tell(tmp_path, story)

@@ -92,8 +92,7 @@ async def _play(loop: MortalLoop, folder: Path, verdict: Verdict) -> SimulatedPo
             verdict.kinds.append(trouble.name)
     await asyncio.sleep(faults.LAST_SECONDS)
     faults.end_all(pool)
-    await _wait_for_the_end(pool, verdict)
-    await asyncio.sleep(max(0.0, pool.quiet_from - loop.time()))
+    await wait_for_the_end(pool, verdict)
     await _run_the_last(pool, verdict)
     await _wait_for_rest(pool, verdict)
     return pool
@@ -106,14 +105,19 @@ def _submit(pool: SimulatedPool) -> None:
             pool.later(source.choice((0.0, 0.0, 10.0, 200.0)), partial(user.submit, wish))
 
 
-async def _wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
-    """Let the pool finish; what it put on hold is released, as a user would."""
+async def wait_for_the_end(pool: SimulatedPool, verdict: Verdict) -> None:
+    """Let the pool finish; what it put on hold is released, as a user would.
+
+    Nobody is done before all that was planned has happened: a user may be late with a job.
+    """
     loop = pool.table.loop
-    end = loop.time() + _PATIENCE_SECONDS
+    end = max(loop.time(), pool.quiet_from) + _PATIENCE_SECONDS
+    mended_at = loop.time()
     look_after = loop.time() + _RELEASE_SECONDS
     while loop.time() < end:
         await asyncio.sleep(_LOOK_SECONDS)
-        if checks.is_finished(pool):
+        noticed_at = max(mended_at, pool.quiet_from) + _NOTICED_SECONDS
+        if loop.time() >= noticed_at and checks.is_finished(pool):
             return
         if loop.time() >= look_after:
             look_after = loop.time() + _RELEASE_SECONDS
@@ -135,7 +139,6 @@ def _release_held(pool: SimulatedPool) -> None:
 async def _run_the_last(pool: SimulatedPool, verdict: Verdict) -> None:
     """Have the mended pool run one more job of each user."""
     loop = pool.table.loop
-    await asyncio.sleep(_NOTICED_SECONDS)
     wishes = []
     for user in pool.users:
         wishes.append(Wish(f"{user.name}-last", seconds=1.0, code=0))
