@@ -30,7 +30,7 @@ from kettle.matchmaking.cycle import Cycle, CycleSettings, Plan, Submitter
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.rank import RankSettings
 from kettle.matchmaking.requests import Request, parse_request
-from kettle.runtime.daemon import RELAXED_COLLECTION
+from kettle.runtime.life import RELAXED_COLLECTION
 
 # As startds and condor_submit write them.
 LIMITS = (

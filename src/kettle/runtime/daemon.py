@@ -11,40 +11,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 import os
 import resource
 import secrets
 import signal
 import sys
-import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from random import SystemRandom
 from typing import Protocol
 
 import setproctitle
 
-from kettle.classad import Context
-from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
 from kettle.config.knobs.daemon import DaemonKnobs
 from kettle.errors import ConfigError, KettleError, UsageError
-from kettle.runtime import pattern_limit, profiling, tasks
+from kettle.runtime import life, tasks
 from kettle.runtime.arguments import HELP, DaemonArguments, parse_arguments
 from kettle.runtime.clock import SystemClock
 from kettle.runtime.clock_watch import watch_clock
 from kettle.runtime.context import Runtime
 from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
+from kettle.runtime.life import Life, relax_collection
 from kettle.runtime.log_settings import configure_log, open_log
 from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.inheritance import Inheritance, read_inheritance
 from kettle.runtime.process.parent import ParentLink
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote
 from kettle.runtime.self_monitor import SelfMonitor
@@ -60,8 +55,6 @@ EXIT_NO_RESTART = 99
 
 # How long a daemon that cannot be reached waits for its broker before it goes on without.
 _BROKER_SECONDS = 5.0
-# New objects before the youngest generation is looked through, and how often the older ones are.
-RELAXED_COLLECTION = (20_000, 20, 50)
 _SPEED = {"peaceful": 0, "graceful": 1, "fast": 2}
 # Limit: after this, whatever a service does on its way down is cut off (a fast shutdown only;
 # a graceful one is hurried by the master's SHUTDOWN_GRACEFUL_TIMEOUT).
@@ -217,10 +210,7 @@ def run(
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
-    profiling.start(subsystem)
-    code = _run_loop(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
-    profiling.stop()
-    return code
+    return life.run(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
 
 
 def _limit_cores(config: Config) -> None:
@@ -241,15 +231,6 @@ def _go_to_background() -> None:
     os.close(null)
 
 
-def _run_loop(main: object) -> int:
-    import uvloop
-
-    assert asyncio.iscoroutine(main)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        code: int = runner.run(main)
-        return code
-
-
 async def _live(
     config: Config,
     arguments: DaemonArguments,
@@ -260,40 +241,21 @@ async def _live(
     inheritance: Inheritance,
 ) -> int:
     """Build the runtime, run the service inside it, take everything down again."""
-    clock = SystemClock()
-    identity = _identify(config, clock.now())
-    randomness = SystemRandom()
-    _settle_context(clock, randomness)
-    tasks.set_reporter(log.problem)
+    own = Life(config.subsystem, log.problem, zygote)
+    identity = _identify(config, own.clock.now())
     _print_banner(log, config, identity)
-    processes = SystemProcesses()
-    processes.start(zygote)
-    network = SystemNetwork(config, identity, clock, log)
-    files = Files()
-    runtime = Runtime(
-        config, clock, network, processes, files, log, privileges, identity, randomness
-    )
-    runtime.snapshots = ForkedSnapshots(files, processes)
+    network, files = own.connect(config, identity, log), Files()
+    runtime = Runtime(config, own.clock, network, own.processes, files, log, privileges, identity)
+    runtime.snapshots = ForkedSnapshots(files, own.processes)
     runtime.abort = partial(os._exit, EXIT_FAILURE)
-    runtime.self_figures = _watch_self(config, clock, network)
+    runtime.self_figures = _watch_self(config, own.clock, network)
     daemon = Daemon(runtime, service_class(runtime), network)
     runtime.stop = daemon.request_shutdown
     parent = ParentLink(runtime, inheritance, daemon.request_shutdown)
     try:
-        if inheritance.family:
-            network.add_family(inheritance.family)
-        await network.listen(
-            int(arguments.port) if arguments.port else None, socket_name=arguments.socket_name
-        )
-        await network.register_with_brokers(files, _BROKER_SECONDS)
-        # Programs look for this line to learn where a daemon is.
-        log(f"DaemonCore: command socket at {network.address}")
-        GenericCommands(daemon).register()
-        TokenCommands(runtime).register()
-        _handle_signals(daemon)
-        _write_pid_file(files, arguments)
+        await _open(daemon, network, arguments, inheritance)
         parent.start()
-        _relax_collection()
+        relax_collection()
         refused = await tasks.spawn(_serve_and_tell(daemon, parent), "service")
         if refused is not None:
             log.problem(f"ERROR: {refused}")
@@ -306,9 +268,7 @@ async def _live(
         daemon.exit_code = EXIT_FAILURE
     finally:
         parent.stop()
-        await network.close()
-        await tasks.cancel_all()
-        processes.stop()
+        await own.end()
         for path in daemon.address_files:
             files.remove(path)
         await files.synchronizer.idle()
@@ -319,11 +279,23 @@ async def _live(
     return daemon.exit_code
 
 
-def _relax_collection() -> None:
-    """What exists now stays; jobs and ads come and go, and few of their objects form cycles."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*RELAXED_COLLECTION)
+async def _open(
+    daemon: Daemon, network: SystemNetwork, arguments: DaemonArguments, inheritance: Inheritance
+) -> None:
+    """Make the daemon one that can be spoken to: by its port, by signals, through its brokers."""
+    runtime = daemon.runtime
+    if inheritance.family:
+        network.add_family(inheritance.family)
+    await network.listen(
+        int(arguments.port) if arguments.port else None, socket_name=arguments.socket_name
+    )
+    await network.register_with_brokers(runtime.files, _BROKER_SECONDS)
+    # Programs look for this line to learn where a daemon is.
+    runtime.log(f"DaemonCore: command socket at {network.address}")
+    GenericCommands(daemon).register()
+    TokenCommands(runtime).register()
+    _handle_signals(daemon)
+    _write_pid_file(runtime.files, arguments)
 
 
 def _watch_self(
@@ -332,19 +304,6 @@ def _watch_self(
     """Begin to measure this process; return what says its figures."""
     sessions = network.standing.sessions
     return SelfMonitor(config, clock.now, lambda: len(sessions)).attributes
-
-
-def _settle_context(clock: SystemClock, randomness: SystemRandom) -> None:
-    """Give expressions their time and their luck."""
-    pattern_limit.install()
-    set_ambient(
-        Context(
-            clock.now,
-            randomness,
-            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
-            zone_name=lambda moment: time.localtime(moment).tm_zone,
-        )
-    )
 
 
 async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> KettleError | None:

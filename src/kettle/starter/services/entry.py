@@ -8,30 +8,22 @@ any job comes. A starter forked after a reconfiguration reads the configuration 
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
-import time
 from dataclasses import dataclass
 
-import uvloop
-
 from kettle.attributes.version import CONDOR_VERSION
-from kettle.classad import Context
-from kettle.classad.context import set_ambient
 from kettle.config import Config, load_config
-from kettle.runtime import pattern_limit, profiling, tasks
-from kettle.runtime.clock import SystemClock
+from kettle.runtime import life, tasks
 from kettle.runtime.identity import DaemonIdentity, this_platform
+from kettle.runtime.life import Life
 from kettle.runtime.log_settings import LogSettings, read_log_settings
 from kettle.runtime.logs import Log
 from kettle.runtime.process import kernel
 from kettle.runtime.process.cgroups import Group, Hierarchy, find_hierarchy, group_name
 from kettle.runtime.process.privileges import Privileges
-from kettle.runtime.process.processes import SystemProcesses
 from kettle.runtime.sockets.security_settings import read_security
 from kettle.runtime.sockets.stream import Stream
-from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import Files, SystemSources
 from kettle.starter.services.control import StartdControl
 from kettle.starter.services.tenure import UMASK, Surroundings, Tenure
@@ -40,6 +32,9 @@ from kettle.starter.services.watch import SlotGroup
 from kettle.starter.settings import StarterSettings, read_settings
 from kettle.wire.codec import Reader
 from kettle.wire.messages.starter_control import StarterActivation
+
+# A starter behind a wall tells its address when its brokers know it, or when it has waited so long.
+_BROKER_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -83,71 +78,56 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
     activation = StarterActivation.read(Reader(arguments))
     kernel.become_subreaper()
     os.umask(UMASK)
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        return runner.run(_live(activation, descriptors))
-
-
-# A starter behind a wall tells its address when its brokers know it, or when it has waited so long.
-_BROKER_SECONDS = 5.0
+    return life.run(_live(activation, descriptors))
 
 
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
-    clock = SystemClock()
-    pattern_limit.install()
-    set_ambient(
-        Context(
-            clock.now,
-            utc_offset=lambda moment: time.localtime(moment).tm_gmtoff,
-            zone_name=lambda moment: time.localtime(moment).tm_zone,
-        )
-    )
     log = _open_log(prepared, activation)
-    tasks.set_reporter(log)
-    profiling.start("STARTER")
-    processes = SystemProcesses()
-    processes.start()
+    own = Life("STARTER", log)
     # The starter of a local job belongs to the schedd, which has no second job for it.
     connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None
     control = StartdControl(Stream.over(descriptors[1]), connections)
     tasks.spawn(control.serve(), "control")
     group = SlotGroup(prepared.privileges, _group_of(prepared, activation) if connections else None)
     view = JobView(prepared.privileges, f"{prepared.settings.execute}/.private_{os.getpid()}")
-    network = _make_network(prepared, activation, clock, log)
+    network = own.connect(prepared.config, _identify(prepared, activation, own.clock.now()), log)
     await network.listen(None)
     if prepared.config.get("CCB_ADDRESS"):
         # Before the address is told: without its brokers nobody could reach it.
         await network.register_with_brokers(Files(), _BROKER_SECONDS)
     network.begin_accepting()
     surroundings = Surroundings(
-        prepared.settings, clock, log, processes, prepared.privileges, network, control, group, view
+        prepared.settings,
+        own.clock,
+        log,
+        own.processes,
+        prepared.privileges,
+        network,
+        control,
+        group,
+        view,
     )
     tenure = Tenure(surroundings, stays=connections is not None)
     try:
         await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))
     finally:
-        await network.close()
-        await tasks.cancel_all()
+        await own.end()
         group.close()
         view.close()
-        processes.stop()
-        profiling.stop()
     return 0
 
 
-def _make_network(
-    prepared: Prepared, activation: StarterActivation, clock: SystemClock, log: Log
-) -> SystemNetwork:
+def _identify(prepared: Prepared, activation: StarterActivation, now: float) -> DaemonIdentity:
     settings = prepared.settings
-    identity = DaemonIdentity(
+    return DaemonIdentity(
         "STARTER",
         activation.slot_name,
         activation.host,
-        clock.now(),
+        now,
         version=settings.version,
         platform=settings.platform,
     )
-    return SystemNetwork(prepared.config, identity, clock, log)
 
 
 def _group_of(prepared: Prepared, activation: StarterActivation) -> Group | None:
