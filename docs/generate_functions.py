@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kettle.classad.functions.table import families
+from kettle.classad.functions.library import families
 
 PAGE = Path(__file__).parent / "reference" / "classads.md"
 BEGIN = "<!-- functions: made by docs/generate_functions.py -->\n"

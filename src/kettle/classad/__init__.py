@@ -4,7 +4,8 @@
     ad = ClassAd({"Memory": 512})
     ad.insert_text("Requirements", "TARGET.Memory > Memory")
 
-Standard library only; no I/O, no clock of its own (see `context.py`).
+Standard library only; no I/O, no clock of its own (see `context.py`). From the bottom: `values`,
+`nodes`, `parser` and `unparse`, `ad`, `state`, `functions/`, `compile`; nobody looks up.
 """
 
 from __future__ import annotations
@@ -13,10 +14,19 @@ from kettle.classad.ad import ClassAd, parse_ad, parse_old_ad, to_expression
 from kettle.classad.context import Context
 from kettle.classad.forms import parse_ads
 from kettle.classad.match import matches, symmetric_match
-from kettle.classad.nodes import Expr
+from kettle.classad.nodes import same_expression
 from kettle.classad.parser import parse_expression
-from kettle.classad.unparse import unparse
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, RelativeTime, Value
+from kettle.classad.unparse import unparse, write_out
+from kettle.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsoluteTime,
+    Evaluator,
+    Expr,
+    RelativeTime,
+    Value,
+    define_language,
+)
 
 __all__ = [
     "ERROR",
@@ -36,3 +46,14 @@ __all__ = [
     "to_expression",
     "unparse",
 ]
+
+
+def _load_evaluator() -> Evaluator:
+    from kettle.classad.compile import EVALUATOR
+
+    return EVALUATOR
+
+
+define_language(
+    write_out=write_out, same_expression=same_expression, load_evaluator=_load_evaluator
+)

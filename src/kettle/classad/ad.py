@@ -9,15 +9,18 @@ ads is decided in `state.py`; forms other than new and old syntax are in `forms.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from kettle.classad.nodes import ERROR_LITERAL, AdNode, Expr, ListNode, Literal, literal
-from kettle.classad.parser import Parser, parse_old_value
+from kettle.classad.context import Context
+from kettle.classad.nodes import ERROR_LITERAL, AdNode, ListNode, Literal, literal
+from kettle.classad.parser import Parser, parse_expression, parse_old_value
 from kettle.classad.unparse import unparse
 from kettle.classad.values import (
     UNDEFINED,
     AbsoluteTime,
+    Ad,
     Error,
+    Expr,
     ExprList,
     RelativeTime,
     Undefined,
@@ -26,9 +29,6 @@ from kettle.classad.values import (
     wrap_integer,
 )
 from kettle.errors import ClassAdSyntaxError
-
-if TYPE_CHECKING:
-    from kettle.classad.context import Context
 
 # Names repeat from ad to ad: one key object and one usual spelling each. An ad remembers only
 # the spellings that differ from the usual one.
@@ -43,7 +43,7 @@ def _key_of(name: str) -> str:
     return _usual_key.get(name) or name.lower()
 
 
-class ClassAd:
+class ClassAd(Ad):
     """A set of named expressions. Names keep their first spelling and the order they came in.
 
     `parent` is an ad this one is chained to: names it does not have are looked up there (a job's
@@ -60,13 +60,13 @@ class ClassAd:
         self._names: dict[str, str] | None = None
         self._shared = False
         self.parent = parent
-        self.scope: ClassAd | None = None
+        self.scope: Ad | None = None
         if attributes is not None:
             for name, value in attributes.items():
                 self[name] = value
 
     @classmethod
-    def view_of(cls, node: AdNode, scope: ClassAd | None) -> ClassAd:
+    def view_of(cls, node: AdNode, scope: Ad | None) -> ClassAd:
         """Return the value of an ad written out in an expression; it is copied when changed."""
         ad = cls.__new__(cls)
         ad.table = node.table
@@ -128,9 +128,9 @@ class ClassAd:
             ad = ad.parent
         return None
 
-    def outermost(self) -> ClassAd:
+    def outermost(self) -> Ad:
         """Return the ad around all the ads this one is in; itself, if in none."""
-        ad = self
+        ad: Ad = self
         while ad.scope is not None:
             ad = ad.scope
         return ad
@@ -171,8 +171,6 @@ class ClassAd:
         With `check` it is parsed now, wholly, and ClassAdSyntaxError raised if it does not parse.
         """
         if check:
-            from kettle.classad.parser import parse_expression
-
             self._store(name, parse_expression(text, old=True))
         else:
             self._store(name, text)

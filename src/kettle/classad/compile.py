@@ -14,17 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kettle.classad.ad import ClassAd
+from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.context import AMBIENT, Context
-from kettle.classad.functions import LazyFunction, StrictFunction, find_function
+from kettle.classad.functions.library import find_function
+from kettle.classad.functions.table import LazyFunction, StrictFunction
 from kettle.classad.nodes import (
     AdNode,
     AttributeReference,
     Binary,
     Call,
-    Closure,
     Conditional,
-    Expr,
     ListNode,
     Literal,
     Parentheses,
@@ -34,7 +33,17 @@ from kettle.classad.nodes import (
 )
 from kettle.classad.operators import BINARY, UNARY, Operation, fold_case, truth
 from kettle.classad.state import MatchRoot, State, evaluate_entry, resolve
-from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value, wrap_32
+from kettle.classad.values import (
+    ERROR,
+    UNDEFINED,
+    Ad,
+    Closure,
+    Evaluator,
+    Expr,
+    ExprList,
+    Value,
+    wrap_32,
+)
 
 _ORDERING: Final[dict[str, Callable[[int, int], bool]]] = {
     "<": lambda a, b: a < b,
@@ -46,9 +55,7 @@ _ORDERING: Final[dict[str, Callable[[int, int], bool]]] = {
 }
 
 
-def new_state(
-    ad: ClassAd | None, target: ClassAd | None = None, context: Context | None = None
-) -> State:
+def new_state(ad: Ad | None, target: Ad | None = None, context: Context | None = None) -> State:
     """Return the state an evaluation in `ad` against `target` starts with."""
     chosen = context if context is not None else AMBIENT.context
     if target is not None and ad is not None:
@@ -69,8 +76,8 @@ def evaluate_lazily(expr: Expr, state: State) -> Value:
 
 def evaluate(
     expr: Expr,
-    ad: ClassAd | None = None,
-    target: ClassAd | None = None,
+    ad: Ad | None = None,
+    target: Ad | None = None,
     context: Context | None = None,
 ) -> Value:
     """Return the value of the expression in `ad`, matched against `target`; lists as lists."""
@@ -194,8 +201,6 @@ def select(state: State, base: Value, key: str) -> Value:
     if base is UNDEFINED or isinstance(base, MatchRoot):
         return UNDEFINED
     if isinstance(base, ExprList):
-        from kettle.classad.ad import to_expression
-
         selected = []
         for element in base.elements:
             value = select(state, state.evaluate_in(element, base.scope), key)
@@ -447,7 +452,7 @@ def _compile_ad(expr: Expr) -> Closure:
 
 
 # Each kind of node to what makes it a function of the state.
-COMPILERS: Final[dict[type[Expr], Callable[[Expr], Closure]]] = {
+_COMPILERS: Final[dict[type[Expr], Callable[[Expr], Closure]]] = {
     Literal: _compile_literal,
     AttributeReference: _compile_reference,
     Selection: _compile_selection,
@@ -460,3 +465,11 @@ COMPILERS: Final[dict[type[Expr], Callable[[Expr], Closure]]] = {
     ListNode: _compile_list,
     AdNode: _compile_ad,
 }
+
+
+def compile_expression(expr: Expr) -> Closure:
+    """Return the function of the state that an expression means; `Expr.closure` remembers it."""
+    return _COMPILERS[type(expr)](expr)
+
+
+EVALUATOR: Final = Evaluator(compile_expression, evaluate)

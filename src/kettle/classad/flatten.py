@@ -11,14 +11,13 @@ from typing import Final
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.compile import evaluate_lazily, new_state
 from kettle.classad.context import Context
-from kettle.classad.functions.table import find_function
+from kettle.classad.functions.library import find_function
 from kettle.classad.nodes import (
     AdNode,
     AttributeReference,
     Binary,
     Call,
     Conditional,
-    Expr,
     ListNode,
     Literal,
     Parentheses,
@@ -28,7 +27,7 @@ from kettle.classad.nodes import (
     literal,
 )
 from kettle.classad.operators import truth
-from kettle.classad.values import ERROR, UNDEFINED, ExprList
+from kettle.classad.values import ERROR, UNDEFINED, Expr, ExprList
 
 _COMMUTATIVE: Final = frozenset({"+", "*", "&", "|", "^", "&&", "||"})
 _GATHERED: Final = frozenset({"+", "*", "&", "|", "^"})

@@ -14,13 +14,13 @@ from kettle.classad.nodes import (
     UNDEFINED_LITERAL,
     AdNode,
     Call,
-    Expr,
     ListNode,
     Literal,
 )
 from kettle.classad.parser import parse_expression
-from kettle.classad.unparse import render_real, unparse
-from kettle.classad.values import UNDEFINED
+from kettle.classad.text import render_real
+from kettle.classad.unparse import unparse
+from kettle.classad.values import UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 

@@ -13,10 +13,11 @@ from typing import Final
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.lexer import unescape
-from kettle.classad.nodes import AdNode, Call, Expr, ListNode, Literal, literal
+from kettle.classad.nodes import AdNode, Call, ListNode, Literal, literal
 from kettle.classad.parser import parse_expression
-from kettle.classad.unparse import quote, render_real, unparse
-from kettle.classad.values import ERROR, UNDEFINED
+from kettle.classad.text import render_real
+from kettle.classad.unparse import quote, unparse
+from kettle.classad.values import ERROR, UNDEFINED, Expr
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
 

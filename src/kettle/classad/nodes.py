@@ -10,87 +10,10 @@ everything that walks a tree walks the left spine in a loop, not by recursion.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from kettle.classad.text import quote_old
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, RelativeTime, Value
-
-if TYPE_CHECKING:
-    from kettle.classad.ad import ClassAd
-    from kettle.classad.context import Context
-
-Closure = Callable[[Any], Value]
-
-
-class Expr:
-    """A parsed expression. Equal when the trees are the same (names without regard to case)."""
-
-    __slots__ = ("_closure", "_new_text", "_old_text")
-    _closure: Closure | None
-    _new_text: str
-    _old_text: str
-
-    def __getattr__(self, name: str) -> str:
-        # What was printed once is kept: most ads are printed more often than changed.
-        if name not in ("_new_text", "_old_text"):
-            raise AttributeError(name)
-        from kettle.classad.unparse import write_out
-
-        text = write_out(self, old=name == "_old_text")
-        setattr(self, name, text)
-        return text
-
-    def text(self, *, old: bool = False) -> str:
-        """Return the expression as it is printed in new or `old` syntax."""
-        return self._old_text if old else self._new_text
-
-    @property
-    def closure(self) -> Closure:
-        """Return the compiled expression, a function of the evaluation's state."""
-        if self._closure is None:
-            from kettle.classad.compile import COMPILERS
-
-            self._closure = COMPILERS[type(self)](self)
-        return self._closure
-
-    @property
-    def is_literal(self) -> bool:
-        """Return whether the expression is a plain value."""
-        return False
-
-    def evaluate(
-        self,
-        ad: ClassAd | None = None,
-        target: ClassAd | None = None,
-        context: Context | None = None,
-    ) -> Value:
-        """Return the expression's value in `ad`, matched against `target`."""
-        from kettle.classad.compile import evaluate
-
-        return evaluate(self, ad, target, context)
-
-    def references(self, ad: ClassAd | None = None) -> tuple[set[str], set[str]]:
-        """Return the names it needs from inside `ad`, and those it needs from outside."""
-        from kettle.classad.references import find_references
-
-        return find_references(self, ad)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Expr):
-            return NotImplemented
-        return self is other or same_expression(self, other)
-
-    def __hash__(self) -> int:
-        return hash(str(self).lower())
-
-    def __str__(self) -> str:
-        from kettle.classad.unparse import unparse
-
-        return unparse(self)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self}>"
+from kettle.classad.text import quote_old, render_real
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime, Value
 
 
 class Literal(Expr):
@@ -115,8 +38,6 @@ class Literal(Expr):
         if old and type(value) is str:
             return quote_old(value)
         if type(value) is float:
-            from kettle.classad.unparse import render_real
-
             return render_real(value, old=old)
         return self._old_text if old else self._new_text
 
@@ -291,30 +212,33 @@ def _same_labels(one: Expr, other: Expr) -> bool:
     return True
 
 
-def _parts(expr: Expr) -> tuple[Expr, ...]:
+def children(expr: Expr) -> list[Expr]:
+    """Return the expressions one is made of, in order; an ad's entries are not among them."""
+    if isinstance(expr, Binary):
+        return [expr.left, expr.right]
+    if isinstance(expr, Parentheses):
+        return [expr.inner]
+    if isinstance(expr, Unary):
+        return [expr.operand]
+    if isinstance(expr, Conditional):
+        yes = [] if expr.yes is None else [expr.yes]
+        return [expr.condition, *yes, expr.no]
+    if isinstance(expr, Call):
+        return list(expr.arguments)
+    if isinstance(expr, ListNode):
+        return list(expr.elements)
+    if isinstance(expr, Subscript):
+        return [expr.base, expr.index]
+    return [expr.base] if isinstance(expr, Selection) else []
+
+
+def _parts(expr: Expr) -> list[Expr]:
     """Return the expressions a node is made of, in an order that is the same for equal nodes."""
-    match expr:
-        case Selection():
-            return (expr.base,)
-        case Subscript():
-            return (expr.base, expr.index)
-        case Unary():
-            return (expr.operand,)
-        case Parentheses():
-            return (expr.inner,)
-        case Binary():
-            return (expr.left, expr.right)
-        case Conditional():
-            return (expr.condition, expr.no, *(() if expr.yes is None else (expr.yes,)))
-        case Call():
-            return expr.arguments
-        case ListNode():
-            return expr.elements
-        case AdNode():
-            entries = [expr.table[key] for key in sorted(expr.table)]
-            assert all(isinstance(entry, Expr) for entry in entries)
-            return tuple(entry for entry in entries if isinstance(entry, Expr))
-    return ()
+    if not isinstance(expr, AdNode):
+        return children(expr)
+    entries = [expr.table[key] for key in sorted(expr.table)]
+    assert all(isinstance(entry, Expr) for entry in entries)
+    return [entry for entry in entries if isinstance(entry, Expr)]
 
 
 def _same_value(one: Value, other: Value) -> bool:

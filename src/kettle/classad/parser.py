@@ -20,7 +20,6 @@ from kettle.classad.nodes import (
     Binary,
     Call,
     Conditional,
-    Expr,
     ListNode,
     Literal,
     Parentheses,
@@ -29,7 +28,7 @@ from kettle.classad.nodes import (
     Unary,
     literal,
 )
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, RelativeTime
+from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, Expr, RelativeTime
 from kettle.errors import ClassAdSyntaxError
 
 # fmt: off

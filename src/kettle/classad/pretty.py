@@ -7,14 +7,15 @@ from kettle.classad.nodes import (
     Binary,
     Call,
     Conditional,
-    Expr,
     ListNode,
     Parentheses,
     Selection,
     Subscript,
     Unary,
+    children,
 )
 from kettle.classad.unparse import NEW_SPELLING, quote_name, unparse
+from kettle.classad.values import Expr
 
 
 def pretty(expr: Expr, *, indent: int = 0) -> str:
@@ -25,8 +26,6 @@ def pretty(expr: Expr, *, indent: int = 0) -> str:
 
 
 def _has_lines(expr: Expr) -> bool:
-    from kettle.classad.references import children
-
     pending = [expr]
     while pending:
         node = pending.pop()

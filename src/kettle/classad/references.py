@@ -7,26 +7,15 @@ by `eval` cannot be seen. Circular references end where they meet themselves.
 from __future__ import annotations
 
 from kettle.classad.ad import ClassAd
-from kettle.classad.nodes import (
-    AdNode,
-    AttributeReference,
-    Binary,
-    Call,
-    Conditional,
-    Expr,
-    ListNode,
-    Parentheses,
-    Selection,
-    Subscript,
-    Unary,
-)
+from kettle.classad.nodes import AdNode, AttributeReference, Parentheses, Selection, children
 from kettle.classad.unparse import unparse
+from kettle.classad.values import Ad, Expr
 
 _HERE = frozenset({"my", "self"})
 _OUTERMOST = frozenset({"toplevel", "root"})
 
 
-def find_references(expr: Expr, ad: ClassAd | None) -> tuple[set[str], set[str]]:
+def find_references(expr: Expr, ad: Ad | None) -> tuple[set[str], set[str]]:
     """Return the names of `ad`'s attributes it uses, and those it needs from outside.
 
     Names are spelled as where they were met first; `TARGET.x` keeps its scope, `MY.x` loses it.
@@ -37,38 +26,18 @@ def find_references(expr: Expr, ad: ClassAd | None) -> tuple[set[str], set[str]]
     return set(search.internal.values()), set(search.external.values())
 
 
-def children(expr: Expr) -> list[Expr]:
-    """Return the expressions an expression is made of, in order."""
-    if isinstance(expr, Binary):
-        return [expr.left, expr.right]
-    if isinstance(expr, Parentheses):
-        return [expr.inner]
-    if isinstance(expr, Unary):
-        return [expr.operand]
-    if isinstance(expr, Conditional):
-        yes = [] if expr.yes is None else [expr.yes]
-        return [expr.condition, *yes, expr.no]
-    if isinstance(expr, Call):
-        return list(expr.arguments)
-    if isinstance(expr, ListNode):
-        return list(expr.elements)
-    if isinstance(expr, Subscript):
-        return [expr.base, expr.index]
-    return [expr.base] if isinstance(expr, Selection) else []
-
-
 class _Search:
     """One search: what was found so far, and what is still to be looked at."""
 
     __slots__ = ("_seen", "external", "internal", "top")
 
-    def __init__(self, top: ClassAd) -> None:
+    def __init__(self, top: Ad) -> None:
         self.top = top
         self.internal: dict[str, str] = {}
         self.external: dict[str, str] = {}
         self._seen: set[tuple[int, int]] = set()
 
-    def walk(self, expr: Expr, scope: ClassAd) -> None:
+    def walk(self, expr: Expr, scope: Ad) -> None:
         pending = [(expr, scope)]
         while pending:
             node, here = pending.pop()
@@ -86,8 +55,8 @@ class _Search:
             else:
                 pending += [(child, here) for child in reversed(children(node))]
 
-    def _found(self, name: str, here: ClassAd) -> tuple[Expr, ClassAd] | None:
-        current: ClassAd | None = here
+    def _found(self, name: str, here: Ad) -> tuple[Expr, Ad] | None:
+        current: Ad | None = here
         while current is not None:
             entry = current.entry(name.lower())
             if entry is not None:
@@ -97,9 +66,7 @@ class _Search:
             current = current.scope
         return None
 
-    def _name(
-        self, node: AttributeReference, here: ClassAd, pending: list[tuple[Expr, ClassAd]]
-    ) -> None:
+    def _name(self, node: AttributeReference, here: Ad, pending: list[tuple[Expr, Ad]]) -> None:
         found = self._found(node.name, self.top if node.absolute else here)
         if found is not None:
             pending.append(found)
@@ -110,16 +77,14 @@ class _Search:
         elif node.key != "currenttime":
             self.external.setdefault(node.key, node.name)
 
-    def _special(self, key: str, here: ClassAd) -> ClassAd | None:
+    def _special(self, key: str, here: Ad) -> Ad | None:
         if key in _HERE:
             return here
         if key in _OUTERMOST:
             return self.top
         return here.scope if key == "parent" else None
 
-    def _selection(
-        self, node: Selection, here: ClassAd, pending: list[tuple[Expr, ClassAd]]
-    ) -> None:
+    def _selection(self, node: Selection, here: Ad, pending: list[tuple[Expr, Ad]]) -> None:
         base = node.base
         if not isinstance(base, AttributeReference | Selection | Parentheses | AdNode):
             pending.append((base, here))
@@ -135,7 +100,7 @@ class _Search:
         else:
             self.external.setdefault(node.key, node.name)
 
-    def _ad_meant(self, expr: Expr, here: ClassAd) -> ClassAd | None:
+    def _ad_meant(self, expr: Expr, here: Ad) -> Ad | None:
         names: list[str] = []
         while isinstance(expr, Parentheses | Selection):
             if isinstance(expr, Selection):
@@ -144,7 +109,7 @@ class _Search:
             else:
                 expr = expr.inner
         if isinstance(expr, AdNode):
-            ad: ClassAd | None = ClassAd.view_of(expr, here)
+            ad: Ad | None = ClassAd.view_of(expr, here)
         elif isinstance(expr, AttributeReference):
             found = self._found(expr.name, self.top if expr.absolute else here)
             ad = self._special(expr.key, here) if found is None else _as_ad(*found)
@@ -156,12 +121,12 @@ class _Search:
         return ad
 
 
-def _as_ad(expr: Expr, scope: ClassAd) -> ClassAd | None:
+def _as_ad(expr: Expr, scope: Ad) -> Ad | None:
     while isinstance(expr, Parentheses):
         expr = expr.inner
     return ClassAd.view_of(expr, scope) if isinstance(expr, AdNode) else None
 
 
-def _entries(ad: ClassAd) -> list[Expr]:
+def _entries(ad: Ad) -> list[Expr]:
     found = (ad.lookup(name) for name in ad.names())
     return [entry for entry in found if entry is not None]

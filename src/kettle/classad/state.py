@@ -9,14 +9,11 @@ in the other ad of the match, and only outside strict mode.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from kettle.classad.nodes import Expr, Literal
-from kettle.classad.values import ERROR, UNDEFINED, Value
-
-if TYPE_CHECKING:
-    from kettle.classad.ad import ClassAd
-    from kettle.classad.context import Context
+from kettle.classad.context import Context
+from kettle.classad.nodes import Literal
+from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, Value
 
 _SPECIAL: Final = frozenset({"my", "self", "parent", "toplevel", "root", "currenttime"})
 _AROUND: Final = frozenset({"target", "other", "my", "left", "right"})
@@ -35,9 +32,9 @@ class State:
 
     def __init__(
         self,
-        ad: ClassAd | None,
-        left: ClassAd | None,
-        right: ClassAd | None,
+        ad: Ad | None,
+        left: Ad | None,
+        right: Ad | None,
         context: Context,
     ) -> None:
         self.ad = ad
@@ -48,7 +45,7 @@ class State:
         self.strict: Final = context.strict
         self.active: Final[set[tuple[int, int]]] = set()
 
-    def evaluate_in(self, expr: Expr, ad: ClassAd | None) -> Value:
+    def evaluate_in(self, expr: Expr, ad: Ad | None) -> Value:
         """Return the value of the expression with `ad` as the current ad."""
         if type(expr) is Literal:
             return expr.value
@@ -67,7 +64,7 @@ class State:
         return resolve(self, self.root, key, alternate=False)
 
 
-def evaluate_entry(state: State, expr: Expr, ad: ClassAd) -> Value:
+def evaluate_entry(state: State, expr: Expr, ad: Ad) -> Value:
     """Return the value of an attribute's expression found in `ad`; UNDEFINED if it is circular."""
     if type(expr) is Literal:
         return expr.value
@@ -84,7 +81,7 @@ def evaluate_entry(state: State, expr: Expr, ad: ClassAd) -> Value:
     return value
 
 
-def resolve(state: State, start: ClassAd, key: str, *, alternate: bool) -> Value:
+def resolve(state: State, start: Ad, key: str, *, alternate: bool) -> Value:
     """Return the value of the name `key` looked up from `start` outwards."""
     found = start.entry(key)
     if found is not None:
@@ -103,13 +100,13 @@ def resolve(state: State, start: ClassAd, key: str, *, alternate: bool) -> Value
     return UNDEFINED if value is None else value
 
 
-def _other(state: State, ad: ClassAd) -> ClassAd | None:
+def _other(state: State, ad: Ad) -> Ad | None:
     if ad is state.left:
         return state.right
     return state.left if ad is state.right else None
 
 
-def _look_around(state: State, start: ClassAd, key: str) -> Value | None:
+def _look_around(state: State, start: Ad, key: str) -> Value | None:
     current = start
     while True:
         around = current.scope
@@ -124,7 +121,7 @@ def _look_around(state: State, start: ClassAd, key: str) -> Value | None:
     return None
 
 
-def _context_name(state: State, outermost: ClassAd, key: str) -> Value | None:
+def _context_name(state: State, outermost: Ad, key: str) -> Value | None:
     if key == "left":
         return state.left
     if key == "right":
@@ -135,7 +132,7 @@ def _context_name(state: State, outermost: ClassAd, key: str) -> Value | None:
     return outermost if key == "my" else other
 
 
-def _special(state: State, start: ClassAd, key: str) -> Value | None:
+def _special(state: State, start: Ad, key: str) -> Value | None:
     if key == "self" or (key == "my" and not state.strict):
         return start
     if key == "parent":

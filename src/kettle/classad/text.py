@@ -1,5 +1,6 @@
-r"""String literals of old syntax, to and fro; nobody else puts a text between double quotes.
+r"""Single values as text: string literals of old syntax, to and fro, and reals.
 
+Nobody else puts a text between double quotes.
 Old syntax escapes nothing but the quote. A backslash stands for itself, so a literal that ends in
 one is read as such only where it ends the whole text: `"C:\"` is a value, but inside an expression
 its last two characters would be an escaped quote and what follows would belong to the string.
@@ -8,6 +9,7 @@ its last two characters would be an escaped quote and what follows would belong 
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 from kettle.patterns import late_pattern
@@ -47,3 +49,17 @@ def read_old_string(text: str) -> str | None:
         return text[1:-1]
     found = _LITERAL.match(text)
     return None if found is None else found[1].replace('\\"', '"')
+
+
+def render_real(number: float, *, old: bool = False) -> str:
+    """Return a real number as the syntax writes it."""
+    if not math.isfinite(number):
+        if number != number:
+            return 'real("NaN")'
+        return 'real("INF")' if number > 0 else 'real("-INF")'
+    if number == 0:
+        return "-0.0" if math.copysign(1.0, number) < 0 else "0.0"
+    if not old:
+        return f"{number:.15E}"
+    text = f"{number:.16G}"
+    return text if "." in text or "E" in text else text + ".0"

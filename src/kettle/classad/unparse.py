@@ -8,9 +8,8 @@ does; tools that sort otherwise do it themselves.
 
 from __future__ import annotations
 
-import math
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.nodes import (
     AdNode,
@@ -18,7 +17,6 @@ from kettle.classad.nodes import (
     Binary,
     Call,
     Conditional,
-    Expr,
     ListNode,
     Literal,
     Parentheses,
@@ -34,20 +32,19 @@ from kettle.classad.parser import (
     UNARY_PRECEDENCE,
     parse_expression,
 )
-from kettle.classad.text import quote_old
+from kettle.classad.text import quote_old, render_real
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
     AbsoluteTime,
+    Ad,
+    Expr,
     ExprList,
     RelativeTime,
     Value,
 )
 from kettle.errors import ClassAdSyntaxError
 from kettle.patterns import late_pattern
-
-if TYPE_CHECKING:
-    from kettle.classad.ad import ClassAd
 
 _PLAIN_NAME: Final = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _TO_QUOTE: Final = RESERVED | {"parent"}
@@ -68,7 +65,7 @@ _ESCAPES: Final = {
 }
 
 
-def unparse(item: Expr | ClassAd, *, old: bool = False) -> str:
+def unparse(item: Expr | Ad, *, old: bool = False) -> str:
     """Return the text of an expression, or of a whole ad; `old` for old syntax.
 
     An ad in old syntax is one `Name = value` line an attribute.
@@ -88,7 +85,7 @@ def write_out(expr: Expr, *, old: bool) -> str:
     return "".join(out)
 
 
-def library_order(ad: ClassAd) -> list[str]:
+def library_order(ad: Ad) -> list[str]:
     """Return the ad's names, the chained ad's included, in the order the library prints them."""
     return sorted(ad.names(), key=_by_length)
 
@@ -97,13 +94,13 @@ def _by_length(name: str) -> tuple[int, str]:
     return len(name), name.lower()
 
 
-def render_ad(ad: ClassAd) -> str:
-    """Return the ad in new syntax on one line."""
+def render_ad(ad: Ad, *, old: bool = False) -> str:
+    """Return the ad on one line, its expressions in new or `old` syntax."""
     parts = []
     for name in library_order(ad):
         expr = ad.lookup(name)
         assert expr is not None
-        parts.append(f"{quote_name(name)} = {unparse(expr)}")
+        parts.append(f"{quote_name(name, old=old)} = {expr.text(old=old)}")
     return f"[ {'; '.join(parts)} ]" if parts else "[  ]"
 
 
@@ -129,20 +126,6 @@ def quote_name(name: str, *, old: bool = False) -> str:
     if _PLAIN_NAME.match(name) and name.lower() not in _TO_QUOTE:
         return name
     return f"'{name}'" if old else "'" + _NAME_NEEDS_ESCAPE.sub(_escape, name) + "'"
-
-
-def render_real(number: float, *, old: bool = False) -> str:
-    """Return a real number as the syntax writes it."""
-    if not math.isfinite(number):
-        if number != number:
-            return 'real("NaN")'
-        return 'real("INF")' if number > 0 else 'real("-INF")'
-    if number == 0:
-        return "-0.0" if math.copysign(1.0, number) < 0 else "0.0"
-    if not old:
-        return f"{number:.15E}"
-    text = f"{number:.16G}"
-    return text if "." in text or "E" in text else text + ".0"
 
 
 def render_value(value: Value, *, old: bool = False) -> str:
@@ -172,10 +155,8 @@ def render_value(value: Value, *, old: bool = False) -> str:
     if isinstance(value, list):
         inner = ",".join(render_value(item, old=old) for item in value)
         return "{ " + inner + " }"
-    from kettle.classad.ad import ClassAd, to_expression
-
-    assert isinstance(value, ClassAd)
-    return unparse(to_expression(value), old=old)
+    assert isinstance(value, Ad)
+    return render_ad(value, old=old)
 
 
 def _write(expr: Expr, out: list[str], old: bool) -> None:

@@ -1,5 +1,9 @@
 """The values an expression can have: what they are called, how they are told apart.
 
+At the bottom of the room, so what any expression (`Expr`) and any ad (`Ad`) is stands here too: a
+list is made of the one, and the other is a value. The kinds of expressions are in `nodes.py`, the
+ad is `ad.ClassAd`.
+
 Booleans, integers (64 bits, two's complement), reals and strings are Python's own. UNDEFINED and
 ERROR are singletons. Times are two small classes. Inside the evaluator a list is an `ExprList`,
 whose elements are evaluated when they are asked for; outside it is a Python list
@@ -9,11 +13,10 @@ whose elements are evaluated when they are asked for; outside it is a Python lis
 from __future__ import annotations
 
 import datetime as _datetime
-from typing import TYPE_CHECKING, Final, TypeAlias, Union
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias, Union
 
-if TYPE_CHECKING:
-    from kettle.classad.ad import ClassAd
-    from kettle.classad.nodes import Expr
+from kettle.classad.context import Context
 
 _MAX_INTEGER: Final = (1 << 63) - 1
 _MIN_INTEGER: Final = -(1 << 63)
@@ -143,12 +146,98 @@ class RelativeTime:
         return f'relTime("{self}")'
 
 
+class Expr:
+    """A parsed expression. Equal when the trees are the same (names without regard to case)."""
+
+    __slots__ = ("_closure", "_new_text", "_old_text")
+    _closure: Closure | None
+    _new_text: str
+    _old_text: str
+
+    def __getattr__(self, name: str) -> str:
+        # What was printed once is kept: most ads are printed more often than changed.
+        if name not in ("_new_text", "_old_text"):
+            raise AttributeError(name)
+        text = _language.write_out(self, old=name == "_old_text")
+        setattr(self, name, text)
+        return text
+
+    def text(self, *, old: bool = False) -> str:
+        """Return the expression as it is printed in new or `old` syntax."""
+        return self._old_text if old else self._new_text
+
+    @property
+    def closure(self) -> Closure:
+        """Return the compiled expression, a function of the evaluation's state."""
+        closure = self._closure
+        if closure is None:
+            closure = self._closure = _language.evaluator.compile(self)
+        return closure
+
+    @property
+    def is_literal(self) -> bool:
+        """Return whether the expression is a plain value."""
+        return False
+
+    def evaluate(
+        self, ad: Ad | None = None, target: Ad | None = None, context: Context | None = None
+    ) -> Value:
+        """Return the expression's value in `ad`, matched against `target`."""
+        return _language.evaluator.evaluate(self, ad, target, context)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Expr):
+            return NotImplemented
+        return self is other or _language.same_expression(self, other)
+
+    def __hash__(self) -> int:
+        return hash(str(self).lower())
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
+
+
+class Ad:
+    """An ad as values, printing and evaluation know it; `ad.ClassAd` is the only kind.
+
+    `table` has its own attributes by lower-case name, as trees or as text not parsed yet; `scope`
+    is the ad around a nested one.
+    """
+
+    __slots__ = ()
+    table: dict[str, Expr | str]
+    scope: Ad | None
+
+    def names(self) -> list[str]:
+        """Return the names of all attributes."""
+        raise NotImplementedError
+
+    def entry(self, key: str) -> Expr | None:
+        """Return the expression under a lower-case name."""
+        raise NotImplementedError
+
+    def lookup(self, name: str) -> Expr | None:
+        """Return the expression of an attribute, None if there is no such attribute."""
+        raise NotImplementedError
+
+    def text(self, name: str) -> str | None:
+        """Return an attribute's expression in old syntax."""
+        raise NotImplementedError
+
+    def outermost(self) -> Ad:
+        """Return the ad around all the ads this one is in; itself, if in none."""
+        raise NotImplementedError
+
+
 class ExprList:
     """A list inside the evaluator: expressions, and the ad they are evaluated in."""
 
     __slots__ = ("elements", "scope")
 
-    def __init__(self, elements: tuple[Expr, ...], scope: ClassAd | None = None) -> None:
+    def __init__(self, elements: tuple[Expr, ...], scope: Ad | None = None) -> None:
         self.elements: Final = elements
         self.scope: Final = scope
 
@@ -162,13 +251,55 @@ Value: TypeAlias = Union[
     float,
     str,
     "list[Value]",
-    "ClassAd",
+    Ad,
     AbsoluteTime,
     RelativeTime,
     Undefined,
     Error,
     ExprList,
 ]
+
+# A compiled expression: a function of the evaluation's `State`.
+Closure: TypeAlias = Callable[[Any], Value]
+
+
+class Evaluator(NamedTuple):
+    """What makes a closure of an expression, and what evaluates one from scratch."""
+
+    compile: Callable[[Expr], Closure]
+    evaluate: Callable[[Expr, Ad | None, Ad | None, Context | None], Value]
+
+
+class _Language:
+    """What printing, comparing and evaluating are; the modules that know stand above this one."""
+
+    __slots__ = ("evaluator", "load_evaluator", "same_expression", "write_out")
+    evaluator: Evaluator
+    load_evaluator: Callable[[], Evaluator]
+    same_expression: Callable[[Expr, Expr], bool]
+    write_out: Callable[..., str]
+
+    def __getattr__(self, name: str) -> Evaluator:
+        # Most tools never evaluate anything: the first one that does loads what it takes.
+        if name != "evaluator":
+            raise AttributeError(name)
+        self.evaluator = evaluator = self.load_evaluator()
+        return evaluator
+
+
+_language: Final = _Language()
+
+
+def define_language(
+    *,
+    write_out: Callable[..., str],
+    same_expression: Callable[[Expr, Expr], bool],
+    load_evaluator: Callable[[], Evaluator],
+) -> None:
+    """Say how expressions are printed, compared and evaluated; the package's `__init__` does."""
+    _language.write_out = write_out
+    _language.same_expression = same_expression
+    _language.load_evaluator = load_evaluator
 
 
 def wrap_integer(number: int) -> int:

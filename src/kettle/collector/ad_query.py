@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kettle.classad import ClassAd, Expr, unparse
+from kettle.classad.references import find_references
 from kettle.collector.ad_kinds import (
     QUERY_ANY,
     QUERY_MULTIPLE,
@@ -134,7 +135,7 @@ def _is_true(expression: Expr) -> bool:
 
 
 def _referred(expression: Expr) -> set[str]:
-    internal, external = expression.references(ClassAd())
+    internal, external = find_references(expression, ClassAd())
     return {name.lower().rpartition(".")[2] for name in (*internal, *external)}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, Expr
+from kettle.classad.references import find_references
 from kettle.errors import ClassAdSyntaxError
 
 # What matters for every job, whatever the machines' expressions look at (daemon reference,
@@ -35,7 +36,7 @@ def bare_name(reference: str) -> str:
 
 def referred_names(expression: Expr, ad: ClassAd) -> tuple[list[str], list[str]]:
     """Return what an expression refers to inside and outside an ad, sorted, without scopes."""
-    internal, external = expression.references(ad)
+    internal, external = find_references(expression, ad)
     return sorted({bare_name(name) for name in internal}), sorted(
         {bare_name(name) for name in external}
     )

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from kettle.classad import ClassAd
-from kettle.classad.unparse import render_real
+from kettle.classad.text import render_real
 from kettle.policy.attribute_protection import Protection, Standing, standing
 
 # Limit: attributes taken over from one report.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kettle.classad import ClassAd
-from kettle.classad.unparse import render_real
+from kettle.classad.text import render_real
 
 MEMORY_USAGE_EXPRESSION = "((ResidentSetSize + 1023) / 1024)"
 

@@ -97,7 +97,10 @@ def expand_projection(ad: ClassAd, names: Iterable[str]) -> list[str]:
             continue
         expression = ad.lookup(name)
         if expression is not None and not expression.is_literal:
-            internal, _ = expression.references(ad)
+            # Late: most tools never get so far.
+            from kettle.classad.references import find_references
+
+            internal, _ = find_references(expression, ad)
             queue.extend(sorted(internal))
     return list(wanted.values())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kettle.classad import parse_expression
 from kettle.classad.ad import parse_ad
+from kettle.classad.references import find_references
 
 from .vectors import load
 
@@ -15,7 +16,7 @@ def test_references_are_as_observed() -> None:
         ("[x=MY.y;y=TARGET.y;MY=5;a=b;b=a;n=[x=1;y=a;zz=nosuch]]", "[z=a].z"),
     }
     for case in load("references")["cases"]:
-        internal, external = parse_expression(case["expr"]).references(parse_ad(case["ad"]))
+        internal, external = find_references(parse_expression(case["expr"]), parse_ad(case["ad"]))
         if "exception" in case:
             # Circular references and selections from what is no ad: the reference gives up.
             continue

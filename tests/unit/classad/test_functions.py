@@ -15,7 +15,8 @@ from kettle.classad import (
     unparse,
 )
 from kettle.classad.compile import evaluate_lazily, new_state
-from kettle.classad.functions.table import Function, families, find_function
+from kettle.classad.functions.library import families, find_function
+from kettle.classad.functions.table import Function
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError
 

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.functions.convert import text_of
 from kettle.classad.functions.table import Function, lazy, strict
-from kettle.classad.nodes import AttributeReference, Expr, Selection
+from kettle.classad.nodes import AttributeReference, Selection
 from kettle.classad.operators import truth
 from kettle.classad.parser import parse_expression
 from kettle.classad.pretty import pretty
+from kettle.classad.references import find_references
+from kettle.classad.state import State
 from kettle.classad.unparse import render_value
-from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
+from kettle.classad.values import ERROR, UNDEFINED, Ad, Expr, ExprList, Value
 from kettle.errors import ClassAdSyntaxError
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 
 def if_then_else(state: State, arguments: tuple[Expr, ...]) -> Value:
@@ -65,7 +64,7 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     if found is None:
         return ERROR
     expr, ad = found
-    _, external = expr.references(ad)
+    _, external = find_references(expr, ad)
     names = sorted({name.rpartition(".")[2] for name in external} - {""}, key=str.lower)
     if len(arguments) == 1:
         return ",".join(names)
@@ -79,7 +78,7 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     return bool(pattern) and any(compiled.search(name) for name in names)
 
 
-def _attribute_meant(state: State, argument: Expr) -> tuple[Expr, ClassAd] | None:
+def _attribute_meant(state: State, argument: Expr) -> tuple[Expr, Ad] | None:
     key, ad = "", state.ad
     if isinstance(argument, AttributeReference):
         key = argument.key
@@ -131,7 +130,7 @@ def count_matches(state: State, arguments: tuple[Expr, ...]) -> Value:
     return sum(truth(outcome) is True for outcome in outcomes)
 
 
-def _in_context(state: State, expr: Expr, element: Expr, scope: ClassAd | None) -> Value:
+def _in_context(state: State, expr: Expr, element: Expr, scope: Ad | None) -> Value:
     context = state.evaluate_in(element, scope)
     if not isinstance(context, ClassAd):
         return UNDEFINED if context is UNDEFINED else ERROR

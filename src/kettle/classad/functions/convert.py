@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from kettle.classad.nodes import Expr, literal
+from kettle.classad.nodes import literal
+from kettle.classad.state import State
 from kettle.classad.unparse import render_value
-from kettle.classad.values import ERROR, UNDEFINED, AbsoluteTime, ExprList, RelativeTime, Value
+from kettle.classad.values import (
+    ERROR,
+    UNDEFINED,
+    AbsoluteTime,
+    Expr,
+    ExprList,
+    RelativeTime,
+    Value,
+)
 from kettle.patterns import late_pattern
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 _NUMBER: Final = late_pattern(
     r"[ \t\n\r\f\v]*([+-]?)(?:(0[xX][0-9a-fA-F]+)|(inf(?:inity)?|nan)"

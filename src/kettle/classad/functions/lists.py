@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.functions.convert import elements_of, list_of, text_of
@@ -21,10 +21,8 @@ from kettle.classad.operators import (
     less_or_equal,
     not_equal,
 )
+from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 _COMPARISONS: Final[dict[str, Operation]] = {
     "<": less,

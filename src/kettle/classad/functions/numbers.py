@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.functions.convert import real_of, text_of
 from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.state import State
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
@@ -17,9 +18,6 @@ from kettle.classad.values import (
     saturate_integer,
     wrap_integer,
 )
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 
 def to_integer(_state: State, values: list[Value]) -> Value:

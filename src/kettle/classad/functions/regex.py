@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.functions.convert import elements_of, first_special
 from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 _FLAGS: Final = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
 _NAMED_GROUP: Final = re.compile(rb"\(\?<(?=[A-Za-z_])")

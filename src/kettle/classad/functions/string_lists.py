@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.functions.convert import number_in
 from kettle.classad.functions.regex import compile_pattern
 from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_integer
 from kettle.patterns import late_pattern
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 # Membership also splits at tabs.
 _DEFAULT: Final = " ,"

@@ -7,14 +7,12 @@ as in the reference.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.functions.convert import first_special, list_of, text_of
 from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_32
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 _UPPER: Final = {ord(letter): ord(letter.upper()) for letter in "abcdefghijklmnopqrstuvwxyz"}
 _LOWER: Final = {upper: lower for lower, upper in _UPPER.items()}

@@ -7,15 +7,13 @@ arguments with blanks; V2 separates both with blanks and quotes with single quot
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.functions.convert import elements_of, list_of
 from kettle.classad.functions.table import Function, strict
+from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, ExprList, Value
 from kettle.patterns import late_pattern
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 _BLANKS: Final = " \t\n\r"
 _TO_QUOTE: Final = late_pattern(r"[ \t\n\r']+")

@@ -1,22 +1,18 @@
-"""What a row of a function table is, and where the tables are found.
+"""What a row of a function table is; the families' tables are gathered in `library.py`.
 
-A strict function gets its arguments' values, a lazy one their expressions. Families are loaded
-when the first call is compiled.
+A strict function gets its arguments' values, a lazy one their expressions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
-from kettle.classad.nodes import Expr
-from kettle.classad.values import Value
+from kettle.classad.state import State
+from kettle.classad.values import Expr, Value
 
-if TYPE_CHECKING:
-    from kettle.classad.state import State
-
-StrictCall = Callable[["State", "list[Value]"], Value]
-LazyCall = Callable[["State", "tuple[Expr, ...]"], Value]
+StrictCall = Callable[[State, list[Value]], Value]
+LazyCall = Callable[[State, tuple[Expr, ...]], Value]
 
 
 class StrictFunction(NamedTuple):
@@ -56,39 +52,3 @@ def lazy(
 ) -> Function:
     """Return the row of a function of expressions."""
     return Function(name, signature, doc, examples, LazyFunction(call))
-
-
-_functions: Final[dict[str, Function]] = {}
-
-
-def families() -> dict[str, Sequence[Function]]:
-    """Return every family's table by its title."""
-    from kettle.classad.functions.control import CONTROL
-    from kettle.classad.functions.lists import LISTS
-    from kettle.classad.functions.numbers import NUMBERS
-    from kettle.classad.functions.predicates import PREDICATES
-    from kettle.classad.functions.regex import PATTERNS
-    from kettle.classad.functions.string_lists import STRING_LISTS
-    from kettle.classad.functions.strings import STRINGS
-    from kettle.classad.functions.system import SYSTEM
-    from kettle.classad.functions.times import TIMES
-
-    return {
-        "Choice and evaluation": CONTROL,
-        "Types": PREDICATES,
-        "Numbers": NUMBERS,
-        "Text": STRINGS,
-        "Patterns": PATTERNS,
-        "Lists": LISTS,
-        "Text lists": STRING_LISTS,
-        "Time": TIMES,
-        "Environment, arguments, users": SYSTEM,
-    }
-
-
-def find_function(name: str) -> Function | None:
-    """Return the built-in of this name, or None."""
-    if not _functions:
-        for rows in families().values():
-            _functions.update((row.name.lower(), row) for row in rows)
-    return _functions.get(name.lower())

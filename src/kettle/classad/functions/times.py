@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kettle.classad.ad import ClassAd
 from kettle.classad.calendar import (
@@ -15,6 +15,7 @@ from kettle.classad.calendar import (
 )
 from kettle.classad.functions.convert import real_of
 from kettle.classad.functions.table import Function, StrictCall, strict
+from kettle.classad.state import State
 from kettle.classad.values import (
     ERROR,
     UNDEFINED,
@@ -24,9 +25,6 @@ from kettle.classad.values import (
     saturate_integer,
     wrap_32,
 )
-
-if TYPE_CHECKING:
-    from kettle.classad.state import State
 
 # Limit: moments further from the epoch than this (some 30 thousand years) are ERROR.
 _FARTHEST: Final = 1 << 40

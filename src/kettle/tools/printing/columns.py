@@ -57,6 +57,13 @@ def parse_column(text: str) -> Expr:
         raise UsageError(f"{text} is not an attribute or expression: {error}") from error
 
 
+def _find_references(expression: Expr, ad: ClassAd) -> tuple[set[str], set[str]]:
+    # Late: what a tool prints of itself has no expressions.
+    from kettle.classad.references import find_references
+
+    return find_references(expression, ad)
+
+
 def show_value(value: Value, *, quoted: bool = False) -> str:
     """Return a value as `%v` prints it: strings bare, everything else in ClassAd syntax."""
     if isinstance(value, str) and not quoted:
@@ -217,7 +224,7 @@ class AutoColumn(Struct):
 
     def __post_init__(self) -> None:
         if self.expression is not None and not self.letter:
-            internal, _ = self.expression.references(ClassAd({self.text: 0}))
+            internal, _ = _find_references(self.expression, ClassAd({self.text: 0}))
             if self.text.isidentifier() and internal == {self.text}:
                 self.key = self.text.lower()
 
@@ -446,6 +453,6 @@ class Columns:
             if column.expression is None:
                 wanted |= {"ClusterId", "ProcId"}
                 continue
-            internal, external = column.expression.references(ClassAd())
+            internal, external = _find_references(column.expression, ClassAd())
             wanted |= {name.rpartition(".")[2] for name in (*internal, *external)}
         return wanted

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, Expr, unparse
+from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
 from kettle.matchmaking.explain import Explanation, explain
 from kettle.tools.printing.ad_filter import AdFilter
@@ -143,7 +144,7 @@ def render_analysis(job: ClassAd, slots: Sequence[ClassAd], *, in_brief: bool = 
 
 
 def _attributes(job: ClassAd, requirements: Expr) -> Iterator[str]:
-    internal, _ = requirements.references(job)
+    internal, _ = find_references(requirements, job)
     for name in sorted(internal, key=str.lower):
         expression = job.lookup(name)
         if expression is not None:
@@ -153,7 +154,7 @@ def _attributes(job: ClassAd, requirements: Expr) -> Iterator[str]:
 
 def _slot_attributes(slot: ClassAd, requirements: Expr, job: ClassAd) -> str:
     """Return what the only slot says to what the job asks."""
-    _, outside = requirements.references(job)
+    _, outside = find_references(requirements, job)
     names = sorted({name.rpartition(".")[2] for name in outside}, key=str.lower)
     lines = [
         f"    TARGET.{name} = {slot.text(name)}{_UNITS.get(f'request{name}'.lower(), '')}\n"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, Expr, to_expression, unparse
 from kettle.classad.nodes import AttributeReference, Binary, Parentheses
+from kettle.classad.references import find_references
 from kettle.matchmaking.explain import emptied, explain
 from kettle.tools.queue.batches import job_id
 from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
@@ -150,7 +151,7 @@ class _Definitions:
 
 
 def _asks_job(slot: ClassAd, expression: Expr) -> bool:
-    return bool(expression.references(slot)[1])
+    return bool(find_references(expression, slot)[1])
 
 
 def _named(expression: Expr) -> Iterator[str]:
@@ -176,7 +177,7 @@ def _render_own(slot: ClassAd, steps: Sequence[Step], title: str) -> str:
     names: set[str] = set()
     for step in steps:
         if not step.operator and not isinstance(step.expression, AttributeReference):
-            names |= {name.rpartition(".")[2] for name in step.expression.references(slot)[0]}
+            names |= {name.rpartition(".")[2] for name in find_references(step.expression, slot)[0]}
     lines = [f"    {name} = {slot.text(name)}\n" for name in sorted(names) if name in slot]
     return f"{title}\n\n{''.join(lines)}\n"
 
@@ -185,7 +186,7 @@ def _render_job(slot: ClassAd, steps: Sequence[Step], job: ClassAd) -> str:
     names: set[str] = set()
     for step in steps:
         if not step.operator:
-            names |= {name.rpartition(".")[2] for name in step.expression.references(slot)[1]}
+            names |= {name.rpartition(".")[2] for name in find_references(step.expression, slot)[1]}
     lines = []
     for name in sorted(names):
         if name in job:
