@@ -187,3 +187,37 @@ def test_output_leaves_the_spool_its_room_and_others_submit(
         true = "executable = /bin/true\ntransfer_executable = false\nrequest_disk = 1MB\nqueue\n"
         log = submit_as(pool, stranger, work / "other", true)
         wait_until(lambda: "\n005 " in log.read_text(), 40)
+
+
+def test_a_users_own_disk_keeps_room_for_the_next_one_and_what_is_there_of_before(
+    tmp_path: Path, work: Path, disk: Path
+) -> None:
+    head = f"{HEAD}transfer_output_files = out\n"
+    with (
+        small_disk(work / "home", "64m", 0o777) as home,
+        personal_pool(tmp_path, settings(disk)) as pool,
+    ):
+        (home / "out").write_bytes(b"of before")
+        filler = home / "filler"
+        with filler.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, 32 << 20)
+        # More than is free; more than there ever can be; all that is left but a little.
+        for size, said in (
+            ("40M", "kept free"),
+            ("1T", "do not fit into"),
+            ("32700K", "kept free"),
+        ):
+            arguments = f"arguments = truncate -s {size} out\ninitialdir = {home}\n"
+            large = submit(pool, work / size, f"{head}{arguments}queue\n")
+            code, subcode, reason = large.wait_for_status(5, *HOLD)
+            assert (code, subcode) == ("12", "28")
+            assert "No space left on device" in reason
+            assert said in reason
+            assert (home / "out").read_bytes() == b"of before"
+        arguments = f"arguments = truncate -s 1M out\ninitialdir = {home}\n"
+        submit(pool, work / "small", f"{head}{arguments}queue\n").wait_for(5, 40)
+        assert (home / "out").stat().st_size == 1 << 20
+        filler.unlink()
+        assert run_tool(pool, "condor_release", str(large.cluster))[0] == 0
+        large.wait_for(5, 40)
+        assert (home / "out").stat().st_size == 32700 << 10

@@ -99,6 +99,18 @@ def give_go_ahead(terms: Terms) -> Dialog[Failure | None]:
     return refused
 
 
+def refuse_to_go_ahead(failure: Failure) -> Dialog[Failure]:
+    """Tell the sender that nothing of this transfer is taken, and why; returns the reason."""
+    alive: Reader = yield Receive()
+    alive.integer()
+    no = ClassAd({"Result": int(GoAheadResult.REFUSED), "TryAgain": failure.try_again})
+    no["HoldReason"] = failure.reason
+    no["HoldReasonCode"] = failure.code
+    no["HoldReasonSubCode"] = failure.subcode
+    yield Send(Words(no))
+    return failure
+
+
 def smaller_limit(one: int, other: int) -> int:
     """Return the smaller of two byte limits, where a negative one means none."""
     if one < 0:

@@ -111,8 +111,10 @@ class Storage(Protocol):
     def open_source(self, path: str) -> SourceFile | Awaitable[SourceFile]:
         """Open a file for sending."""
 
-    def open_target(self, path: str, mode: int) -> TargetFile | Awaitable[TargetFile]:
-        """Create or replace a file; permission bits `mode`, 0 means the default."""
+    def open_target(
+        self, path: str, mode: int, size: int = 0
+    ) -> TargetFile | Awaitable[TargetFile]:
+        """Create or replace a file of `size` bytes; permission bits `mode`, 0 means the default."""
 
     def make_directory(self, path: str, mode: int) -> Awaitable[None] | None:
         """Make a directory; one that is already there is fine."""

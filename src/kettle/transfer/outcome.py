@@ -102,7 +102,7 @@ class Troubles:
     def note_os(self, doing: str, path: str, error: OSError) -> None:
         """Count an operating system's refusal; its errno is the subcode."""
         number = error.errno or 0
-        text = os.strerror(number) if number else str(error)
+        text = (error.strerror or os.strerror(number)) if number else str(error)
         self.note(f"{doing} file {path}: (errno {number}) {text}", number)
 
     def summary(self) -> str:

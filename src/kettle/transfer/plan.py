@@ -446,6 +446,15 @@ def plan_landing(job: ClassAd, directory: str, *, spooled: bool = False) -> Land
     return Landing(directory, streams, tuple(parse_remaps(job.string("TransferOutputRemaps"))))
 
 
+def only_folder(job: ClassAd, landing: Landing) -> str | None:
+    """Return the folder that all of a job's output lands in; None if some may go elsewhere."""
+    if job.string("TransferOutputRemaps") or job.string("OutputDestination"):
+        return None
+    if any(target.startswith("/") for target in landing.streams.values()):
+        return None
+    return landing.directory
+
+
 def count_by_protocol(items: Iterable[Item]) -> dict[str, int]:
     """Return how many files a plan moves by which protocol, as TransferInputFileCounts has it."""
     counts: dict[str, int] = {}

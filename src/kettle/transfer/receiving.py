@@ -7,12 +7,12 @@ half is `sending.py`; the order on the wire is told in the package.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError, RemoteProtocolError
-from kettle.transfer.go_ahead import Terms, give_go_ahead
+from kettle.transfer.go_ahead import Terms, give_go_ahead, refuse_to_go_ahead
 from kettle.transfer.items import Storage, TargetFile
 from kettle.transfer.outcome import (
     ACK_SECONDS,
@@ -49,12 +49,12 @@ def download(
     terms: Terms,
     *,
     fetch: Callable[[Sequence[tuple[str, str]]], object] = _no_plugin,
-    begun: Callable[[bool, int], object] | None = None,
+    begun: Callable[[bool, int], Failure | Awaitable[Failure | None] | None] | None = None,
 ) -> Dialog[Outcome]:
     """Receive a transfer. `place` gives a name its path, or raises RefusedError.
 
     `begun` is told, before anything is placed, whether this is a job's final output and how many
-    bytes the sender thinks it is.
+    bytes the sender thinks it is; the Failure that it may return refuses all of it.
 
     `fetch` runs the plug-ins for (url, path) pairs, after everything else has come, and returns
     a UrlResult for each.
@@ -64,8 +64,9 @@ def download(
     start: Reader = yield Receive()
     outcome = Outcome(final=start.integer() != 0)
     announced = start.ad()
+    objection: Failure | None = None
     if begun is not None:
-        yield Do(partial(begun, outcome.final, announced.integer("SandboxSize") or 0))
+        objection = yield Do(partial(begun, outcome.final, announced.integer("SandboxSize") or 0))
     wanted: list[tuple[str, str]] = []
     count = 0
     while True:
@@ -78,6 +79,10 @@ def download(
         if count > MAX_ITEMS:
             raise RemoteProtocolError(f"more than {MAX_ITEMS} files in one transfer")
         if count == 1:
+            if objection is not None:
+                outcome.failure = yield from refuse_to_go_ahead(objection)
+                outcome.detail = objection.reason
+                return outcome
             refused = yield from give_go_ahead(terms)
             if refused is not None:
                 outcome.failure, outcome.detail = refused, refused.reason
@@ -188,7 +193,7 @@ def _receive_file(
     target: TargetFile | None = None
     if wanted:
         try:
-            target = yield Do(partial(storage.open_target, path or "", mode & 0o777))
+            target = yield Do(partial(storage.open_target, path or "", mode & 0o777, size))
         except OSError as error:
             troubles.note_os("writing to", path or "", error)
     whole = yield from _receive_body(size, encrypted, target, path, troubles)

@@ -85,7 +85,7 @@ class MemoryDisk:
             raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         return MemoryFile(self.files[path], self.modes.get(path, 0o644))
 
-    def open_target(self, path: str, mode: int) -> MemoryTarget:
+    def open_target(self, path: str, mode: int, size: int = 0) -> MemoryTarget:
         if path in self.denied:
             raise OSError(errno.EACCES, os.strerror(errno.EACCES), path)
         self.files[path] = b""

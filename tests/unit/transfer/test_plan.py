@@ -14,6 +14,7 @@ from kettle.transfer.items import SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
     changed_files,
     make_catalogue,
+    only_folder,
     parse_remaps,
     plan_input,
     plan_landing,
@@ -231,3 +232,20 @@ def test_output_for_urls_is_taken_out_of_the_plan() -> None:
     plain = job(TransferOutput="a")
     plan = plan_output(plain, disk, "/box", {})
     assert split_url_outputs(plain, plan) == (plan, [])
+
+
+@pytest.mark.parametrize(
+    ("attributes", "folder"),
+    [
+        ({}, "/home/u"),
+        ({"Out": "o", "Err": "sub/e"}, "/home/u"),
+        ({"Out": "/data/o"}, None),
+        ({"TransferOutputRemaps": "a=/data/a"}, None),
+        ({"OutputDestination": "s3://bucket"}, None),
+    ],
+)
+def test_output_lands_in_one_folder_or_perhaps_in_several(
+    attributes: dict[str, object], folder: str | None
+) -> None:
+    ad = job(**attributes)
+    assert only_folder(ad, plan_landing(ad, "/home/u")) == folder

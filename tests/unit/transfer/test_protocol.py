@@ -13,7 +13,7 @@ from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
 from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
 from kettle.transfer.items import Item, ReportUrl, SendDirectory, SendFile, SendUrl
-from kettle.transfer.outcome import Outcome, UrlResult
+from kettle.transfer.outcome import Failure, Outcome, UrlResult
 from kettle.transfer.plan import check_name
 from kettle.transfer.receiving import download
 from kettle.transfer.sending import upload
@@ -220,6 +220,28 @@ def test_a_refused_go_ahead_ends_the_upload_with_its_reason() -> None:
     assert sent.failure is not None
     assert (sent.failure.code, sent.failure.reason) == (18, "too many")
     assert not sent.failure.try_again
+
+
+@pytest.mark.parametrize("key", KEYS, ids=["clear", "encrypted"])
+def test_a_receiver_that_objects_to_what_is_announced_takes_nothing(key: bytes | None) -> None:
+    told: list[tuple[bool, int]] = []
+
+    def begun(final: bool, size: int) -> Failure:
+        told.append((final, size))
+        return Failure("too much for /home", 12, errno.ENOSPC)
+
+    target = MemoryDisk()
+    sent, received = run_pair(
+        upload([SendFile("/a", "a")], MemoryDisk({"/a": b"a"}), STARTER, sandbox_bytes=1 << 40),
+        download(place, target, SHADOW, begun=begun),
+        key=key,
+    )
+    assert told == [(False, 1 << 40)]
+    assert target.files == {}
+    for outcome in (sent, received):
+        assert outcome.failure == Failure("too much for /home", 12, errno.ENOSPC)
+        assert outcome.detail == "too much for /home"
+        assert not outcome.sender_failed
 
 
 def test_a_peer_that_disappears_is_an_error_and_not_a_result() -> None:

@@ -89,8 +89,7 @@ class AsideFiles(LocalFiles):
         limits: AccessLimits | None = None,
         reserve: Reserve | None = None,
     ) -> None:
-        super().__init__()
-        self._reserve = reserve
+        super().__init__(reserve=reserve)
         self._aside = aside
         self._is_far = is_far
         self._makes_below = makes_below
@@ -110,7 +109,7 @@ class AsideFiles(LocalFiles):
             if root is None or not below or not os.path.isdir(root):
                 raise
             if self._reserve is not None:
-                self._reserve.check_new(f"{root}/")
+                self._reserve.check_below(root)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             return act()
 
@@ -128,16 +127,14 @@ class AsideFiles(LocalFiles):
         return AsideSource(await self._aside.run(partial(LocalSource, path)), self._aside)
 
     def open_target(  # type: ignore[override]
-        self, path: str, mode: int
+        self, path: str, mode: int, size: int = 0
     ) -> LocalTarget | Awaitable[AsideTarget]:
-        """Create or replace a file."""
+        """Create or replace a file that will have so many bytes."""
         self._check(path)
-        if self._is_far(path):
-            return self._open_far_target(path, mode)
-        return self._write(partial(LocalTarget, path, mode, self._reserve), path)
+        make = partial(LocalTarget, path, mode, self._reserve, size)
+        return self._open_far_target(path, make) if self._is_far(path) else self._write(make, path)
 
-    async def _open_far_target(self, path: str, mode: int) -> AsideTarget:
-        make = partial(LocalTarget, path, mode, self._reserve)
+    async def _open_far_target(self, path: str, make: Callable[[], LocalTarget]) -> AsideTarget:
         target = await self._aside.run(partial(self._write, make, path))
         return AsideTarget(target, self._aside)
 
@@ -146,13 +143,18 @@ class AsideFiles(LocalFiles):
     ) -> Awaitable[None] | None:
         """Make a directory; an existing one is fine."""
         self._check(path)
-        make = partial(self._write, partial(self._make_directory, path, mode), path)
+        make = partial(self._write, partial(super().make_directory, path, mode), path)
         if self._is_far(path):
             return self._aside.run(make)
         make()
         return None
 
-    def _make_directory(self, path: str, mode: int) -> None:
-        if self._reserve is not None and not os.path.isdir(path):
-            self._reserve.check_new(path)
-        super().make_directory(path, mode)
+    async def check_disk(self, folder: str, size: int) -> None:
+        """See that so many bytes could ever fit on a folder's disk; OSError (ENOSPC) if not."""
+        if self._reserve is None:
+            return
+        check = partial(self._reserve.check_disk, folder, size)
+        if self._is_far(folder):
+            await self._aside.run(check)
+        else:
+            check()

@@ -10,6 +10,7 @@ import contextlib
 import os
 
 from kettle.runtime.process.privileges import Account, Privileges, find_account
+from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.transfer_files import LocalFiles, LocalSource, LocalTarget
 from kettle.runtime.storage.trees import walk_tree
 from kettle.transfer.items import Look
@@ -21,10 +22,12 @@ def account_of_owner(privileges: Privileges, owner: str) -> Account:
 
 
 class OwnedFiles(LocalFiles):
-    """The files of one account."""
+    """The files of one account; `reserve` is kept free."""
 
-    def __init__(self, privileges: Privileges, account: Account) -> None:
-        super().__init__()
+    def __init__(
+        self, privileges: Privileges, account: Account, reserve: Reserve | None = None
+    ) -> None:
+        super().__init__(reserve=reserve)
         self._privileges = privileges
         self._account = account
 
@@ -52,10 +55,10 @@ class OwnedFiles(LocalFiles):
         with self.as_owner():
             return super().open_source(path)
 
-    def open_target(self, path: str, mode: int) -> LocalTarget:
+    def open_target(self, path: str, mode: int, size: int = 0) -> LocalTarget:
         """Create or replace a file, which is the owner's."""
         with self.as_owner():
-            return super().open_target(path, mode)
+            return super().open_target(path, mode, size)
 
     def make_directory(self, path: str, mode: int) -> None:
         """Make a directory, which is the owner's."""

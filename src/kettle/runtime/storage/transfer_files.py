@@ -47,18 +47,18 @@ class LocalSource:
 class LocalTarget:
     """An open file that is being received."""
 
-    __slots__ = ("_descriptor", "_path", "_reserve")
+    __slots__ = ("_descriptor", "_guard", "_path")
 
-    def __init__(self, path: str, mode: int, reserve: Reserve | None = None) -> None:
-        """`reserve` is not touched; nobody else's disk is."""
+    def __init__(self, path: str, mode: int, reserve: Reserve | None = None, size: int = 0) -> None:
+        """`reserve` is not touched: a file of `size` bytes that would is not even begun."""
         self._path = path
         if reserve is not None:
-            reserve.check_new(path)
+            reserve.check_new(path, size)
         # A pipe that nobody reads is refused; waiting for a reader would hold up everybody else.
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
         self._descriptor = os.open(path, flags, mode or 0o644)
         facts = os.fstat(self._descriptor)
-        self._reserve = reserve if reserve is not None and reserve.is_for(facts.st_dev) else None
+        self._guard = reserve.guard(self._descriptor) if reserve is not None else None
         wrong = bool(mode) and stat.S_IMODE(facts.st_mode) != mode
         # An existing file that is not ours keeps the mode it has; so does a device.
         if wrong and stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid():
@@ -66,8 +66,8 @@ class LocalTarget:
 
     def write(self, data: bytes) -> None:
         """Append the bytes, all of them."""
-        if self._reserve is not None:
-            self._reserve.check(self._descriptor, len(data))
+        if self._guard is not None:
+            self._guard.check(len(data))
         view = memoryview(data)
         while view:
             view = view[os.write(self._descriptor, view) :]
@@ -93,10 +93,14 @@ class LocalFiles:
     """`FileView` and `Storage` on the local disk.
 
     `changed` is called with each path that was made; a starter gives them to the job's user.
+    `reserve` is kept free.
     """
 
-    def __init__(self, changed: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self, changed: Callable[[str], None] | None = None, reserve: Reserve | None = None
+    ) -> None:
         self._changed = changed
+        self._reserve = reserve
 
     def look(self, path: str) -> Look | None:
         """Return what is at `path`, links followed; None if there is nothing to see."""
@@ -125,15 +129,17 @@ class LocalFiles:
         """Open a regular file for sending."""
         return LocalSource(path)
 
-    def open_target(self, path: str, mode: int) -> LocalTarget:
-        """Create or replace a file."""
-        target = LocalTarget(path, mode)
+    def open_target(self, path: str, mode: int, size: int = 0) -> LocalTarget:
+        """Create or replace a file that will have so many bytes."""
+        target = LocalTarget(path, mode, self._reserve, size)
         if self._changed is not None:
             self._changed(path)
         return target
 
     def make_directory(self, path: str, mode: int) -> None:
         """Make a directory; an existing one is fine."""
+        if self._reserve is not None and not os.path.isdir(path):
+            self._reserve.check_new(path)
         try:
             os.mkdir(path, mode or 0o755)
         except FileExistsError:

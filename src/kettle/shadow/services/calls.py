@@ -55,7 +55,8 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
     if not may_reach_files(shadow.job):
         return call.answer(-1, errno=errno.EACCES)
     if shadow.files is None:
-        shadow.files = RemoteFiles(shadow.job.string("Iwd") or "/", shadow.access_limits())
+        directory, reserve = shadow.job.string("Iwd") or "/", shadow.host.reserve
+        shadow.files = RemoteFiles(directory, shadow.access_limits(), reserve)
     # Whatever the file is, other jobs' shadows go on.
     return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kettle.runtime.storage.access_limits import AccessLimits
+from kettle.runtime.storage.free_space import Guard, Reserve
 from kettle.runtime.storage.removal import remove_tree
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import MAXIMUM_DATA, Call, Reply
@@ -66,9 +67,17 @@ def render_statfs(facts: os.statvfs_result) -> str:
 class RemoteFiles:
     """The files one job has open here; its descriptors are numbers of its own."""
 
-    def __init__(self, directory: str, limits: AccessLimits | None = None) -> None:
+    def __init__(
+        self,
+        directory: str,
+        limits: AccessLimits | None = None,
+        reserve: Reserve | None = None,
+    ) -> None:
+        """Nothing is touched outside of `limits`, and `reserve` is kept free."""
         self.directory = directory
         self._limits = limits
+        self._reserve = reserve
+        self._guards: dict[int, Guard] = {}
         self._open: dict[int, int] = {}
         self._next = 3
         # A call may be under way beside the loop when the job's end closes everything.
@@ -96,7 +105,24 @@ class RemoteFiles:
         number = self._next
         self._next += 1
         self._open[number] = descriptor
+        guard = self._reserve.guard(descriptor) if self._reserve is not None else None
+        if guard is not None:
+            self._guards[number] = guard
         return number
+
+    def path_of_new(self, name: str, size: int = 0) -> str:
+        """Return the path a name means; ENOSPC where a file of so many bytes does not fit."""
+        path = self.path(name)
+        if self._reserve is not None:
+            self._reserve.check_new(path, size)
+        return path
+
+    def descriptor_for(self, number: int, size: int) -> int:
+        """Return the open file that so many bytes are written to; ENOSPC if they are too many."""
+        descriptor = self.descriptor(number)
+        if number in self._guards:
+            self._guards[number].check(size)
+        return descriptor
 
     def descriptor(self, number: int) -> int:
         """Return the open file of a number; EBADF if it is none."""
@@ -108,6 +134,7 @@ class RemoteFiles:
         """Close an open file."""
         os.close(self.descriptor(number))
         del self._open[number]
+        self._guards.pop(number, None)
 
     def close(self) -> None:
         """Close everything, when no call is under way any more."""
@@ -125,8 +152,8 @@ def _size(number: int) -> int:
 
 def _open(files: RemoteFiles, call: calls.Open, _: bytes) -> Reply:
     flags = decode_open_flags(call.flags) | os.O_CLOEXEC | os.O_NONBLOCK
-    descriptor = os.open(files.path(call.path), flags, call.mode & 0o777)
-    return call.answer(files.add(descriptor))
+    path = files.path_of_new(call.path) if flags & os.O_CREAT else files.path(call.path)
+    return call.answer(files.add(os.open(path, flags, call.mode & 0o777)))
 
 
 def _close(files: RemoteFiles, call: calls.Close, _: bytes) -> Reply:
@@ -171,16 +198,17 @@ def _write_all(descriptor: int, data: bytes) -> int:
 
 
 def _write(files: RemoteFiles, call: calls.Write, _: bytes) -> Reply:
-    return call.answer(_write_all(files.descriptor(call.descriptor), call.data))
+    descriptor = files.descriptor_for(call.descriptor, len(call.data))
+    return call.answer(_write_all(descriptor, call.data))
 
 
 def _pwrite(files: RemoteFiles, call: calls.Pwrite, _: bytes) -> Reply:
-    descriptor = files.descriptor(call.descriptor)
+    descriptor = files.descriptor_for(call.descriptor, len(call.data))
     return call.answer(os.pwrite(descriptor, call.data, call.offset))
 
 
 def _swrite(files: RemoteFiles, call: calls.Swrite, _: bytes) -> Reply:
-    descriptor = files.descriptor(call.descriptor)
+    descriptor = files.descriptor_for(call.descriptor, len(call.data))
     length, step = max(1, call.stride_length), max(1, call.stride_skip)
     offset, written = call.offset, 0
     if len(call.data) > MAX_PIECES * length:
@@ -259,9 +287,10 @@ def _get_file(files: RemoteFiles, call: calls.GetFile, _: bytes) -> Reply:
 
 def _put_file(files: RemoteFiles, call: calls.PutFile, data: bytes) -> Reply:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK
-    descriptor = os.open(files.path(call.path), flags, call.mode & 0o777)
+    data = data[: _size(call.size)]
+    descriptor = os.open(files.path_of_new(call.path, len(data)), flags, call.mode & 0o777)
     try:
-        return call.answer(_write_all(descriptor, data[: _size(call.size)]))
+        return call.answer(_write_all(descriptor, data))
     finally:
         os.close(descriptor)
 
@@ -332,7 +361,9 @@ _TABLE: dict[type[Call], FileHandler] = {
     calls.Rename: _simple(
         lambda files, call: os.rename(files.path(call.path), files.path(call.new_path))
     ),
-    calls.Mkdir: _simple(lambda files, call: os.mkdir(files.path(call.path), call.mode & 0o777)),
+    calls.Mkdir: _simple(
+        lambda files, call: os.mkdir(files.path_of_new(call.path), call.mode & 0o777)
+    ),
     calls.Rmdir: _simple(lambda files, call: os.rmdir(files.path(call.path))),
     calls.Rmall: _simple(_rmall),
     calls.Fsync: _simple(lambda files, call: os.fsync(files.descriptor(call.descriptor))),

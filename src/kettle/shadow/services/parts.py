@@ -47,7 +47,7 @@ class Host(Protocol):
     max_output_mb: int
     chirp_prefix: str
     spool: str
-    # What is kept free on the spool's disk, whoever's files go there.
+    # What is kept free on the spool's disk and on those of users, whoever's files go there.
     reserve: Reserve
     uid_domain: str
 

@@ -7,6 +7,7 @@ What travels is `kettle.transfer.plan`'s, how is in its two halves; here are the
 from __future__ import annotations
 
 import asyncio
+import errno
 import posixpath
 from functools import partial
 from typing import TYPE_CHECKING
@@ -24,12 +25,13 @@ from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.shadow.services.turns import Turn
 from kettle.shadow.shadow_machine import Phase
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.outcome import Outcome
+from kettle.transfer.outcome import Failure, Outcome
 from kettle.transfer.plan import (
     Landing,
     Plan,
     count_by_protocol,
     is_url,
+    only_folder,
     plan_input,
     plan_landing,
     split_list,
@@ -90,26 +92,32 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     store = IntermediateStore(shadow)
 
     turn = Turn(shadow, "Output")
+    makes_folders = shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR]
+    files = AsideFiles(
+        shadow.host.aside,
+        shadow.host.mounts.is_far,
+        posixpath.normpath(directory) if makes_folders else None,
+        shadow.access_limits(),
+        # Compat: the reference fills the disk; ours keeps room for the queue log, and for whoever
+        # else writes there (tests/pool/test_reserve.py).
+        shadow.host.reserve,
+    )
+    refused = False
 
-    def begun(final: bool, size: int) -> None:
+    async def begun(final: bool, size: int) -> Failure | None:
+        nonlocal refused
         turn.size = size
         if not final and not spooled:
             place.landing = Landing(store.begin(), {})
         elif final and shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
+        objection = await _object_to(size, only_folder(shadow.job, place.landing), files)
+        refused = objection is not None
+        return objection
 
-    makes_folders = shadow.host.runtime.config[TransferKnobs.ALLOW_TRANSFER_REMAP_TO_MKDIR]
     dialog = download(
         place.path_for,
-        AsideFiles(
-            shadow.host.aside,
-            shadow.host.mounts.is_far,
-            posixpath.normpath(directory) if makes_folders else None,
-            shadow.access_limits(),
-            # Compat: the reference fills the disk; ours keeps room for the queue log
-            # (tests/pool/test_reserve.py).
-            shadow.host.reserve,
-        ),
+        files,
         _terms(shadow, stream, turn, "Output", shadow.max_output_bytes),
         begun=begun,
     )
@@ -119,8 +127,28 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         await turn.give_back()
     store.end(keep=outcome.success)
     shadow.received_bytes += outcome.bytes
-    if not _is_failure_report(shadow):
+    if refused and outcome.failure is not None:
+        failure = outcome.failure
+        _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
+    elif not _is_failure_report(shadow):
         _note_end(shadow, "Output", outcome)
+
+
+async def _object_to(size: int, folder: str | None, files: AsideFiles) -> Failure | None:
+    """Say why a transfer of `size` bytes to a folder need not begin; None if it may fit there.
+
+    To take in for minutes what has to be thrown away would only keep others waiting.
+    """
+    if folder is None:
+        return None
+    try:
+        await files.check_disk(folder, size)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return None
+        text = f"{size} bytes do not fit into {folder}: (errno {error.errno}) {error.strerror}"
+        return Failure(text, int(HoldReasonCode.TransferOutputError), errno.ENOSPC)
+    return None
 
 
 class _Place:

@@ -139,8 +139,8 @@ class _Storage:
         del path
         return _Storage()
 
-    def open_target(self, path: str, mode: int) -> _Storage:
-        del path, mode
+    def open_target(self, path: str, mode: int, size: int = 0) -> _Storage:
+        del path, mode, size
         return self
 
     def make_directory(self, path: str, mode: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kettle.runtime.storage.access_limits import AccessLimits
+from kettle.runtime.storage.free_space import Reserve
 from kettle.shadow.services import files as service_files
 from kettle.shadow.services.files import FILE_CALLS, MAX_OPEN, RemoteFiles, decode_open_flags
 from kettle.wire.messages import syscalls as calls
@@ -147,3 +148,31 @@ def test_a_job_reaches_nothing_outside_of_what_is_allowed(tmp_path: Path) -> Non
         assert (reply.value, reply.errno) == (-1, errno.EACCES)
     assert do(files, calls.Symlink("../secret", "link")).value == 0
     assert do(files, calls.Open(0, 0, "link")).errno == errno.EACCES
+
+
+def test_a_job_that_writes_here_leaves_the_reserve_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = RemoteFiles(str(tmp_path), reserve=Reserve(str(tmp_path), 40))
+    number = do(files, calls.Open(WRITE_NEW, 0o600, "f")).value
+    monkeypatch.setattr(os, "fstatvfs", lambda _: disk_with(11))
+    monkeypatch.setattr(os, "statvfs", lambda _: disk_with(11))
+    assert do(files, calls.Write(number, bytes(4096))).value == 4096
+    for call in (
+        calls.Write(number, bytes(4097)),
+        calls.Pwrite(number, 1 << 30, bytes(4097)),
+        calls.Swrite(number, 0, 1, 3, bytes(4097)),
+        calls.PutFile("put", 0o600, 4097),
+    ):
+        answer = do(files, call, bytes(4097))
+        assert (answer.value, answer.errno) == (-1, errno.ENOSPC)
+    monkeypatch.setattr(os, "statvfs", lambda _: disk_with(11, inodes=1))
+    for call in (calls.Open(WRITE_NEW, 0o600, "new"), calls.Mkdir("folder", 0o700)):
+        assert do(files, call).errno == errno.ENOSPC
+    assert os.listdir(tmp_path) == ["f"]
+    assert do(files, calls.Open(WRITE_NEW, 0o600, "f")).value > 0
+    files.close()
+
+
+def disk_with(free: int, inodes: int = 500) -> os.statvfs_result:
+    return os.statvfs_result((4096, 4096, 100_000, free, free, 1000, inodes, inodes, 0, 255))
