@@ -1,6 +1,6 @@
 """What the logs of a pool that does not come up say of the reason, in a sentence each.
 
-Pure: text of logs in, sentences out. Which logs are read, and when, is decided in `personal.py`.
+Pure: text of logs in, sentences out. Which logs are read, and when, is decided in `readiness.py`.
 """
 
 from __future__ import annotations

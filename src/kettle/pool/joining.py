@@ -23,6 +23,7 @@ from kettle.errors import (
     StorageError,
     UsageError,
 )
+from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Member, join_endpoint
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.wire.commands import Command
@@ -31,7 +32,6 @@ from kettle.wire.security import tokens
 
 if TYPE_CHECKING:
     from kettle.client.connector import Connector
-    from kettle.pool.personal import PersonalPool
     from kettle.wire.security.methods.context import Token
     from kettle.wire.sinful import Sinful
 
@@ -140,7 +140,7 @@ def is_evidently_walled(interface: str, manager: str) -> bool:
     return ours.is_private and theirs.is_global
 
 
-def keep_token(pool: PersonalPool, offered: Offered) -> None:
+def keep_token(pool: PoolFolder, offered: Offered) -> None:
     """Put the token where the pool's daemons look for it; nobody else can read it there."""
     path = token_path(pool)
     try:
@@ -153,7 +153,7 @@ def keep_token(pool: PersonalPool, offered: Offered) -> None:
         raise StorageError(f"cannot write the token to {path}: {error.strerror}") from None
 
 
-def token_path(pool: PersonalPool) -> str:
+def token_path(pool: PoolFolder) -> str:
     """Return where a member keeps its token."""
     return os.path.join(pool.folder, "tokens.d", _TOKEN_NAME)
 
@@ -169,7 +169,7 @@ class _Witness(SystemClientCredentials):
         return super().find_token(trust_domain, issuer_keys)
 
 
-def ask_for_admission(pool: PersonalPool, offered: Offered) -> None:
+def ask_for_admission(pool: PoolFolder, offered: Offered) -> None:
     """Ask the central manager, with the token alone, whether this member's daemons may come.
 
     Raises RefusedError, in a sentence of its own for each reason.

@@ -1,6 +1,6 @@
 """The configuration of a pool in a folder: one user, or one machine, and nothing elsewhere.
 
-Text only; where it is written and who runs it is `personal.py`'s, what is different in a pool of
+Text only; where it is written is `making.py`'s, what is different in a pool of
 several machines `location.py`'s.
 """
 

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from kettle.config import Config
 from kettle.errors import KettleError, NotFoundError
-from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool, default_folder
+from kettle.pool.folder import SYSTEM_FOLDER, default_folder
+from kettle.pool.personal import PersonalPool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command

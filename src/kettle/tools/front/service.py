@@ -15,7 +15,8 @@ from collections.abc import Mapping
 import kettle
 from kettle.config import load_config
 from kettle.errors import KettleError, NotFoundError, StorageError, UsageError
-from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool
+from kettle.pool.folder import SYSTEM_FOLDER
+from kettle.pool.personal import PersonalPool
 from kettle.pool.service_unit import Unit, check_name
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.front import place

@@ -17,8 +17,9 @@ from kettle.config import load_config
 from kettle.config.declared import check_values, find_slips
 from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.pool import joining
+from kettle.pool.folder import SYSTEM_FOLDER
 from kettle.pool.location import Centre, Member, Role, join_endpoint, parse_endpoint
-from kettle.pool.personal import SYSTEM_FOLDER, PersonalPool
+from kettle.pool.personal import PersonalPool
 from kettle.pool.turns import turn_in
 from kettle.runtime.machine_facts import read_machine_facts
 from kettle.runtime.sockets.addresses import DEFAULT_PORT

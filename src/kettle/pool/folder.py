@@ -1,0 +1,152 @@
+"""What a pool's folder is and says of it: where things lie, whether it is up, where it stands.
+
+Nothing is changed here: a pool is made in `making.py`, started and stopped in `running.py`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pwd
+from collections.abc import Iterator, Mapping
+
+import kettle
+from kettle.pool.location import Alone, Location, read_mark
+from kettle.pool.settings import is_configuration_of_a_pool, is_configuration_of_the_machine
+
+# Where the pool of the whole machine is, unless somebody says otherwise.
+SYSTEM_FOLDER = "/var/lib/kettle/system"
+# Where root's own pool is if root's home is closed to the accounts that jobs run as.
+_ROOT_FOLDER = "/var/lib/kettle/personal"
+# What a pool's daemons inherit from whoever starts it; the rest of the environment stays outside.
+_INHERITED = (
+    "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SHELL", "KETTLE_PROFILE",
+)  # fmt: skip
+# Limit: what is read of a configuration that we wrote, with what its user gave.
+_LARGEST_CONFIGURATION = 1024 * 1024
+
+
+def default_folder(environment: Mapping[str, str]) -> str:
+    """Return where a personal pool lies if nobody says otherwise.
+
+    $KETTLE_DIR, else the XDG state folder. For root, if jobs, which run as another account, could
+    not go there (root's home is closed), /var/lib/kettle/personal.
+    """
+    named = environment.get("KETTLE_DIR")
+    if named:
+        return os.path.abspath(named)
+    state = environment.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):
+        home = environment.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
+        state = os.path.join(home, ".local", "state")
+    folder = os.path.join(state, "kettle")
+    if os.getuid() == 0 and closed_parent(folder) is not None:
+        return _ROOT_FOLDER
+    return folder
+
+
+def closed_parent(folder: str) -> str | None:
+    """Return the first folder on the way to this one that other accounts cannot go through."""
+    return next(filter(_is_closed, _parents(folder)), None)
+
+
+def _parents(folder: str) -> Iterator[str]:
+    path = os.path.dirname(folder)
+    while True:
+        yield path
+        if path == "/":
+            return
+        path = os.path.dirname(path)
+
+
+def _is_closed(folder: str) -> bool:
+    """Whether other accounts cannot go through a folder; one that is not there yet is ours."""
+    try:
+        return not os.stat(folder).st_mode & 0o001
+    except OSError:
+        return False
+
+
+class PoolFolder:
+    """The folder of one pool. `location` is where it is to stand, if not where it stood."""
+
+    def __init__(
+        self, folder: str, environment: Mapping[str, str], location: Location | None
+    ) -> None:
+        self.folder = os.path.abspath(folder)
+        self._outside = environment
+        self._location = location
+
+    @property
+    def config_file(self) -> str:
+        """The configuration that CONDOR_CONFIG must name to use the pool."""
+        return os.path.join(self.folder, "condor_config")
+
+    @property
+    def log_folder(self) -> str:
+        """Where the daemons' logs are."""
+        return os.path.join(self.folder, "log")
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment in which this pool's daemons (and tools) run."""
+        kept = {name: self._outside[name] for name in _INHERITED if name in self._outside}
+        kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+        kept["CONDOR_CONFIG"] = self.config_file
+        kept["PYTHONPATH"] = _python_path(self._outside)
+        return kept
+
+    def exists(self) -> bool:
+        """Whether there is a pool in the folder, up or not."""
+        return is_configuration_of_a_pool(self.read_configuration())
+
+    def is_system(self) -> bool:
+        """Whether the folder holds the pool of the whole machine."""
+        return is_configuration_of_the_machine(self.read_configuration())
+
+    def read_configuration(self) -> str:
+        """Return the text of the pool's configuration, empty where there is none."""
+        try:
+            with open(self.config_file, encoding="utf-8", errors="replace") as file:
+                return file.read(_LARGEST_CONFIGURATION)
+        except OSError:
+            return ""
+
+    def is_up(self) -> bool:
+        """Whether the pool is up, as far as we may know.
+
+        The lock is no business of those who only use the pool of the machine: they could keep it.
+        They go by the master's address.
+        """
+        if os.access(os.path.join(self.log_folder, "InstanceLock"), os.W_OK):
+            return self.master_pid() is not None
+        return os.path.exists(os.path.join(self.log_folder, ".master_address"))
+
+    @property
+    def location(self) -> Location:
+        """Where it stands among other machines, or is to stand."""
+        if self._location is not None:
+            return self._location
+        return read_mark(self.read_configuration()) if self.exists() else Alone()
+
+    def master_pid(self) -> int | None:
+        """Return the pid of the running master; None if the pool is down, or not ours."""
+        try:
+            fd = os.open(os.path.join(self.log_folder, "InstanceLock"), os.O_RDWR | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            text = os.pread(fd, 32, 0).decode("ascii", errors="replace").strip()
+            return int(text) if text.isdecimal() else None
+        else:
+            return None
+        finally:
+            os.close(fd)
+
+
+def _python_path(outside: Mapping[str, str]) -> str:
+    """Return a path on which this very package is found, wherever it was imported from."""
+    here = os.path.dirname(os.path.dirname(os.path.abspath(kettle.__file__)))
+    others = [part for part in outside.get("PYTHONPATH", "").split(os.pathsep) if part]
+    return os.pathsep.join([here, *(os.path.abspath(part) for part in others)])

@@ -1,0 +1,189 @@
+"""Making a pool: its folders, its configuration and the key of its tokens, and removing it again.
+
+What the configuration says is `settings.py`'s, as whom root's daemons work `accounts.py`'s.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import secrets
+import socket
+import sys
+
+from kettle.errors import StorageError, UsageError
+from kettle.pool.folder import PoolFolder, closed_parent
+from kettle.pool.location import Member
+from kettle.pool.settings import PoolSettings, read_given, render_configuration
+from kettle.runtime.storage.removal import remove_tree
+
+# Folder, mode. Sandboxes must be reachable by the account that jobs run as.
+# Keys and tokens are the user's who makes the pool, root's included; what daemons write to belongs
+# to the account that they work as.
+_FOLDERS = (
+    ("log", 0o755),
+    ("spool", 0o755),
+    ("execute", 0o755),
+    ("lock", 0o755),
+    ("run", 0o755),
+    ("etc", 0o755),
+    ("config.d", 0o755),
+    ("passwords.d", 0o700),
+    ("tokens.d", 0o700),
+)
+_DAEMONS_FOLDERS = ("log", "spool", "execute", "lock", "run")
+
+
+class Maker:
+    """Makes the pool of a folder, with these settings of its user's, and changes them."""
+
+    def __init__(self, pool: PoolFolder, configuration: str, *, system: bool) -> None:
+        self._pool = pool
+        self._configuration = configuration
+        self._system = system
+
+    def make(self) -> None:
+        """Make the folder and its configuration; one that exists keeps both.
+
+        Raises UsageError for a folder that holds something else, or that jobs could not enter.
+        """
+        folder = self._pool.folder
+        if not self._pool.exists():
+            if os.path.isdir(folder) and os.listdir(folder):
+                raise UsageError(
+                    f"{folder} is not empty and holds no personal pool",
+                    hint="choose another folder with --dir",
+                )
+            self._check_reachable()
+        if self._is_for_the_machine():
+            from kettle.pool.accounts import system_account
+
+            system_account(self._condor_ids())
+        try:
+            self._make_folders(folder)
+            if not self._pool.exists():
+                if not isinstance(self._pool.location, Member):
+                    self._write_key()
+                self._write_configuration()
+        except OSError as error:
+            raise StorageError(f"cannot make the pool in {folder}: {error.strerror}") from error
+        self._give_folders()
+
+    def _make_folders(self, folder: str) -> None:
+        os.makedirs(folder, mode=0o755, exist_ok=True)
+        if os.getuid() == 0:
+            os.chmod(folder, 0o755)  # noqa: S103 - the account of jobs goes through
+        for name, mode in _FOLDERS:
+            path = os.path.join(folder, name)
+            os.makedirs(path, exist_ok=True)
+            os.chmod(path, mode)
+
+    def _give_folders(self) -> None:
+        """What root made becomes the account's that the daemons work as."""
+        if os.getuid() != 0:
+            return
+        from kettle.config import load_config
+        from kettle.pool.accounts import daemon_account, give_folders
+        from kettle.runtime.storage.files import SystemSources
+
+        config = load_config(SystemSources(), self._pool.environment(), subsystem="MASTER")
+        folders = (os.path.join(self._pool.folder, name) for name in _DAEMONS_FOLDERS)
+        give_folders(daemon_account(config.get("CONDOR_IDS")), folders)
+
+    def _condor_ids(self) -> str | None:
+        """Return CONDOR_IDS as whoever makes the pool gives it."""
+        from kettle.config import Config
+
+        return Config.from_text(self._configuration, subsystem="MASTER").get("CONDOR_IDS")
+
+    def configure(self, text: str | None) -> None:
+        """Give the pool these settings of its user's in place of earlier ones; None: keep those.
+
+        Raises UsageError if the pool is up with others, or there.
+        """
+        if not self._pool.exists():
+            self._configuration = text or ""
+            return
+        written = self._pool.read_configuration()
+        self._configuration = read_given(written) if text is None else text
+        if written == self._render():
+            return
+        if self._pool.master_pid() is not None:
+            raise UsageError(
+                f"the pool in {self._pool.folder} is up with another configuration",
+                hint="stop it first: kettle down",
+            )
+        self._write_configuration()
+
+    def _is_for_the_machine(self) -> bool:
+        return self._system or self._pool.is_system()
+
+    def _check_reachable(self) -> None:
+        """As root, jobs run as another account, which must be able to reach its sandbox."""
+        if os.getuid() != 0:
+            return
+        closed = closed_parent(self._pool.folder)
+        if closed is not None:
+            raise UsageError(
+                f"{closed} is closed to the account that jobs run as under root",
+                hint="choose a folder elsewhere with --dir, such as /var/lib/kettle",
+            )
+
+    def _render(self) -> str:
+        """Return the text of the pool's configuration."""
+        users, ids = self._find_users()
+        settings = PoolSettings(
+            folder=self._pool.folder,
+            users=users,
+            domain=socket.gethostname() or "localhost",
+            programs=os.path.dirname(os.path.abspath(sys.executable)),
+            extra=self._configuration,
+            ids=ids,
+            system=self._is_for_the_machine(),
+            other_account=os.getuid() == 0,
+            location=self._pool.location,
+        )
+        return render_configuration(settings)
+
+    def _find_users(self) -> tuple[tuple[str, ...], str]:
+        """Return who governs the pool, and CONDOR_IDS where our settings have to say it.
+
+        An account that cannot reach Python can run nothing: a pool of root's keeps to root then.
+        """
+        if os.getuid() != 0:
+            return (pwd.getpwuid(os.getuid()).pw_name,), ""
+        from kettle.pool.accounts import ROOT_IDS, closed_to_python, daemon_account
+
+        account = daemon_account(self._condor_ids())
+        users = tuple(dict.fromkeys(("root", "condor", account.name, "condor_pool")))
+        given = self._condor_ids() is not None
+        if given or self._is_for_the_machine() or closed_to_python(account) is None:
+            return users, ""
+        return users, ROOT_IDS
+
+    def _write_key(self) -> None:
+        """Make the key that this pool's tokens are signed with."""
+        from kettle.wire.security.tokens import scramble
+
+        path = os.path.join(self._pool.folder, "passwords.d", "POOL")
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(fd, "wb") as file:
+            file.write(scramble(secrets.token_bytes(64)))
+
+    def _write_configuration(self) -> None:
+        temporary = self._pool.config_file + ".new"
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(self._render())
+        os.rename(temporary, self._pool.config_file)
+
+    def purge(self) -> None:
+        """Remove the pool and everything in its folder; UsageError if it is up or is none."""
+        folder = self._pool.folder
+        if self._pool.master_pid() is not None:
+            raise UsageError(f"the pool in {folder} is up", hint="stop it first: kettle down")
+        if not os.path.lexists(folder):
+            return
+        if not self._pool.exists():
+            raise UsageError(f"{folder} holds no personal pool, so it is left alone")
+        if not remove_tree(folder):
+            raise StorageError(f"cannot remove all of {folder}")

@@ -1,0 +1,150 @@
+"""Waiting for a pool to be ready, and hearing meanwhile what is wrong with it.
+
+It is ready when its master has started every daemon, and its collector knows a schedd, a negotiator
+and a slot: then a submit would run at once. What a log's line means is `complaints.py`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+
+from kettle.errors import KettleError, NotFoundError
+from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
+from kettle.pool.folder import PoolFolder
+from kettle.pool.location import is_own_name
+
+POLL_SECONDS = 0.01
+# How often the logs of a pool that is not up yet are looked at.
+_LOOK_SECONDS = 1.0
+# Limit: one message of a service to its manager; longer is none of ours.
+_NOTIFICATION_BYTES = 4096
+# Limit: the kernel takes names of 107 bytes.
+_LONGEST_SOCKET_NAME = 100
+_LOGS = ("master.out", "MasterLog", "CollectorLog", "SchedLog", "StartLog")
+# The type of an ad that a job needs, and the daemon that sends it.
+_NEEDED_ADS = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "STARTD"}
+
+
+class Complaints:
+    """What the daemons of a pool write to their logs of what is wrong, from now on."""
+
+    def __init__(self, log_folder: str) -> None:
+        self._folder = log_folder
+        # What was complained of at an earlier start does not count.
+        self._sizes = {name: self._size(name) for name in _LOGS}
+
+    def __str__(self) -> str:
+        """What is said, in a sentence or two."""
+        return render_complaints(self._find()) or f"nothing is said in {self._folder}"
+
+    def are_hopeless(self) -> bool:
+        """Whether waiting for the pool is in vain."""
+        return is_hopeless(self._find())
+
+    def _size(self, name: str) -> int:
+        try:
+            return os.path.getsize(os.path.join(self._folder, name))
+        except OSError:
+            return 0
+
+    def _find(self) -> Counter[str]:
+        logs: dict[str, str] = {}
+        for name in _LOGS:
+            with (
+                contextlib.suppress(OSError),
+                open(os.path.join(self._folder, name), errors="replace") as file,
+            ):
+                file.seek(self._sizes.get(name, 0))
+                logs[name] = file.read()
+        return find_complaints(logs)
+
+
+def wait_for_master(
+    pid: int, ready: socket.socket, complaints: Complaints, deadline: float
+) -> None:
+    """Wait until the master says on `ready` that its daemons are up; KettleError if it dies.
+
+    `deadline` is a moment of `time.monotonic`.
+    """
+    exited = os.pidfd_open(pid)
+    try:
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise KettleError(f"the pool is not up in time: {complaints}")
+            if complaints.are_hopeless():
+                raise KettleError(f"the pool does not come up: {complaints}")
+            watched: list[socket.socket | int] = [ready, exited]
+            found, _, _ = select.select(watched, [], [], min(left, _LOOK_SECONDS))
+            if ready in found and ready.recv(_NOTIFICATION_BYTES).startswith(b"READY=1"):
+                return
+            if exited in found:
+                os.waitpid(pid, 0)
+                raise KettleError(f"the master ended: {complaints}")
+    finally:
+        os.close(exited)
+
+
+def wait_for_ads(pool: PoolFolder, complaints: Complaints, deadline: float) -> bool:
+    """Wait until the collector knows everything a job needs; False if the master ends.
+
+    `deadline` is a moment of `time.monotonic`; KettleError when it is past.
+    """
+    # Loaded here: who only asks whether the pool is up need not load the wire.
+    from kettle.client.connector import Connector
+    from kettle.client.pool import Pool, make_query
+    from kettle.config import load_config
+    from kettle.runtime.storage.files import SystemSources
+    from kettle.wire.commands import Command
+
+    config = load_config(SystemSources(), pool.environment(), subsystem="TOOL")
+    daemons = {word.upper() for word in config.words("DAEMON_LIST")}
+    wanted = {ad_type for ad_type, daemon in _NEEDED_ADS.items() if daemon in daemons}
+    collector = Pool(Connector(config))
+    query = make_query("Any", projection=("MyType", "Name"))
+    location, host = pool.location, socket.gethostname()
+    missing = set(wanted)
+    while True:
+        with contextlib.suppress(NotFoundError, KettleError):
+            ads = collector.query(Command.QUERY_ANY_ADS, query)
+            missing = wanted - {
+                ad.string("MyType") or ""
+                for ad in ads
+                if is_own_name(location, ad.string("Name") or "", host)
+            }
+            if not missing:
+                return True
+        if pool.master_pid() is None:
+            return False
+        if time.monotonic() > deadline:
+            names = ", ".join(sorted(missing))
+            raise KettleError(f"the pool has no {names} ad in time: {complaints}")
+        time.sleep(POLL_SECONDS)
+
+
+@contextlib.contextmanager
+def notification_socket(path: str) -> Iterator[tuple[socket.socket, str]]:
+    """Listen for the master's word, as a service manager would.
+
+    A path too long for the name of a socket is replaced by an abstract name.
+    """
+    fits = len(os.fsencode(path)) < _LONGEST_SOCKET_NAME
+    name = path if fits else f"@kettle-{os.getpid()}-{id(path)}"
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as sock:
+        sock.bind(name.replace("@", "\0", 1) if name.startswith("@") else name)
+        if not name.startswith("@"):
+            # The master may work as another account, and is to be heard as well.
+            os.chmod(name, 0o666)  # noqa: S103 - as systemd's is
+        try:
+            yield sock, name
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(path)

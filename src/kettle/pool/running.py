@@ -1,0 +1,115 @@
+"""Starting and stopping the daemons of a pool.
+
+A pool is up while its master holds the lock in its log folder; when it is ready is
+`readiness.py`'s.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+
+from kettle.errors import KettleError
+from kettle.pool.folder import PoolFolder
+from kettle.pool.readiness import (
+    POLL_SECONDS,
+    Complaints,
+    notification_socket,
+    wait_for_ads,
+    wait_for_master,
+)
+
+# The folder is the daemons' account's: whoever starts the pool follows no link of its making.
+_APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+START_SECONDS = 30.0
+STOP_SECONDS = 60.0
+# Limit: how long the daemons of a master that died may take to follow it.
+_LEAVE_SECONDS = 20.0
+# How long a master that was killed takes to be gone.
+_KILL_SECONDS = 5.0
+
+
+def start(pool: PoolFolder, seconds: float) -> None:
+    """Start the daemons and return when the pool is ready; nothing happens if it is up.
+
+    Raises KettleError with the tail of what the daemons said if it is not ready in time.
+    """
+    deadline = time.monotonic() + seconds
+    complaints = Complaints(pool.log_folder)
+    # A master that is being killed holds its lock for a moment more.
+    while pool.master_pid() is not None:
+        if wait_for_ads(pool, complaints, deadline):
+            return
+    _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + _LEAVE_SECONDS))
+    with notification_socket(os.path.join(pool.folder, "run", "ready")) as (ready, name):
+        wait_for_master(_launch_master(pool, name), ready, complaints, deadline)
+    if not wait_for_ads(pool, complaints, deadline):
+        raise KettleError(f"the master ended: {complaints}")
+
+
+def _wait_for_the_last_ones(pool: PoolFolder, deadline: float) -> None:
+    """Let the daemons of a master that died go: new ones would speak to old ones."""
+    while time.monotonic() < deadline and _works_in(pool.log_folder):
+        time.sleep(POLL_SECONDS)
+
+
+def _works_in(folder: str) -> bool:
+    """Whether any process that we may ask has this working directory."""
+    real = os.path.realpath(folder)
+    for name in filter(str.isdecimal, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            if os.readlink(f"/proc/{name}/cwd") == real and int(name) != os.getpid():
+                return True
+    return False
+
+
+def _launch_master(pool: PoolFolder, notify: str) -> int:
+    environment = pool.environment()
+    environment["NOTIFY_SOCKET"] = notify
+    # -P: the folder that `kettle up` is called in may hold a queue.py, and is no module path.
+    output = os.path.join(pool.log_folder, "master.out")
+    return os.posix_spawn(
+        sys.executable,
+        [sys.executable, "-P", "-m", "kettle.master", "-f"],
+        environment,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 1, output, _APPENDING, 0o640),
+            (os.POSIX_SPAWN_DUP2, 1, 2),
+        ],
+        setsid=True,
+        setsigmask=(),
+        setsigdef=(signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP),
+    )
+
+
+def stop(pool: PoolFolder, how: str, seconds: float) -> bool:
+    """Stop the pool: `graceful` or `fast`, and kill what is left after `seconds`.
+
+    Returns False if it was not up.
+    """
+    pid = pool.master_pid()
+    if pid is None:
+        return False
+    try:
+        exited = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return False
+    try:
+        number = signal.SIGTERM if how == "graceful" else signal.SIGQUIT
+        signal.pidfd_send_signal(exited, number)
+        if not select.select([exited], [], [], seconds)[0]:
+            # The daemons notice that their master is gone and follow it.
+            signal.pidfd_send_signal(exited, signal.SIGKILL)
+            select.select([exited], [], [], _KILL_SECONDS)
+    except ProcessLookupError:
+        pass
+    finally:
+        os.close(exited)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, 0)
+    return True

@@ -1,0 +1,91 @@
+"""What a pool's folder says of the pool, and what waiting for one hears meanwhile."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from kettle.errors import UsageError
+from kettle.pool.folder import PoolFolder, closed_parent, default_folder
+from kettle.pool.location import Alone, Centre
+from kettle.pool.making import Maker
+from kettle.pool.readiness import Complaints, notification_socket
+
+
+def folder_of(path: Path) -> PoolFolder:
+    return PoolFolder(str(path), {"PATH": "/bin", "SECRET": "x", "KETTLE_PROFILE": "p"}, None)
+
+
+def test_a_folder_is_named_before_it_is_guessed(tmp_path: Path) -> None:
+    assert default_folder({"KETTLE_DIR": "/a/../b", "XDG_STATE_HOME": "/c"}) == "/b"
+    if os.getuid() != 0:
+        assert default_folder({"XDG_STATE_HOME": "/c"}) == "/c/kettle"
+        assert default_folder({"HOME": "/h", "XDG_STATE_HOME": "c"}) == "/h/.local/state/kettle"
+
+
+def test_the_closed_folder_on_the_way_is_found(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    (closed / "inner").mkdir(parents=True)
+    closed.chmod(0o700)
+    assert closed_parent(str(closed / "inner" / "pool")) == str(closed)
+
+
+def test_daemons_inherit_what_they_need_and_no_more(tmp_path: Path) -> None:
+    environment = folder_of(tmp_path).environment()
+    assert environment["CONDOR_CONFIG"] == str(tmp_path / "condor_config")
+    assert environment["KETTLE_PROFILE"] == "p"
+    assert "SECRET" not in environment
+
+
+def test_an_empty_folder_is_no_pool_and_a_made_one_is_down(tmp_path: Path) -> None:
+    pool = folder_of(tmp_path / "pool")
+    assert (pool.exists(), pool.is_up(), pool.location) == (False, False, Alone())
+    if os.getuid() == 0:
+        # pytest's folders are closed to other accounts.
+        with pytest.raises(UsageError, match="closed to the account"):
+            Maker(pool, "", system=False).make()
+        return
+    Maker(pool, "A = 1\n", system=False).make()
+    assert (pool.exists(), pool.is_up(), pool.is_system()) == (True, False, False)
+    assert pool.read_configuration().endswith("A = 1\n")
+
+
+def test_a_folder_stands_where_it_is_to_stand(tmp_path: Path) -> None:
+    centre = Centre("10.0.0.1")
+    assert PoolFolder(str(tmp_path), {}, centre).location == centre
+
+
+def test_what_a_folder_without_a_pool_holds_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    maker = Maker(folder_of(tmp_path), "", system=False)
+    with pytest.raises(UsageError, match="is not empty"):
+        maker.make()
+    with pytest.raises(UsageError, match="left alone"):
+        maker.purge()
+    assert (tmp_path / "mine").read_text() == "mine"
+
+
+def test_only_what_is_complained_of_from_now_on_counts(tmp_path: Path) -> None:
+    log = tmp_path / "MasterLog"
+    log.write_text("07/01/26 12:00:00 ERROR: the old trouble\n")
+    complaints = Complaints(str(tmp_path))
+    assert str(complaints) == f"nothing is said in {tmp_path}"
+    with log.open("a") as file:
+        file.write("07/01/26 12:00:01 ERROR: the new trouble\n")
+    assert "the new trouble" in str(complaints)
+    assert "old" not in str(complaints)
+
+
+@pytest.mark.parametrize("length", [1, 200], ids=["a path", "an abstract name"])
+def test_the_master_is_heard_whatever_the_folder_is_called(tmp_path: Path, length: int) -> None:
+    path = tmp_path / ("n" * length) / "ready"
+    path.parent.mkdir()
+    with notification_socket(str(path)) as (ready, name):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as master:
+            master.connect(name.replace("@", "\0", 1) if name.startswith("@") else name)
+            master.send(b"READY=1")
+        assert ready.recv(100) == b"READY=1"
+    assert not path.exists()
