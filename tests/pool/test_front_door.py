@@ -287,9 +287,47 @@ def test_down_and_purge_leave_nothing(tmp_path: Path) -> None:
         assert kettle("up", "--dir", str(top / "p"))[0] == 0
         code, said, _ = kettle("down", "--dir", str(top / "p"), "--purge", "--json")
         assert code == 0
-        assert json.loads(said) == {"folder": str(top / "p"), "stopped": True, "purged": True}
+        facts = json.loads(said)
+        del facts["running_jobs"]
+        assert facts == {"folder": str(top / "p"), "stopped": True, "purged": True}
         assert list(top.iterdir()) == []
     finally:
+        shutil.rmtree(top)
+
+
+def test_down_says_what_becomes_of_running_jobs(tmp_path: Path) -> None:
+    top = Path(tempfile.mkdtemp(prefix="kettle-running-"))
+    top.chmod(0o755)
+    folder = ["--dir", str(top / "p")]
+    inside = {**os.environ, "CONDOR_CONFIG": str(top / "p" / "condor_config")}
+
+    def running() -> list[str]:
+        words = ["-constraint", "JobStatus == 2", "-af", "ProcId", "NumJobStarts"]
+        return call_tool("condor_q", words, inside)[1].splitlines()
+
+    def show() -> str:
+        return "; ".join(running())
+
+    try:
+        assert kettle("up", *folder)[0] == 0
+        lines = ["executable = /bin/sleep", "arguments = 300", "transfer_executable = false"]
+        (top / "job").write_text("\n".join([*lines, "queue 2", ""]))
+        assert call_tool("condor_submit", [str(top / "job")], inside)[0] == 0
+        wait_until(lambda: running() == ["0 1", "1 1"], 30, show)
+        code, said, _ = kettle("down", *folder)
+        assert code == 0
+        again = "Running jobs stopped: 2 (1.0, 1.1). The next 'kettle up' starts them again."
+        assert said.splitlines()[1:] == [again]
+        # As it said.
+        assert kettle("up", *folder)[0] == 0
+        wait_until(lambda: running() == ["0 2", "1 2"], 30, show)
+        code, said, _ = kettle("down", *folder, "--fast", "--purge", "--json")
+        assert code == 0
+        jobs = json.loads(said)["running_jobs"]
+        assert jobs["stopped"] == ["1.0", "1.1"]
+        assert (jobs["left_running"], jobs["restarted_by_next_up"]) == ([], False)
+    finally:
+        kettle("down", *folder, "--fast")
         shutil.rmtree(top)
 
 

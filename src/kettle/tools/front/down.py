@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from kettle.tools.front import place
+from kettle.tools.front import leaving, place
 from kettle.tools.programs import Streams
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of `kettle down`."""
     parser = argparse.ArgumentParser(
-        description="Stop the pool. Running jobs are asked to leave and are queued again; the "
-        "next 'kettle up' goes on with the same queue."
+        description="Stop the pool, and say what becomes of running jobs: those here are asked to "
+        "leave, those on other machines go on for their lease. The next 'kettle up' goes on with "
+        "the same queue; it starts the former again and finds the latter."
     )
     place.add_folder_option(parser)
     parser.add_argument("--fast", action="store_true", help="kill running jobs without asking")
@@ -26,16 +28,30 @@ def build_parser() -> argparse.ArgumentParser:
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
     """Stop the pool; that it was not up is no error."""
     pool = place.open_pool(arguments.dir, environment)
+    running = leaving.Running()
+    if pool.is_up():
+        running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})
     stopped = pool.stop(how="fast" if arguments.fast else "graceful")
+    if running.here:
+        leaving.note_finished(running, _read_lines(running.queue_log))
     purged = arguments.purge and pool.exists()
     if arguments.purge:
         pool.purge()
     if arguments.json:
-        facts = {"folder": pool.folder, "stopped": stopped, "purged": purged}
+        facts: dict[str, object] = {"folder": pool.folder, "stopped": stopped, "purged": purged}
+        facts["running_jobs"] = running.facts(purged=purged)
         streams.stdout.write(json.dumps(facts) + "\n")
         return 0
     state = "is down" if stopped else "was not up"
     streams.stdout.write(f"The pool in {pool.folder} {state}.\n")
+    for sentence in leaving.describe(running, purged=purged):
+        streams.stdout.write(f"{sentence}\n")
     if purged:
         streams.stdout.write("Its folder is gone.\n")
     return 0
+
+
+def _read_lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file; none if it cannot be read."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        yield from file
