@@ -24,7 +24,6 @@ TOO_COMPLEX = {
     "tools condor_wait.read_wish",
     "tools condor_watch_q.find_jobs",
     "tools history_wish._apply",
-    "tools sending.submit_jobs",
     "tools userprio_table.render_table",
     "transfer plan.split_url_outputs",
     "transfer plugins.read_results",
@@ -38,7 +37,6 @@ IN_CYCLES = {
     "config": 2,
     "schedd": 10,
     "starter": 3,
-    "tools": 5,
 }
 
 

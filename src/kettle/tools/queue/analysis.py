@@ -20,6 +20,7 @@ from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import job_id
 from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
 from kettle.tools.queue.machine_analysis import render_job_table, render_machine, render_slot_table
+from kettle.tools.queue.sources import ask_schedds, read_ads
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
@@ -70,14 +71,10 @@ def render_wish(wish: Wish, jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -
 def find_jobs(wish: Wish, environment: Mapping[str, str]) -> Iterator[tuple[str, list[ClassAd]]]:
     """Yield titles and job ads, from a file or from schedds."""
     if wish.job_file:
-        from kettle.tools.queue.condor_q import read_ads
-
         chosen = AdFilter(wish.constraint())
         ads = [ad for ad in read_ads(wish.job_file, wish.file_form) if chosen(ad)]
         yield f"Jobads: {wish.job_file}", ads
         return
-    from kettle.tools.queue.sources import ask_schedds
-
     for answer in ask_schedds(wish, environment, []):
         yield answer.title, list(answer.ads)
 
@@ -97,8 +94,6 @@ def _all_slots(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:
         tests.append(f"(Name == {name} || Machine == {name})")
     constraint = " && ".join(tests) or "true"
     if wish.slot_file:
-        from kettle.tools.queue.condor_q import read_ads
-
         chosen = AdFilter(constraint)
         return [ad for ad in read_ads(wish.slot_file, "auto") if chosen(ad)]
     from kettle.client.pool import STARTD, make_query

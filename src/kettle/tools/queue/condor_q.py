@@ -1,22 +1,20 @@
 """`condor_q`: show the jobs in the queue.
 
-Here: from which schedds or files the ads come, and in which of the forms they are printed. What a
-command line means is in `wish.py`, tables in `tables.py`, `batches.py` and
-`totals.py`, the reasons of `-better-analyze` in `analysis.py`. Output is the
-reference's, byte by byte (tests/conformance/test_tool_output.py, tests/cli).
+Here: which attributes are asked for, and in which of the forms the ads are printed. What a command
+line means is in `wish.py`, where ads come from in `sources.py`, tables in `tables.py`, `batches.py`
+and `totals.py`, the reasons of `-better-analyze` in `analysis.py`. Output is the reference's, byte
+by byte (tests/conformance/test_tool_output.py, tests/cli).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd, parse_ads
+from kettle.classad import ClassAd
 from kettle.errors import ConfigError, NotFoundError, UsageError
-from kettle.structs import Struct
 from kettle.tools.options import run_tool
-from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
 from kettle.tools.queue.totals import render_totals
@@ -25,7 +23,7 @@ from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
 
 if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat
-    from kettle.wire.ad_shapes import AdRun
+    from kettle.tools.queue.sources import Answer
 
 TABLE_ATTRIBUTES = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
@@ -53,18 +51,6 @@ AUTOCLUSTER_ATTRIBUTES = (
 )
 ALL_EMPTY = "All queues are empty\n"
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
-
-
-class Answer(Struct):
-    """The ads of one source, with what stands over them."""
-
-    title: str
-    ads: Iterable[ClassAd]
-    # The schedd's own counts; None for ads of a file.
-    summary: ClassAd | None = None
-    now: float = 0.0
-    # The same ads, with neighbours that have the same names together, where that is known.
-    runs: Iterable[ClassAd | AdRun] | None = None
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -128,17 +114,15 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     return found
 
 
-# ---------------------------------------------------------------------------------------------
-# Where ads come from
-
-
 def _say_all(
     wish: Wish,
     print_format: PrintFormat | None,
     environment: Mapping[str, str],
     streams: Streams,
 ) -> None:
-    answers = _ask(wish, environment, projection(wish, print_format))
+    from kettle.tools.queue.sources import Answer, ask, choose_filled
+
+    answers = ask(wish, environment, projection(wish, print_format))
     if "unmatchable" in wish.flags:
         from kettle.tools.queue.analysis import find_slots
         from kettle.tools.queue.machine_analysis import find_unmatchable
@@ -149,8 +133,6 @@ def _say_all(
             for answer in answers
         )
     if wish.skips_empty:
-        from kettle.tools.queue.sources import choose_filled
-
         answers = choose_filled(answers)
     said = False
     for answer in answers:
@@ -158,50 +140,6 @@ def _say_all(
         said = True
     if wish.skips_empty and not said:
         streams.stdout.write(ALL_EMPTY)
-
-
-def _ask(wish: Wish, environment: Mapping[str, str], attributes: Sequence[str]) -> Iterable[Answer]:
-    """Return the answers of the file or the schedds that are meant."""
-    if wish.job_file:
-        ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
-        return [Answer(f"Jobads: {wish.job_file}", ads)]
-    if wish.user_log:
-        ads = _local_ads(wish, read_user_log(wish.user_log))
-        return [Answer(f"Userlog: {wish.user_log}", ads)]
-    from kettle.tools.queue.sources import ask_schedds
-
-    return ask_schedds(wish, environment, attributes)
-
-
-def read_ads(path: str, form: str) -> list[ClassAd]:
-    """Return the ads of a file."""
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            text = file.read()
-    except OSError:
-        raise UsageError(f"Can't open file of ClassAds: {path}") from None
-    return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))
-
-
-def read_user_log(path: str) -> list[ClassAd]:
-    """Return job ads as far as an event log tells of its jobs.
-
-    Compat: everything belongs to the log file's owner; shown by test_queue_recordings.
-    """
-    from kettle.tools.queue.log_ads import read_log_file
-
-    try:
-        return read_log_file(path)
-    except OSError:
-        raise UsageError(f"\nCan't open user log: {path}") from None
-
-
-def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
-    chosen = AdFilter(wish.constraint())
-    found = [ad for ad in ads if chosen(ad)]
-    if wish.factories:
-        return [ad for ad in found if "ProcId" not in ad and "JobMaterializeDigestFile" in ad]
-    return found
 
 
 def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
@@ -224,10 +162,6 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
         names.update(dict.fromkeys(MODE_ATTRIBUTES.get(mode, "").split()))
     names.update(dict.fromkeys(sorted(wish.added_columns().names())))
     return list(names)
-
-
-# ---------------------------------------------------------------------------------------------
-# How they are printed
 
 
 def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:

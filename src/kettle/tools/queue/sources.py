@@ -1,4 +1,4 @@
-"""Schedds as sources of `condor_q`: which ones are asked, and what they answer.
+"""Where the ads of `condor_q` come from: schedds or files, which of them, and what they answer.
 
 Which jobs are meant and how they are shown is not decided here.
 """
@@ -9,17 +9,72 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from kettle.classad import ClassAd
-from kettle.client.jobs import check_summary, query_jobs
-from kettle.errors import NotFoundError
+from kettle.classad import ClassAd, parse_ads
+from kettle.errors import NotFoundError, UsageError
+from kettle.structs import Struct
+from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.queue.totals import read_totals
-from kettle.tools.reach import Reach
-from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
     from kettle.client.pool import Located
-    from kettle.tools.queue.condor_q import Answer
     from kettle.tools.queue.wish import Wish
+    from kettle.tools.reach import Reach
+    from kettle.wire.ad_shapes import AdRun
+    from kettle.wire.sinful import Sinful
+
+
+class Answer(Struct):
+    """The ads of one source, with what stands over them."""
+
+    title: str
+    ads: Iterable[ClassAd]
+    # The schedd's own counts; None for ads of a file.
+    summary: ClassAd | None = None
+    now: float = 0.0
+    # The same ads, with neighbours that have the same names together, where that is known.
+    runs: Iterable[ClassAd | AdRun] | None = None
+
+
+def ask(wish: Wish, environment: Mapping[str, str], attributes: Sequence[str]) -> Iterable[Answer]:
+    """Return the answers of the file or the schedds that are meant."""
+    if wish.job_file:
+        ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
+        return [Answer(f"Jobads: {wish.job_file}", ads)]
+    if wish.user_log:
+        ads = _local_ads(wish, read_user_log(wish.user_log))
+        return [Answer(f"Userlog: {wish.user_log}", ads)]
+    return ask_schedds(wish, environment, attributes)
+
+
+def read_ads(path: str, form: str) -> list[ClassAd]:
+    """Return the ads of a file."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            text = file.read()
+    except OSError:
+        raise UsageError(f"Can't open file of ClassAds: {path}") from None
+    return list(parse_ads(text, form if form in {"long", "new", "json", "xml"} else "auto"))
+
+
+def read_user_log(path: str) -> list[ClassAd]:
+    """Return job ads as far as an event log tells of its jobs.
+
+    Compat: everything belongs to the log file's owner; shown by test_queue_recordings.
+    """
+    from kettle.tools.queue.log_ads import read_log_file
+
+    try:
+        return read_log_file(path)
+    except OSError:
+        raise UsageError(f"\nCan't open user log: {path}") from None
+
+
+def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
+    chosen = AdFilter(wish.constraint())
+    found = [ad for ad in ads if chosen(ad)]
+    if wish.factories:
+        return [ad for ad in found if "ProcId" not in ad and "JobMaterializeDigestFile" in ad]
+    return found
 
 
 def ask_schedds(
@@ -29,7 +84,8 @@ def ask_schedds(
 
     Raises NotFoundError if there is none, WireError and RefusedError if one does not answer.
     """
-    from kettle.tools.queue.condor_q import Answer
+    from kettle.client.jobs import check_summary, query_jobs
+    from kettle.tools.reach import Reach
 
     reach = Reach(environment, **wish.reach)
     user = _own_name() if wish.mine else ""
@@ -94,7 +150,7 @@ def _named(summary: ClassAd, user: str, reach: Reach) -> ClassAd:
     return summary
 
 
-def short_address(address: Sinful) -> str:
+def _short_address(address: Sinful) -> str:
     """Return an address as titles show it: parameters are only hinted at."""
     text = str(address)
     before, mark, _ = text.partition("?")
@@ -107,10 +163,10 @@ def _find_schedds(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
         return
     if "global" in wish.flags:
         for schedd in _all_schedds(wish, reach):
-            yield f"Schedd: {schedd.name} : {short_address(schedd.address)}", schedd
+            yield f"Schedd: {schedd.name} : {_short_address(schedd.address)}", schedd
         return
     schedd = reach.schedd()
-    yield f"Schedd: {schedd.name} : {short_address(schedd.address)}", schedd
+    yield f"Schedd: {schedd.name} : {_short_address(schedd.address)}", schedd
 
 
 def _all_schedds(wish: Wish, reach: Reach) -> list[Located]:
@@ -137,6 +193,6 @@ def _find_submitters(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
         seen.add(str(schedd.address))
         place = ad.string("ScheddName") or schedd.machine
         submitter = ad.string("Name") or wish.submitter
-        yield f"Submitter: {submitter} : {short_address(schedd.address)} : {place}", schedd
+        yield f"Submitter: {submitter} : {_short_address(schedd.address)} : {place}", schedd
     if not seen and "global" not in wish.flags:
         raise NotFoundError("Collector has no record of schedd/submitter")

@@ -18,6 +18,7 @@ from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
 from kettle.tools.options import Option, match_option
 from kettle.tools.programs import Streams
+from kettle.tools.submitting.sending import Manner, Progress, show_capabilities, submit_jobs
 
 USAGE = """\
 Usage: condor_submit [options] [NAME=VALUE...] [FILE | -]
@@ -99,6 +100,20 @@ class Request(Struct):
         """Whether the files travel to the schedd."""
         return "spool" in self.switches or "remote" in self.values
 
+    def manner(self) -> Manner:
+        """Return how the jobs are sent."""
+        return Manner(
+            verbose="verbose" in self.switches,
+            terse="terse" in self.switches,
+            is_factory="factory" in self.switches,
+            schedd_words=tuple(
+                word
+                for option in ("name", "pool")
+                if option in self.values
+                for word in (f"-{option}", self.values[option])
+            ),
+        )
+
     def options(self, config: Config) -> SubmitOptions:
         """Return what changes how the description is read."""
         most = self.values.get("maxjobs")
@@ -147,8 +162,6 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         streams.stderr.write(f"{error}\n")
         return 1
     if "capabilities" in request.switches:
-        from kettle.tools.submitting.sending import show_capabilities
-
         return show_capabilities(reach, streams)
     text = read_description(request, streams)
     if text is None:
@@ -156,9 +169,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     submission = prepare(text, request, reach.config, environment)
     if request.dry_file:
         return run_dry(submission, request, streams)
-    from kettle.tools.submitting.sending import submit_jobs
-
-    return submit_jobs(reach, submission, request, streams)
+    return submit_jobs(reach, submission, request.manner(), streams)
 
 
 def parse_arguments(words: list[str]) -> Request:
@@ -289,57 +300,3 @@ def own_attributes(job: JobPlan) -> str:
     lines = [f"ProcId={job.proc}\n", f"JobStatus={job.status}\n"]
     lines += [f"{name}={text}\n" for name, text in job.differences]
     return "".join(lines)
-
-
-class Progress:
-    """What appears while jobs are queued: a line that grows by a dot for each."""
-
-    def __init__(
-        self, streams: Streams, verb: str, done: str, *, terse: bool, dots: bool = True
-    ) -> None:
-        self.streams = streams
-        self.verb = verb
-        self.done = done
-        self.terse = terse
-        self.dots = dots and not terse
-        self.verbose = False
-        self.what = "job(s)"
-        self.count = 0
-
-    def begin(self) -> None:
-        """Show that it begins."""
-        if not self.terse:
-            self.streams.stdout.write(f"{self.verb} {self.what}")
-
-    def one(self) -> None:
-        """Show one more job."""
-        self.count += 1
-        if self.dots:
-            self.streams.stdout.write(".")
-
-    def end(self, submission: Submission, cluster: int) -> None:
-        """Show how many jobs there are, and what seems odd about the description."""
-        out, err = self.streams.stdout, self.streams.stderr
-        if not self.count:
-            if not self.terse:
-                out.write("\n")
-            name = submission.facts.file_name
-            err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
-            return
-        if self.verbose:
-            out.write("\n")
-        elif self.terse:
-            out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
-        else:
-            # The procs of a parallel job are the kinds of its nodes, not jobs.
-            jobs = 1 if submission.is_parallel else self.count
-            out.write(f"\n{jobs} job(s) {self.done} to cluster {cluster}.\n")
-        for warning in submission.warnings:
-            err.write(f"{warning}\n")
-
-    def fail(self, submission: Submission, error: KettleError) -> None:
-        """Show why it ended."""
-        message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
-        self.streams.stderr.write(f"{message}\n")
-        for warning in submission.warnings:
-            self.streams.stderr.write(f"{warning}\n")

@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError
-from kettle.tools.submitting.condor_submit import Progress
+from kettle.errors import KettleError, SubmitError
+from kettle.structs import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,8 +16,72 @@ if TYPE_CHECKING:
     from kettle.submit.build import JobPlan, Submission
     from kettle.tools.programs import Streams
     from kettle.tools.reach import Reach
-    from kettle.tools.submitting.condor_submit import Request
     from kettle.wire.sinful import Sinful
+
+
+class Manner(Struct):
+    """How jobs are sent, and how much is said meanwhile."""
+
+    verbose: bool = False
+    terse: bool = False
+    # The schedd is to make the jobs as it needs them, whatever the description says.
+    is_factory: bool = False
+    # By which options other tools find the schedd.
+    schedd_words: tuple[str, ...] = ()
+
+
+class Progress:
+    """What appears while jobs are queued: a line that grows by a dot for each."""
+
+    def __init__(
+        self, streams: Streams, verb: str, done: str, *, terse: bool, dots: bool = True
+    ) -> None:
+        self.streams = streams
+        self.verb = verb
+        self.done = done
+        self.terse = terse
+        self.dots = dots and not terse
+        self.verbose = False
+        self.what = "job(s)"
+        self.count = 0
+
+    def begin(self) -> None:
+        """Show that it begins."""
+        if not self.terse:
+            self.streams.stdout.write(f"{self.verb} {self.what}")
+
+    def one(self) -> None:
+        """Show one more job."""
+        self.count += 1
+        if self.dots:
+            self.streams.stdout.write(".")
+
+    def end(self, submission: Submission, cluster: int) -> None:
+        """Show how many jobs there are, and what seems odd about the description."""
+        out, err = self.streams.stdout, self.streams.stderr
+        if not self.count:
+            if not self.terse:
+                out.write("\n")
+            name = submission.facts.file_name
+            err.write(f'\nWARNING: "{name}" has only empty "queue" commands -- no jobs queued\n')
+            return
+        if self.verbose:
+            out.write("\n")
+        elif self.terse:
+            out.write(f"{cluster}.0 - {cluster}.{self.count - 1}\n")
+        else:
+            # The procs of a parallel job are the kinds of its nodes, not jobs.
+            jobs = 1 if submission.is_parallel else self.count
+            out.write(f"\n{jobs} job(s) {self.done} to cluster {cluster}.\n")
+        for warning in submission.warnings:
+            err.write(f"{warning}\n")
+
+    def fail(self, submission: Submission, error: KettleError) -> None:
+        """Show why it ended."""
+        message = error.message if isinstance(error, SubmitError) else f"ERROR: {error}"
+        self.streams.stderr.write(f"{message}\n")
+        for warning in submission.warnings:
+            self.streams.stderr.write(f"{warning}\n")
 
 
 class Sender:
@@ -112,14 +176,11 @@ def show_capabilities(reach: Reach, streams: Streams) -> int:
     return 0
 
 
-def submit_jobs(reach: Reach, submission: Submission, request: Request, streams: Streams) -> int:
+def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: Streams) -> int:
     """Queue the jobs at the schedd that the command line means; 0, or 1 if none was queued."""
-    from kettle.client.queue import Queue
-
-    verbose = "verbose" in request.switches
-    progress = Progress(streams, "Submitting", "submitted", terse="terse" in request.switches)
-    progress.verbose, progress.dots = verbose, progress.dots and not verbose
-    sender = Sender(submission, progress, verbose=verbose)
+    progress = Progress(streams, "Submitting", "submitted", terse=manner.terse)
+    progress.verbose, progress.dots = manner.verbose, progress.dots and not manner.verbose
+    sender = Sender(submission, progress, verbose=manner.verbose)
     try:
         schedd = reach.schedd()
     except KettleError as error:
@@ -127,40 +188,54 @@ def submit_jobs(reach: Reach, submission: Submission, request: Request, streams:
         return 1
     progress.begin()
     try:
-        is_factory = "factory" in request.switches or submission.wants_factory()
-        with Queue(reach.connector, schedd.address) as queue:
-            if is_factory:
-                cluster, count = submit_factory(queue, submission)
-                progress.count = count
-            else:
-                cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
-            if count:
-                warning = queue.commit()
-                if warning:
-                    submission.warnings.append(f"WARNING: {warning}")
+        cluster, count = _queue(reach, schedd.address, sender, is_factory=manner.is_factory)
     except KettleError as error:
         progress.fail(submission, error)
         return 1
     progress.end(submission, cluster)
-    if count and not verbose and not progress.terse:
+    if count and not manner.verbose and not manner.terse:
         streams.stderr.write(f"To monitor your job(s), run: condor_watch_q -clusters {cluster}\n")
-    if sender.spooled:
-        from kettle.client.spool import spool_input
-
-        try:
-            spool_input(reach.connector, schedd.address, sender.spooled)
-        except KettleError as error:
-            streams.stderr.write(f"ERROR: {error}\n")
-            return 1
+    if sender.spooled and not _spool(reach, schedd.address, sender.spooled, streams):
+        return 1
     if count and reach.config.boolean("SUBMIT_SEND_RESCHEDULE"):
         from kettle.client.jobs import reschedule
 
         reschedule(reach.connector, schedd.address)
     if submission.options.interactive:
-        code = open_shell(f"{cluster}.0", reach, request, streams)
+        code = open_shell(f"{cluster}.0", reach, manner, streams)
         end_session(f"{cluster}.0", reach, schedd.address)
         return code
     return 0
+
+
+def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:
+    """Put the jobs into the queue; return the cluster and how many there are."""
+    from kettle.client.queue import Queue
+
+    submission = sender.submission
+    with Queue(reach.connector, schedd) as queue:
+        if is_factory or submission.wants_factory():
+            cluster, count = submit_factory(queue, submission)
+            sender.progress.count = count
+        else:
+            cluster, count = queue.submit(sender.cluster_ad, sender.proc_ad, sender.on_proc)
+        if count:
+            warning = queue.commit()
+            if warning:
+                submission.warnings.append(f"WARNING: {warning}")
+    return cluster, count
+
+
+def _spool(reach: Reach, schedd: Sinful, jobs: list[ClassAd], streams: Streams) -> bool:
+    """Send the input files of jobs; whether all went well."""
+    from kettle.client.spool import spool_input
+
+    try:
+        spool_input(reach.connector, schedd, jobs)
+    except KettleError as error:
+        streams.stderr.write(f"ERROR: {error}\n")
+        return False
+    return True
 
 
 def end_session(job: str, reach: Reach, schedd: Sinful) -> None:
@@ -173,14 +248,11 @@ def end_session(job: str, reach: Reach, schedd: Sinful) -> None:
         act_on_jobs(reach.connector, schedd, JobAction.REMOVE, ids=[job], reason=reason)
 
 
-def open_shell(job: str, reach: Reach, request: Request, streams: Streams) -> int:
+def open_shell(job: str, reach: Reach, manner: Manner, streams: Streams) -> int:
     """Wait for an interactive job to start and open a shell in it; its exit code."""
     from kettle.tools.programs import load_tool
 
     streams.stdout.write(f"Waiting for job {job} to start...\n")
     streams.stdout.flush()
-    argv = ["condor_ssh_to_job", "-auto-retry", "-remove-on-interrupt"]
-    for option in ("name", "pool"):
-        if option in request.values:
-            argv += [f"-{option}", request.values[option]]
-    return load_tool("condor_ssh_to_job")([*argv, job], reach.environment, streams)
+    argv = ["condor_ssh_to_job", "-auto-retry", "-remove-on-interrupt", *manner.schedd_words, job]
+    return load_tool("condor_ssh_to_job")(argv, reach.environment, streams)
