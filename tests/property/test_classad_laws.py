@@ -102,3 +102,24 @@ def test_what_is_plainly_a_literal_is_what_the_parser_makes_of_it(text: str) -> 
     except ClassAdSyntaxError:
         return
     assert unparse(parse_old_value(text), old=True) == unparse(parsed, old=True)
+
+
+VALUES = st.one_of(
+    st.from_regex(r'"[a\\" \t]{0,6}"?', fullmatch=True),
+    st.from_regex(r"-?0?[0-9٣]{1,20}(\.[0-9]{1,3})?", fullmatch=True),
+    st.sampled_from(["true", "undefined", "1 + 1", '"a" + 1', "1e3", "0x10", '""', "Other"]),
+)
+
+
+@example(text="010", chained=False)
+@given(text=VALUES, chained=st.booleans())
+def test_a_value_that_nobody_parsed_is_the_one_that_parsing_gives(text: str, chained: bool) -> None:
+    parent = ClassAd({"Other": 7}) if chained else None
+    fresh, parsed = ClassAd(parent=parent), ClassAd(parent=parent)
+    fresh.insert_text("X", text)
+    parsed.insert_text("X", text)
+    parsed.lookup("X")
+    for name in ("X", "x", "Other"):
+        found = [(ad.string(name), ad.integer(name), ad.real(name)) for ad in (fresh, parsed)]
+        assert repr(found[0]) == repr(found[1])
+        assert fresh.boolean(name) is parsed.boolean(name)

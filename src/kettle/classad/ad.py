@@ -13,7 +13,13 @@ from typing import Final
 
 from kettle.classad.context import Context
 from kettle.classad.nodes import ERROR_LITERAL, AdNode, ListNode, Literal, literal
-from kettle.classad.parser import Parser, parse_expression, parse_old_value
+from kettle.classad.parser import (
+    Parser,
+    parse_expression,
+    parse_old_value,
+    plain_integer,
+    plain_string,
+)
 from kettle.classad.unparse import unparse
 from kettle.classad.values import (
     UNDEFINED,
@@ -240,7 +246,9 @@ class ClassAd(Ad):
     def with_texts(self, texts: Iterable[str]) -> ClassAd:
         """Return an ad with this one's own names and parent, and other texts in old syntax."""
         ad = ClassAd.__new__(ClassAd)
-        ad.table = dict(zip(self.table, texts, strict=True))
+        # A copy that is filled in anew need not grow.
+        ad.table = self.table.copy()
+        ad.table.update(zip(self.table, texts, strict=True))
         ad._names = self._names
         ad._shared = self._names is not None
         ad.parent = self.parent
@@ -358,6 +366,13 @@ class ClassAd(Ad):
 
     def integer(self, name: str, target: ClassAd | None = None) -> int | None:
         """Return an attribute's value as an integer, reals cut off; None if it is no number."""
+        found = self.table.get(_usual_key.get(name) or name.lower())
+        if type(found) is str:
+            plain = plain_integer(found)
+            if plain is not None:
+                return plain
+        elif found is None and self.parent is None:
+            return None
         value = self.evaluate(name, target)
         if isinstance(value, int):
             return int(value)
@@ -365,11 +380,21 @@ class ClassAd(Ad):
 
     def real(self, name: str, target: ClassAd | None = None) -> float | None:
         """Return an attribute's value as a real; None if it is no number."""
+        found = self.table.get(_usual_key.get(name) or name.lower())
+        if type(found) is str and (plain := plain_integer(found)) is not None:
+            return float(plain)
         value = self.evaluate(name, target)
         return float(value) if isinstance(value, int | float) else None
 
     def string(self, name: str, target: ClassAd | None = None) -> str | None:
         """Return an attribute's value if it is a string, else None."""
+        found = self.table.get(_usual_key.get(name) or name.lower())
+        if type(found) is str:
+            plain = plain_string(found)
+            if plain is not None:
+                return plain
+        elif found is None and self.parent is None:
+            return None
         value = self.evaluate(name, target)
         return value if isinstance(value, str) else None
 

@@ -454,20 +454,37 @@ _old_prefix_cache: Final[dict[str, Expr]] = {}
 _NOT_ZERO: Final = frozenset("123456789")
 
 
+def plain_string(text: str) -> str | None:
+    """Return what a text in old syntax stands for if it is a string without escapes, else None."""
+    if text[:1] == '"' and text.find('"', 1) == len(text) - 1 and "\\" not in text:
+        return text[1:-1]
+    return None
+
+
+def plain_integer(text: str) -> int | None:
+    """Return what a text stands for if it is a positive decimal number, else None.
+
+    A leading zero would make the number octal; a huge one is cut to 64 bits by the parser.
+    """
+    if text[:1] in _NOT_ZERO and len(text) < 18 and text.isdecimal() and text.isascii():
+        return int(text)
+    return None
+
+
 def _plain_literal(text: str) -> Expr | None:
     """Return what most attributes are, a decimal number or a string without escapes, if it is one.
 
-    A leading zero would make the number octal; a huge one is cut to 64 bits by the parser. None of
-    these is remembered: the times of each job are others.
+    None of these is remembered: the times of each job are others.
     """
     first = text[:1]
     if first == '"':
-        inside = text[1:-1]
-        if len(text) > 1 and text[-1] == '"' and '"' not in inside and "\\" not in inside:
+        inside = plain_string(text)
+        if inside is not None:
             return Literal(inside)
     elif len(text) < 18 and text.isascii():
-        if first in _NOT_ZERO and text.isdecimal():
-            return literal(int(text))
+        number = plain_integer(text)
+        if number is not None:
+            return literal(number)
         whole, point, fraction = text.partition(".")
         plain = whole == "0" or (first in _NOT_ZERO and whole.isdecimal())
         if point and plain and fraction.isdecimal():

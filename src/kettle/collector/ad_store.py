@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from kettle.classad import ClassAd, Expr
+from kettle.classad.text import quote_old
 from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
 from kettle.errors import RefusedError
 from kettle.statistics.windows import Recent
@@ -476,15 +478,24 @@ def _introduce_private(private: ClassAd, ad: ClassAd) -> None:
 
 
 def _sign(ad: ClassAd, sender: Sender, entry: StoredAd, now: float, *, statistics: bool) -> None:
-    """Add what the collector says about an ad; whatever its sender said there is overwritten."""
-    ad["LastHeardFrom"] = int(now)
-    ad["AuthenticatedIdentity"] = sender.identity
+    """Add what the collector says about an ad; whatever its sender said there is overwritten.
+
+    As texts, which is what most of it is ever asked for.
+    """
+    ad.insert_text("LastHeardFrom", str(int(now)))
+    ad.insert_text("AuthenticatedIdentity", _quoted(sender.identity))
     if sender.method:
-        ad["AuthenticationMethod"] = sender.method
-    elif "AuthenticationMethod" in ad:
-        del ad["AuthenticationMethod"]
+        ad.insert_text("AuthenticationMethod", _quoted(sender.method))
+    else:
+        ad.discard("AuthenticationMethod")
     if statistics:
-        ad["UpdatesTotal"] = entry.updates
-        ad["UpdatesSequenced"] = entry.sequenced
-        ad["UpdatesLost"] = entry.lost
-        ad["UpdatesHistory"] = f"{entry.history:0{HISTORY_BITS // 4}x}"
+        ad.insert_text("UpdatesTotal", str(entry.updates))
+        ad.insert_text("UpdatesSequenced", str(entry.sequenced))
+        ad.insert_text("UpdatesLost", str(entry.lost))
+        ad.insert_text("UpdatesHistory", quote_old(f"{entry.history:0{HISTORY_BITS // 4}x}"))
+
+
+@lru_cache(maxsize=1000)
+def _quoted(text: str) -> str:
+    """Return a string in old syntax; a pool's daemons go by few names."""
+    return quote_old(text)

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import cycle
-from operator import add
 
 from kettle.classad import ClassAd
 from kettle.errors import RemoteProtocolError
@@ -23,8 +21,12 @@ MOST_LINES = 1000
 MOST_LETTERS = 64 * 1024
 # Limit: ads of a run: their values are taken apart together.
 LONGEST_RUN = 100
-# A line: two bytes of its length, of eight, and its value.
-_LINE = rb"\0{6}(..)%s = ([^\0]+)\0"
+# A line: two bytes of its length, of eight, and its value, in which nothing is tried twice. What is
+# longer than two bytes can say is none of the kind.
+_LINE = rb"\0\0\0\0\0\0(..)%s = ([^\0]{1,%d}+)\0"
+_LONGEST_LINE = (1 << 16) - 1
+# White space that hardly any value has anywhere, beside the blank.
+_RARE_BLANKS = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
 
 # A compiled pattern's method.
 Match = Callable[..., "re.Match[bytes] | None"]
@@ -74,13 +76,18 @@ class AdShape:
     `before` are bytes that each such ad follows in a message.
     """
 
-    __slots__ = ("_before", "_beyond", "_fullmatch", "_match", "_source", "end", "model")
+    __slots__ = ("_before", "_beyond", "_fullmatch", "_match", "_source", "_width", "end", "model")
 
     def __init__(self, count: int, model: ClassAd, end: bytes, before: bytes = b"") -> None:
         names = [name.encode("utf-8", "surrogateescape") for name in model.own_names()]
         # Bytes of a line that are not its value, the NUL included.
-        self._beyond = [len(name) + len(b" = \0") for name in names]
-        lines = b"".join(_LINE % re.escape(name) for name in names)
+        beyond = [len(name) + len(b" = \0") for name in names]
+        self._width = len(names)
+        self._beyond = struct.pack(f">{len(beyond)}H", *beyond)
+        lines = b"".join(
+            _LINE % (re.escape(name), max(1, _LONGEST_LINE - more))
+            for name, more in zip(names, beyond, strict=True)
+        )
         self._source = re.escape(count.to_bytes(8, "big")) + lines
         self._before = before
         # Compiled when they are needed: a shape serves whole bodies, or parts of messages.
@@ -140,7 +147,7 @@ class AdShape:
 
     def _run(self, texts: list[str]) -> AdRun:
         each = iter(texts)
-        return AdRun(self.model, list(zip(*[each] * len(self._beyond), strict=True)))
+        return AdRun(self.model, list(zip(*[each] * self._width, strict=True)))
 
     def _checked(self, groups: Sequence[bytes]) -> list[str]:
         texts = self._texts(groups)
@@ -154,27 +161,31 @@ class AdShape:
         None if a line is not as long as it says, or empty.
         """
         values = groups[1::2]
-        sizes = map(add, map(len, values), cycle(self._beyond))
-        try:
-            if struct.pack(f">{len(values)}H", *sizes) != b"".join(groups[::2]):
-                return None
-        except struct.error:
+        ads = len(values) // self._width
+        # As one number each: two bytes a line, and none so long that it would need a third.
+        sizes = int.from_bytes(struct.pack(f">{len(values)}H", *map(len, values)), "big")
+        sizes += int.from_bytes(self._beyond * ads, "big")
+        if sizes != int.from_bytes(b"".join(groups[::2]), "big"):
             return None
-        joined = b"\0".join(values).decode("utf-8", "surrogateescape")
+        encoded = b"\0".join(values)
+        joined = encoded.decode("utf-8", "surrogateescape")
         texts = joined.split("\0")
-        if _has_no_margins(joined):
+        if _has_no_margins(encoded, joined):
             return texts
         texts = list(map(str.strip, texts))
         return texts if all(texts) else None
 
 
-def _has_no_margins(joined: str) -> bool:
-    """Tell whether no text of several, with a NUL between them, has a blank at an end."""
-    # Of all white space only the blank counts as printable.
+def _has_no_margins(encoded: bytes, joined: str) -> bool:
+    """Tell whether no text of several, with a NUL between them, has a blank at an end.
+
+    They are given encoded, too; the answer is no where it would take a closer look.
+    """
     return (
-        joined.replace("\0", ".").isprintable()
-        and " \0" not in joined
-        and "\0 " not in joined
+        joined.isascii()
+        and b" \0" not in encoded
+        and b"\0 " not in encoded
+        and len(encoded.translate(None, _RARE_BLANKS)) == len(encoded)
         and joined.strip() == joined
     )
 

@@ -7,6 +7,7 @@ level a command needs stands in `wire.commands`. Source: wire notes, Authorizati
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import cache
 
 
 class Level(StrEnum):
@@ -63,6 +64,7 @@ def longest_message(levels: frozenset[Level]) -> int:
     return _LONGEST_OF_WRITER if Level.WRITE in levels else _LONGEST_MESSAGE
 
 
+@cache
 def implied_levels(level: Level) -> tuple[Level, ...]:
     """Return `level` and everything it implies, nearest first, without repetition."""
     found = [level]

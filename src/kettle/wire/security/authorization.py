@@ -20,6 +20,8 @@ from kettle.wire.sinful import parse_ip
 
 _OPEN_BY_IMPLICATION = (Level.READ, Level.WRITE)
 _ADVERTISE = (Level.ADVERTISE_STARTD, Level.ADVERTISE_SCHEDD, Level.ADVERTISE_MASTER)
+# Limit: answers that are remembered; a daemon has no more peers at a time, as a rule.
+_MOST_ANSWERS = 4000
 
 
 class Entry(NamedTuple):
@@ -127,6 +129,9 @@ class Authorization:
         self._rules = rules
         self._pool_equivalence = pool_equivalence
         self._holes: dict[Level, Counter[str]] = {}
+        # Lists never change, so an answer holds until a hole does: a pool's daemons ask for the
+        # same things all the time.
+        self._answers: dict[tuple[Level, str, str, tuple[str, ...]], bool] = {}
 
     @classmethod
     def from_settings(
@@ -141,11 +146,13 @@ class Authorization:
 
     def add_hole(self, level: Level, who: str) -> None:
         """Grant a level, and what it implies, to `user`, `user/ip` or `ip`."""
+        self._answers.clear()
         for one in implied_levels(level):
             self._holes.setdefault(one, Counter())[who.lower()] += 1
 
     def remove_hole(self, level: Level, who: str) -> None:
         """Take a hole back; what another hole of the same name grants stays."""
+        self._answers.clear()
         for one in implied_levels(level):
             holes = self._holes.get(one)
             if holes is None:
@@ -171,7 +178,13 @@ class Authorization:
             return True
         if limits is not None and level not in limits:
             return False
-        return self._allows(level, user, address, tuple(host_names))
+        key = (level, user, address, tuple(host_names))
+        answer = self._answers.get(key)
+        if answer is None:
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
+            answer = self._answers[key] = self._allows(*key)
+        return answer
 
     def _allows(self, level: Level, user: str, address: str, names: tuple[str, ...]) -> bool:
         """Apply the rules in order; see the wire notes, Authorization levels."""
