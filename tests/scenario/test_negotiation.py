@@ -272,6 +272,42 @@ def test_several_submitters_of_one_schedd_share_evenly(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+@pytest.mark.parametrize(
+    ("limits", "submitters", "schedds"),
+    [
+        ("NEGOTIATOR_MAX_TIME_PER_SUBMITTER = 7\n", {"b@here"}, set()),
+        ("NEGOTIATOR_MAX_TIME_PER_SCHEDD = 7\n", set(), {"slow"}),
+        ("NEGOTIATOR_MAX_TIME_PER_PIESPIN = 7\n", set(), set()),
+    ],
+)
+def test_a_schedd_that_lets_us_wait_costs_the_others_no_more_than_its_time(
+    tmp_path: Path, limits: str, submitters: set[str], schedds: set[str]
+) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world, "NEGOTIATOR_TIMEOUT = 600\n" + limits)
+        slow = await world.start("SCHEDD", Schedd, name="slow")
+        stopped_at_the_end(slow)
+        slow.service.silent = True
+        await pool.advertise(slot("a"))
+        slow.service.publish("b@here", 1)
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await asyncio.sleep(6.5)
+        assert not pool.heard.matches
+        await asyncio.sleep(2)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+        cycle = next(
+            each for each in pool.negotiator.service.history.cycles if each.total_slots == 1
+        )
+        assert cycle.submitters_out_of_time == submitters
+        assert {name.partition("@")[0] for name in cycle.schedds_out_of_time} == schedds
+        assert 7 <= cycle.ended_at - cycle.started_at < 8
+        ad = pool.negotiator.service.own_ad()
+        said = ad.string("LastNegotiationCycleSubmittersOutOfTime0")
+        assert said == ", ".join(submitters)
+
+    play(tmp_path, scenario)
+
+
 def test_one_schedd_that_is_silent_does_not_cost_the_others_their_turn(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         pool = await build(world, "NEGOTIATOR_TIMEOUT = 5\n")

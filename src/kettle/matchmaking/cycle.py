@@ -41,6 +41,7 @@ from kettle.matchmaking.slots import (
     part_weight,
     requested_resources,
 )
+from kettle.matchmaking.time_limits import Time, TimeBook, Turn
 
 # Sums of weights are compared with this much tolerance.
 _EPSILON = 1e-6
@@ -138,6 +139,8 @@ class Cycle:
         group_order: Iterable[str] = (ROOT,),
         limits_in_use: Mapping[str, float] | None = None,
         kept: KeptSlots | None = None,
+        time: TimeBook | None = None,
+        clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         """Take the snapshot.
 
@@ -145,7 +148,8 @@ class Cycle:
         others of their group, and their share is safe from preemption. `groups` have their
         allocations planned; None lets everybody share the whole pool. `limits_in_use` is how much
         of each concurrency limit running jobs hold. `kept` is what the table comes from if its
-        columns are kept.
+        columns are kept. `time` says how long the cycle may work for whom, by a `clock` of seconds;
+        who is left out because of it is neither matched nor rejected.
         """
         self.slots = slots
         self.submitters = {submitter.name: submitter for submitter in submitters}
@@ -154,6 +158,8 @@ class Cycle:
         self._groups = groups
         self._group_order = tuple(group_order)
         self._limits_in_use = dict(limits_in_use or {})
+        self.time = time or TimeBook()
+        self._clock = clock
         self._priorities = {name: each.priority for name, each in self.submitters.items()}
         # What each submitter may hold in all before it can take slots from others.
         self._fair: dict[str, float] = {}
@@ -253,11 +259,25 @@ class Cycle:
 
     def _serve(self, submitter: Submitter, allowed: float, *, at_most: int | None = None) -> None:
         """Give a submitter's requests, in their order, what `allowed` weight can pay for."""
+        turn = Turn(self.time, submitter.name, self._clock)
+        self._serve_for(turn, submitter, allowed, at_most)
+        turn.settle()
+
+    def _serve_for(
+        self, turn: Turn, submitter: Submitter, allowed: float, at_most: int | None
+    ) -> None:
+        """Serve requests as long as this turn's time, weight and number of matches last."""
         given = 0
         for request in submitter.pending():
             while request.left > 0:
                 if at_most is not None and given >= at_most:
                     return
+                time = turn.begin(request.schedd)
+                if time is not Time.LEFT:
+                    if time is Time.OVER:
+                        # Neither matched nor rejected: it is asked for in the next cycle again.
+                        request.left = 0
+                    break
                 full = self._full_limit(limits_text(request.ad))
                 if full is not None:
                     self._reject(request, f"concurrency limit {full} reached")

@@ -22,6 +22,7 @@ from kettle.matchmaking.cycle import Cycle, Plan, limits_in_use
 from kettle.matchmaking.groups import ROOT
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.slots import SlotTable
+from kettle.matchmaking.time_limits import TimeBook
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.accounting_ads import (
     NO_GROUPS,
@@ -82,6 +83,7 @@ class _Round:
     statistics: CycleStatistics
     pool: Pool
     table: SlotTable
+    time: TimeBook
     harvests: list[Harvest] = field(default_factory=list)
 
 
@@ -195,6 +197,7 @@ class NegotiatorService:
         """Run one cycle from fetching ads to advertising what came of it."""
         clock = self.runtime.clock
         statistics = self.history.begin(clock.now())
+        time_book = TimeBook(self.settings.time, clock.steady())
         # Programs wait for this line and for that of the end.
         self.runtime.log("---------- Started Negotiation Cycle ----------")
         cpu = time.thread_time()
@@ -211,7 +214,7 @@ class NegotiatorService:
             hidden = self._hide_given(table)
             statistics.phases[1] = clock.now() - fetched_at
             statistics.phase_cpu[1] = time.thread_time() - cpu - statistics.phase_cpu[0]
-            await self._negotiate(_Round(statistics, pool, table))
+            await self._negotiate(_Round(statistics, pool, table, time_book))
             if hidden and statistics.rejections:
                 self._wake_when_forgotten()
         await self.save()
@@ -275,6 +278,7 @@ class NegotiatorService:
             negotiator=self.runtime.identity.name,
             maximum=self.settings.requests_at_a_time,
             timeout_seconds=self.settings.schedd_timeout_seconds,
+            time=cycle_round.time,
             job_constraint=self.settings.job_constraint,
         )
         before, cpu = clock.now(), time.thread_time()
@@ -293,8 +297,9 @@ class NegotiatorService:
         for match in lost:
             self.recent.forget(match.claim_id)
         await self._wake_sleepers(plan)
-        if any(not harvest.all_of_them for harvest in harvests) and plan.matches:
-            # More requests wait than one list holds.
+        more = cycle_round.time.cut_short or any(not each.all_of_them for each in harvests)
+        if more and plan.matches:
+            # More requests wait than one list holds, or than there was time for.
             self.wake()
 
     def _plan(self, cycle_round: _Round) -> Plan:
@@ -319,9 +324,11 @@ class NegotiatorService:
             group_order=groups[1] if groups else (ROOT,),
             limits_in_use=limits_in_use((*held, *self.recent.limits())),
             kept=self._slots,
+            time=cycle_round.time,
+            clock=self.runtime.clock.steady,
         )
         plan = cycle.run()
-        self._wanting = bool(plan.rejections or plan.limited)
+        self._wanting = bool(plan.rejections or plan.limited or cycle_round.time.cut_short)
         self.groups = GroupFacts(groups[0], configured=True) if groups else NO_GROUPS
         self._take_facts(cycle, table)
         self._count(cycle_round, plan)
@@ -352,6 +359,13 @@ class NegotiatorService:
         statistics.submitters_limited = set(plan.limited)
         statistics.submitters_failed = {
             each.submitter.name for each in cycle_round.harvests if each.failed
+        }
+        time_book = cycle_round.time
+        statistics.submitters_out_of_time = set(time_book.submitters_out_of_time)
+        statistics.schedds_out_of_time = {
+            each.submitter.schedd_name or each.submitter.schedd_address
+            for each in cycle_round.harvests
+            if each.submitter.schedd_address in time_book.schedds_out_of_time
         }
 
     def _enter(self, plan: Plan) -> None:
@@ -389,6 +403,9 @@ class NegotiatorService:
             self._advertiser.update(Command.MERGE_STARTD_AD, ad)
 
     def _log_cycle(self, statistics: CycleStatistics) -> None:
+        late = (*statistics.submitters_out_of_time, *statistics.schedds_out_of_time)
+        for name in sorted(late):
+            self.runtime.log(f"  Negotiation with {name} skipped because of time limits")
         if statistics.idle_jobs or statistics.matches:
             self.runtime.log(
                 f"{statistics.matches} matches, {statistics.rejections} rejections, "

@@ -14,6 +14,7 @@ from kettle.matchmaking.cycle import CycleSettings
 from kettle.matchmaking.fair_share import PrioritySettings
 from kettle.matchmaking.groups import GroupSettings
 from kettle.matchmaking.rank import RankSettings
+from kettle.matchmaking.time_limits import TimeLimits
 
 # What startds round before they carve (the reference's MODIFY_REQUEST_EXPR_* knobs).
 _ROUNDED = ("Cpus", "Memory", "Disk")
@@ -43,6 +44,7 @@ class NegotiatorSettings:
     inform_startd: bool
     priorities: PrioritySettings
     cycle: CycleSettings
+    time: TimeLimits = field(default_factory=TimeLimits)
     groups: tuple[GroupSettings, ...] = field(default=())
 
     @property
@@ -73,6 +75,12 @@ def read_settings(config: Config) -> NegotiatorSettings:
         inform_startd=config[Knobs.NEGOTIATOR_INFORM_STARTD],
         priorities=_read_priorities(config),
         cycle=_read_cycle(config),
+        time=TimeLimits(
+            cycle=config[Knobs.NEGOTIATOR_MAX_TIME_PER_CYCLE],
+            submitter=config[Knobs.NEGOTIATOR_MAX_TIME_PER_SUBMITTER],
+            schedd=config[Knobs.NEGOTIATOR_MAX_TIME_PER_SCHEDD],
+            spin=config[Knobs.NEGOTIATOR_MAX_TIME_PER_PIESPIN],
+        ),
         groups=_read_groups(config),
     )
 

@@ -41,7 +41,8 @@ class CycleStatistics:
     pie_spins: int = 0
     submitters_failed: set[str] = field(default_factory=set)
     submitters_limited: set[str] = field(default_factory=set)
-    out_of_time: set[str] = field(default_factory=set)
+    submitters_out_of_time: set[str] = field(default_factory=set)
+    schedds_out_of_time: set[str] = field(default_factory=set)
 
     def attributes(self, number: int) -> Iterator[tuple[str, object]]:
         """Yield the attributes of the ad for the cycle that was `number` cycles ago."""
@@ -65,10 +66,10 @@ class CycleStatistics:
             "PrefetchCpuTime": self.prefetch_cpu,
             "PrefetchDuration": int(self.prefetch),
             "Rejections": self.rejections,
-            "ScheddsOutOfTime": _names(self.out_of_time),
+            "ScheddsOutOfTime": _names(self.schedds_out_of_time),
             "SlotShareIter": self.pies if self.matches else 0,
             "SubmittersFailed": _names(self.submitters_failed),
-            "SubmittersOutOfTime": "",
+            "SubmittersOutOfTime": _names(self.submitters_out_of_time),
             "SubmittersShareLimit": _names(self.submitters_limited),
             "Time": int(self.started_at),
             "TotalSlots": self.total_slots,

@@ -155,21 +155,33 @@ class NegotiatorKnobs:
         "$(LOG)/MatchLog",
         doc="Known path; no part of Kettle acts on it yet.",
     )
-    NEGOTIATOR_MAX_TIME_PER_CYCLE = integer(
+    NEGOTIATOR_MAX_TIME_PER_CYCLE = seconds(
         "1200",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc=(
+            "A cycle that has taken so long serves nobody any more; what it has matched is "
+            "told, the rest waits for the next one."
+        ),
     )
-    NEGOTIATOR_MAX_TIME_PER_PIESPIN = integer(
+    NEGOTIATOR_MAX_TIME_PER_PIESPIN = seconds(
         "120",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc=(
+            "How long one submitter of a schedd is served in one turn of the pie; it goes "
+            "on in the next turn."
+        ),
     )
-    NEGOTIATOR_MAX_TIME_PER_SCHEDD = integer(
+    NEGOTIATOR_MAX_TIME_PER_SCHEDD = seconds(
         "120",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc=(
+            "How long a cycle may spend on all submitters of one schedd; who is left out is "
+            "in ScheddsOutOfTime of the negotiator's ad."
+        ),
     )
-    NEGOTIATOR_MAX_TIME_PER_SUBMITTER = integer(
+    NEGOTIATOR_MAX_TIME_PER_SUBMITTER = seconds(
         "60",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc=(
+            "How long a cycle may spend on one submitter of a schedd; who is left out is in "
+            "SubmittersOutOfTime of the negotiator's ad."
+        ),
     )
     NEGOTIATOR_MIN_INTERVAL = seconds("0", doc="Shortest pause between the starts of two cycles.")
     NEGOTIATOR_NAME = string(

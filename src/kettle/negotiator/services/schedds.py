@@ -14,6 +14,7 @@ from kettle.classad import ClassAd, Expr
 from kettle.errors import ConnectionLost, KettleError, SessionUnknown, WireError
 from kettle.matchmaking.cycle import Match, Rejection
 from kettle.matchmaking.requests import Request, parse_request
+from kettle.matchmaking.time_limits import TimeBook
 from kettle.matchmaking.unreachable import Unreachable
 from kettle.negotiator.dialogue import Fetched, Header, deliver, fetch_requests
 from kettle.negotiator.snapshot import SubmitterAd
@@ -36,6 +37,8 @@ class Terms:
     negotiator: str
     maximum: int
     timeout_seconds: float
+    # What the cycle spends on whom; it ends what a schedd lets us wait for.
+    time: TimeBook
     job_constraint: Expr | None = None
 
 
@@ -125,7 +128,10 @@ class Schedds:
         link = self._links.setdefault(address, _Link(address))
         try:
             for harvest in harvests:
-                fetched = await self._fetch_one(link, harvest.submitter, terms)
+                fetched = await self._fetch_in_time(link, harvest.submitter, terms)
+                if fetched is None:
+                    harvest.all_of_them = False
+                    continue
                 harvest.all_of_them = fetched.all_of_them
                 harvest.requests = [self._parse(ad, harvest.submitter) for ad in fetched.ads]
                 if link.open_for is not None and len(submitters) > 1:
@@ -146,6 +152,33 @@ class Schedds:
         request = parse_request(ad, submitter=submitter.name, schedd=submitter.schedd_address)
         request.divides_slots = submitter.divides_slots
         return request
+
+    async def _fetch_in_time(
+        self, link: _Link, submitter: SubmitterAd, terms: Terms
+    ) -> Fetched | None:
+        """Fetch one submitter's requests; None if its time, or its schedd's, is over.
+
+        What a schedd lets us wait for is its time, as in the reference, whose negotiator asks for
+        one job after the other.
+        """
+        clock, name = self._runtime.clock, submitter.name
+        began = clock.steady()
+        if terms.time.is_over(name, link.address, began):
+            return None
+        left = terms.time.left(name, link.address, began)
+        try:
+            async with asyncio.timeout(None if left == float("inf") else left) as limit:
+                return await self._fetch_one(link, submitter, terms)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            # In the middle of its list: the next cycle begins with a new connection.
+            self._drop(link)
+            terms.time.cut_short = True
+            return None
+        finally:
+            terms.time.charge(name, link.address, clock.steady() - began)
+            terms.time.is_over(name, link.address, clock.steady())
 
     async def _fetch_one(self, link: _Link, submitter: SubmitterAd, terms: Terms) -> Fetched:
         stream = await self._open_round(link, submitter, terms)
