@@ -151,6 +151,23 @@ def test_output_that_finds_no_room_at_home_holds_its_job(tmp_path: Path, work: P
         submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
 
 
+def test_a_streamed_output_that_finds_no_room_holds_its_job(tmp_path: Path, work: Path) -> None:
+    with (
+        small_disk(work / "home", "1m", 0o777) as home,
+        personal_pool(tmp_path) as pool,
+    ):
+        # It does not look at how its writing went.
+        script = work / "writer.sh"
+        script.write_text("#!/bin/sh\nhead -c 3000000 /dev/zero\nexit 0\n")
+        script.chmod(0o755)
+        lines = f"output = {home}/out\nstream_output = true\nshould_transfer_files = yes\n"
+        lost = submit(pool, work / "lost", f"executable = {script}\n{lines}queue\n")
+        code, subcode, reason = lost.wait_for_status(5, *HOLD)
+        assert (code, subcode) == ("9", ENOSPC)
+        assert f"cannot write the stream {home}/out: {FULL}" in reason
+        submit(pool, work / "after", f"{TRUE}queue\n").wait_for(5, 30)
+
+
 def test_a_users_log_on_a_server_that_hangs_stops_neither_the_schedd_nor_other_jobs(
     tmp_path: Path, work: Path, make_account: Callable[[str], pwd.struct_passwd]
 ) -> None:

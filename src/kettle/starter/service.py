@@ -94,7 +94,7 @@ class Starter:
         self._nothing_to_fetch = self.job.boolean(short_way.NOTHING_TO_FETCH) is True
         self._short_begin = False
         self.delayed: dict[str, str] = {}
-        self.streams = StreamedFiles(self.shadow)
+        self.streams = StreamedFiles(self.shadow, self._on_excess)
         self.plan: LaunchPlan | None = None
         self.transfer = SandboxTransfer(self)
         self.programs = Programs(self)
@@ -104,7 +104,7 @@ class Starter:
         self._keeper: SandboxKeeper | None = None
         self._jobs: JobProcesses | None = None
         self._watch: ResourceWatch | None = None
-        # What the job used too much of, once it did.
+        # Why the job had to be ended here, once it had: most often what it used too much of.
         self._excess: Excess | None = None
         self._chirp: ChirpServer | None = None
         self.deactivated = asyncio.Event()
@@ -389,8 +389,8 @@ class Starter:
         return self.keeper.surveyed().kib + private
 
     def _on_excess(self, excess: Excess) -> None:
-        """The job uses more than its slot has: it ends at once."""
-        self._excess = excess
+        """The job uses more than it may have, or its output is lost: it ends at once."""
+        self._excess = self._excess or excess
         self.jobs.kill_all()
 
     async def _await_end(self) -> int | None:
