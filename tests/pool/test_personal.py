@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 from pathlib import Path
@@ -90,7 +91,8 @@ def test_a_bad_configuration_is_told_with_file_and_line(tmp_path: Path) -> None:
 def test_all_daemons_can_live_behind_one_port(tmp_path: Path) -> None:
     # A folder whose sockets' names do not fit into a socket's address.
     long = "DAEMON_SOCKET_DIR = $(LOCK)/" + "a" * 100 + "\n"
-    with personal_pool(tmp_path, CORE + ONE_PORT + long) as pool:
+    logged = "SHARED_PORT_DEBUG = D_FULLDEBUG\n"
+    with personal_pool(tmp_path, CORE + ONE_PORT + long + logged) as pool:
         addresses = {}
         for name in ("collector", "negotiator"):
             with open(os.path.join(pool.log_folder, f".{name}_address")) as file:
@@ -98,6 +100,13 @@ def test_all_daemons_can_live_behind_one_port(tmp_path: Path) -> None:
         assert addresses["collector"].shared_port_id == "collector"
         assert addresses["collector"].port == addresses["negotiator"].port
         assert (addresses["negotiator"].shared_port_id or "").startswith("negotiator_")
+        # Who wanted whom stands in the log in the reference's words.
+        told = Path(pool.log_folder, "SharedPortLog").read_text()
+        assert re.search(
+            r"SharedPortServer: request from NEGOTIATOR <\S+> on <127\.0\.0\.1:\d+> "
+            r"to connect to collector\. \(CurPending=\d+ PeakPending=\d+\)\n",
+            told,
+        )
 
 
 @pytest.mark.skipif(not _has_ipv6_loopback(), reason="this machine has no IPv6 loopback")

@@ -30,7 +30,6 @@ UNUSED = {
     "wire authorization.levels_of",
     "wire channel.digests",
     "wire client_side.client_inline_authentication",
-    "wire shared_port.connect_through",
 }
 
 

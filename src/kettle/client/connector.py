@@ -15,8 +15,6 @@ from kettle.client.stream import BlockingStream
 from kettle.errors import ConnectionLost, NotConnected, SessionUnknown
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.addresses import choose_route
-from kettle.wire.commands import Command
-from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
 from kettle.wire.security.client_side import ClientSetup, client_handshake
 from kettle.wire.security.negotiation import Wish, read_policy
@@ -135,11 +133,10 @@ class Connector:
 
     def _pass_shared_port(self, stream: BlockingStream, sinful: Sinful) -> None:
         """Say whom we want behind a shared port; this is no part of the conversation."""
-        port_id = sinful.shared_port_id
-        if port_id is not None:
-            stream.send(Words(int(Command.SHARED_PORT_CONNECT), port_id, "TOOL", -1, 0))
-            if port_id != "self":
-                stream.reset_digests()
+        if sinful.shared_port_id is not None:
+            from kettle.wire.shared_port import connect_through  # few daemons are behind one
+
+            stream.run(connect_through(sinful))
 
 
 def open_stream(sinful: Sinful, timeout: float) -> BlockingStream:

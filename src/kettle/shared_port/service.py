@@ -36,10 +36,13 @@ from kettle.wire.shared_port import FIRST_BYTES, SELF, peek_command, read_connec
 if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.runtime.context import Runtime
+    from kettle.wire.messages.brokering import SharedPortConnect
 
 _FIRST_MESSAGE_SECONDS = 20.0
 # Limit: the word that names a daemon is one short packet.
 _LONGEST_WORD = 64 * 1024
+# Limit: what a client calls itself is for the log only, and as long as the reference reads.
+_LONGEST_NAME = 1023
 # Limit: connections that have not said whom they want, of all descriptors this process may have.
 _SHARE_OF_DESCRIPTORS = 0.4
 
@@ -56,6 +59,8 @@ class SharedPortService:
         self._strangers: Admission[asyncio.Task[None]] = Admission(most)
         self.forwarded = 0
         self.refused = 0
+        self._pending = 0
+        self._most_pending = 0
 
     async def start(self) -> None:
         """Take every connection before anybody reads it, and tell the others where we are."""
@@ -110,7 +115,7 @@ class SharedPortService:
         """Find out who is meant and hand the connection over; our own copy is closed."""
         handed = False
         try:
-            handed = await self._hand_on(sock)
+            handed = await self._hand_on(sock, name)
         except RemoteProtocolError as error:
             self._runtime.log(f"Closing the connection from {name}: {error}")
         except (TimeoutError, OSError) as error:
@@ -119,26 +124,43 @@ class SharedPortService:
             self.refused += not handed
             sock.close()
 
-    async def _hand_on(self, sock: socket.socket) -> bool:
+    async def _hand_on(self, sock: socket.socket, name: str) -> bool:
         """Give a connection to whom it means; True once somebody has it."""
         network = self._runtime.network
         assert isinstance(network, SystemNetwork)
         async with asyncio.timeout(_FIRST_MESSAGE_SECONDS):
-            wanted = await self._read_target(sock)
+            word = await self._read_word(sock)
+        wanted = self._default if word is None else word.shared_port_id
+        if word is not None:
+            who = (
+                f"{word.client_name[:_LONGEST_NAME]} on <{name}>"
+                if word.client_name
+                else f"<{name}>"
+            )
+            self._runtime.log.full(
+                f"SharedPortServer: request from {who} to connect to {wanted}. "
+                f"(CurPending={self._pending} PeakPending={self._most_pending})",
+            )
         if wanted == SELF:
             network.serve_socket(sock.dup())
             return True
-        await pass_on(os.path.join(self._folder, wanted), sock.fileno())
+        self._pending += 1
+        self._most_pending = max(self._most_pending, self._pending)
+        try:
+            await pass_on(os.path.join(self._folder, wanted), sock.fileno())
+        finally:
+            self._pending -= 1
         self.forwarded += 1
         return True
 
-    async def _read_target(self, sock: socket.socket) -> str:
-        """Return the id that a connection asks for; take its word off, and nothing else."""
+    @staticmethod
+    async def _read_word(sock: socket.socket) -> SharedPortConnect | None:
+        """Take the word off that names a daemon, and nothing else; None if there is none."""
         first = await receive_word(sock, FIRST_BYTES)
         if peek_command(first) != Command.SHARED_PORT_CONNECT:
-            return self._default
+            return None
         last, length = decode_header(first, 0)
         if not last or length > _LONGEST_WORD:
             raise RemoteProtocolError("the word that names a daemon is too long")
         packet = await receive_exactly(sock, HEADER_SIZE + length)
-        return read_connect(Reader(packet[HEADER_SIZE:])).shared_port_id
+        return read_connect(Reader(packet[HEADER_SIZE:]))

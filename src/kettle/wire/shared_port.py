@@ -29,12 +29,14 @@ def connect_through(
 ) -> Dialog[None]:
     """Say which daemon is meant, if the address has a shared-port id; nothing is answered.
 
-    Everything said after this goes to that daemon, so the digests begin there.
+    Everything said after this goes to that daemon, so the digests begin there; the shared port's
+    own daemon, `self`, has heard the word too. `client_name` is for the other side's log.
     """
     if address.shared_port_id is None:
         return
     yield Send(SharedPortConnect(address.shared_port_id, client_name, deadline_seconds, []))
-    yield ResetDigests()
+    if address.shared_port_id != SELF:
+        yield ResetDigests()
 
 
 def peek_command(first_bytes: bytes) -> int | None:

@@ -15,11 +15,12 @@ from kettle.runtime.sockets.addresses import choose_route
 from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.transport import Transport
 from kettle.wire.commands import Command
-from kettle.wire.dialog import Message, Words
+from kettle.wire.dialog import Message
 from kettle.wire.security.client_side import client_handshake
 from kettle.wire.security.datagrams import compose_bare, seal
 from kettle.wire.security.negotiation import Wish
 from kettle.wire.security.session import Peer, Session
+from kettle.wire.shared_port import connect_through
 from kettle.wire.sinful import Endpoint, Sinful
 
 if TYPE_CHECKING:
@@ -208,7 +209,8 @@ class CommandClient:
         """Open a connection to an address as it stands, through a shared port if it names one."""
         stream = Stream(await self._carrier.open_transport(self.route(sinful), seconds))
         try:
-            await self._pass_shared_port(stream, sinful)
+            name = f"{self._standing.config.subsystem} {self._standing.address}"
+            await stream.run(connect_through(sinful, name))
         except BaseException:
             stream.close()
             raise
@@ -217,13 +219,3 @@ class CommandClient:
     def _is_in_our_network(self, sinful: Sinful) -> bool:
         network = self._standing.config.get("PRIVATE_NETWORK_NAME") or ""
         return bool(network) and sinful.parameter("PrivNet") == network
-
-    async def _pass_shared_port(self, stream: Stream, sinful: Sinful) -> None:
-        """Say whom we want behind a shared port; this is no part of the conversation."""
-        port_id = sinful.shared_port_id
-        if port_id is None:
-            return
-        name = f"{self._standing.config.subsystem} {self._standing.address}"
-        await stream.send(Words(int(Command.SHARED_PORT_CONNECT), port_id, name, -1, 0))
-        if port_id != "self":
-            stream.reset_digests()
