@@ -41,7 +41,7 @@ from kettle.runtime.process.inheritance import Inheritance, read_inheritance
 from kettle.runtime.process.parent import ParentLink
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.snapshot import ForkedSnapshots
-from kettle.runtime.process.zygote import Zygote
+from kettle.runtime.process.zygote import Zygote, hear_signals
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import Files, SystemSources
@@ -374,6 +374,7 @@ def _handle_signals(daemon: Daemon) -> None:
     for number in (signal.SIGUSR1, signal.SIGUSR2):
         with contextlib.suppress(ValueError):
             signal.signal(number, signal.SIG_IGN)
+    hear_signals()
 
 
 def _print_version() -> int:

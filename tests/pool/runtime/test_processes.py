@@ -201,6 +201,18 @@ def test_a_dead_zygote_is_replaced_for_the_next_fork(monkeypatch: pytest.MonkeyP
     asyncio.run(main())
 
 
+def test_a_signal_waits_for_the_handler_of_a_daemon_that_starts() -> None:
+    async def scenario(processes: SystemProcesses) -> None:
+        read_end, write_end = os.pipe()
+        child = await processes.zygote.fork(f"{HERE}:leave_when_told", fds=[read_end])
+        os.close(read_end)
+        assert child.signal(signal.SIGQUIT)
+        os.close(write_end)
+        assert os.waitstatus_to_exitcode(await child.wait()) == 7
+
+    run(scenario, zygote=True)
+
+
 def test_the_zygote_ends_when_its_daemon_does() -> None:
     read_end, write_end = os.pipe()
     daemon = os.fork()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import setproctitle
+
+from kettle.runtime.process.zygote import hear_signals, waits_for_handlers
 
 
 def tell(arguments: bytes, fds: list[int]) -> int:
@@ -29,3 +32,13 @@ def leave(arguments: bytes, fds: list[int]) -> int:
 def fail(arguments: bytes, fds: list[int]) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     raise RuntimeError("told to fail")
+
+
+@waits_for_handlers
+def leave_when_told(arguments: bytes, fds: list[int]) -> None:
+    """Take the first signal that came, as soon as the other end of a pipe is closed."""
+    del arguments
+    os.read(fds[0], 1)
+    signal.signal(signal.SIGQUIT, lambda *_: os._exit(7))
+    hear_signals()
+    signal.pause()

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from kettle.runtime.process.inheritance import PIPE_VARIABLE
+from kettle.runtime.process.zygote import waits_for_handlers
 
 
 def encode_call(module: str, argv: Sequence[str]) -> bytes:
@@ -20,6 +21,7 @@ def encode_call(module: str, argv: Sequence[str]) -> bytes:
     return marshal.dumps((module, list(argv)))
 
 
+@waits_for_handlers
 def main(arguments: bytes, fds: list[int]) -> None:
     """Be the daemon; the first descriptor, if any, is the pipe that ends with the master.
 

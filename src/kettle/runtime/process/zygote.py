@@ -22,8 +22,8 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import setproctitle
 
@@ -41,6 +41,26 @@ _DESCRIPTORS = 32
 # A collection touches, and so copies, pages that are shared with the zygote: few of them.
 _COLLECTION = (10_000, 20, 50)
 _PREPARED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
+
+
+# The mark of an entry that takes its signals when it has handlers for them.
+_WAITS = "waits_for_handlers"
+_Entry = TypeVar("_Entry", bound=Callable[..., object])
+
+
+def waits_for_handlers(entry: _Entry) -> _Entry:
+    """Mark an entry for `Zygote.fork`: signals wait until it calls `hear_signals`.
+
+    A daemon that is told to stop while it starts is then stopped as it would be later; without
+    the mark a signal's default action ends the process, SIGQUIT with a core.
+    """
+    setattr(entry, _WAITS, True)
+    return entry
+
+
+def hear_signals() -> None:
+    """Let the signals through that a zygote's child is born without; harmless elsewhere."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _PREPARED)
 
 
 class Zygote:
@@ -261,6 +281,8 @@ def _prepare(sock: socket.socket, title: str) -> None:
     for number in _PREPARED:
         # The terminal's or the service manager's signals are for the daemon, not for us.
         signal.signal(number, signal.SIG_IGN)
+    # Blocked as well, and so in each child: what is sent to a child before it can hear it waits.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _PREPARED)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     _close_all_but({0, 1, 2, sock.fileno()})
@@ -310,8 +332,11 @@ def _run(data: bytes, fds: list[int]) -> NoReturn:
             setproctitle.setproctitle(title)
         gc.enable()
         gc.set_threshold(*_COLLECTION)
-        module, _, function = entry.partition(":")
-        result = getattr(importlib.import_module(module), function)(arguments, fds)
+        module, _, name = entry.partition(":")
+        function = getattr(importlib.import_module(module), name)
+        if not getattr(function, _WAITS, False):
+            hear_signals()
+        result = function(arguments, fds)
         code = result if isinstance(result, int) else 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
