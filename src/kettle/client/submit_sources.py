@@ -9,7 +9,7 @@ import glob
 import os
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kettle.attributes.version import CONDOR_VERSION, condor_platform, parse_os_release
 from kettle.config import Config
@@ -18,7 +18,18 @@ from kettle.submit.sources import FileFact, SubmitFacts
 
 
 class SystemSubmitSources(SystemSources):
-    """Files as the submitting process sees them, from its own folder."""
+    """Files as the submitting process sees them, from its own folder.
+
+    `read_input` reads standard input to its end; None if the description came from there.
+    """
+
+    def __init__(self, read_input: Callable[[], str] | None = None) -> None:
+        super().__init__()
+        self._read_input = read_input
+
+    def standard_input(self) -> str | None:
+        """Return what standard input holds, None if the description itself came from it."""
+        return None if self._read_input is None else self._read_input()
 
     def look_at(self, path: str) -> FileFact | None:
         """Return what counts about a file, None if it is not there."""

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-# A name holds no blanks, dashes or brackets; only it and `$ENV()` may have a default.
-START = late_pattern(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[a-z]*)?\(")
+# A name holds no blanks, dashes or brackets; only it and `$ENV()` may have a default. The letters
+# after F are those that `compute_file_name` knows, in either case.
+START = late_pattern(r"\$(ENV|" + "|".join(functions.FUNCTIONS) + r"|F[abdfnpquwxABDFNPQUWX]*)?\(")
 DOLLAR = "\0$\0"
 
 # Limit: a text that grows without end is as bad as a circle; 10,000 replacements and 4 MiB are

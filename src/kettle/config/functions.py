@@ -200,21 +200,23 @@ def compute_directory_name(call: Call) -> str:
 
 def compute_base_name(call: Call) -> str:
     """`$BASENAME(path-or-name[,suffix])`: what follows the last slash."""
-    path, _, suffix = call.body.partition(",")
-    parts = file_name_parts(call.value_or_text(path))
+    path, comma, suffix = call.body.rpartition(",")
+    parts = file_name_parts(_unquoted(call.value_or_text(path if comma else suffix)))
     name = parts.name + parts.extension
-    suffix = suffix.strip()
-    return name[: -len(suffix)] if suffix and name.endswith(suffix) else name
+    suffix = suffix.strip() if comma else ""
+    return name[: -len(suffix)] if suffix and name.lower().endswith(suffix.lower()) else name
 
 
 def compute_file_name(call: Call) -> str:
     """`$F…(path-or-name)`: the parts of a path that the letters after F ask for.
 
-    p directory, d last directory, n name, x extension, q in double quotes, a in single quotes,
-    b without the slash or dot at the edge, w and u other slashes, f made absolute first.
+    p directory, d last directory, dd the last two and so on, n name, x extension, q in double
+    quotes, a in single quotes, b without the slash or dot at the edge, w and u other slashes,
+    f made absolute first. Compat: more d than there are directories are all of them; the
+    reference crashes.
     """
-    letters = call.function[1:]
-    path = call.value_or_text(call.body)
+    letters = call.function[1:].lower()
+    path = _unquoted(call.value_or_text(call.body))
     if not path:
         return ""
     if "f" in letters and call.absolute is not None:
@@ -230,7 +232,8 @@ def compute_file_name(call: Call) -> str:
 def _chosen_parts(path: str, letters: str) -> str:
     """Return the parts of a path that the letters p, d, n, x and b ask for."""
     parts = file_name_parts(path)
-    directory = parts.last_directory if "d" in letters and "p" not in letters else parts.directory
+    count = letters.count("d")
+    directory = last_directories(parts.directory, count) if count else parts.directory
     wants_directory = bool(set(letters) & set("pd")) and bool(directory)
     text = directory if wants_directory else ""
     if "n" in letters or (wants_directory and "x" in letters):
@@ -244,10 +247,9 @@ def _chosen_parts(path: str, letters: str) -> str:
 
 
 class FileNameParts(NamedTuple):
-    """A path taken apart; directories keep their slash, the extension its dot."""
+    """A path taken apart; the directory keeps its slash, the extension its dot."""
 
     directory: str
-    last_directory: str
     name: str
     extension: str
 
@@ -256,11 +258,24 @@ def file_name_parts(path: str) -> FileNameParts:
     """Take a path apart at its last slash and the last dot of what follows."""
     cut = path.rfind("/") + 1
     directory, name = path[:cut], path[cut:]
-    last = directory[directory.rstrip("/").rfind("/") + 1 :]
     dot = name.rfind(".")
     if dot <= 0:
-        return FileNameParts(directory, last, name, "")
-    return FileNameParts(directory, last, name[:dot], name[dot:])
+        return FileNameParts(directory, name, "")
+    return FileNameParts(directory, name[:dot], name[dot:])
+
+
+def last_directories(directory: str, count: int) -> str:
+    """Return the last so many directories of a path that ends in a slash, all if it has fewer."""
+    start = len(directory) - 1
+    for _ in range(count):
+        start = directory.rfind("/", 0, max(start, 0))
+    return directory[start + 1 :]
+
+
+def _unquoted(path: str) -> str:
+    """Take the quotes off that stand around a path."""
+    wrapped = len(path) > 1 and path[0] == path[-1] and path[0] in "\"'"
+    return path[1:-1] if wrapped else path
 
 
 def quoted(text: str, letters: str) -> str:

@@ -204,7 +204,12 @@ def _bracketed(rest: str, queue: QueueText, reader: SubmitReader, *, keep_lines:
 
 def _read_items(rest: str, reader: SubmitReader, sources: SubmitSources) -> list[str]:
     try:
-        if rest.endswith("|"):
+        if rest == "-":
+            text = sources.standard_input()
+            if text is None:
+                # The description came from there too: what follows are the items.
+                text = "\n".join(reader.lines.rest())
+        elif rest.endswith("|"):
             text = sources.run_command(shlex.split(rest[:-1]))[1]
         else:
             text = sources.read_text(rest)

@@ -29,6 +29,9 @@ class SubmitSources(Protocol):
     def read_text(self, path: str) -> str:
         """Return the text of a file, relative to where the submission happens."""
 
+    def standard_input(self) -> str | None:
+        """Return what standard input holds, None if the description itself came from it."""
+
     def write_text(self, path: str, text: str) -> None:
         """Write a file anew (`include command into`)."""
 
@@ -76,14 +79,20 @@ class MemorySubmitSources(MemorySources):
         *,
         folder: str = "/work",
         folders: set[str] | None = None,
+        standard_input: str | None = None,
     ) -> None:
         super().__init__(files)
         self.folder = folder
+        self._standard_input = standard_input
         self.folders: set[str] = set() if folders is None else folders
 
     def read_text(self, path: str) -> str:
         """Return the text kept under the name."""
         return super().read_text(self._relative(path))
+
+    def standard_input(self) -> str | None:
+        """Return the text given for it."""
+        return self._standard_input
 
     def look_at(self, path: str) -> FileFact | None:
         """Return the length of the text kept under the name."""

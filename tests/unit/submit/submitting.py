@@ -25,8 +25,10 @@ def submission(
     files: Mapping[str, str] | None = None,
     config: str = "",
     options: SubmitOptions | None = None,
+    standard_input: str | None = None,
 ) -> Submission:
-    sources = MemorySubmitSources(files={"job.sh": "#!/bin/sh\n", **(files or {})})
+    known = {"job.sh": "#!/bin/sh\n", **(files or {})}
+    sources = MemorySubmitSources(files=known, standard_input=standard_input)
     return read_submission(text, sources, Config.from_text(config, facts=MACHINE), FACTS, options)
 
 

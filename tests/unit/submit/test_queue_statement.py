@@ -27,6 +27,13 @@ def test_items_from_a_command_and_from_a_file() -> None:
     ]
 
 
+def test_items_from_standard_input() -> None:
+    text = "executable = job.sh\narguments = $(x)\nqueue x from -\n"
+    assert values(text, "Args", standard_input="a\n#b\n") == ['"a"', '"#b"']
+    # Where the description came from there itself, its remaining lines are the items.
+    assert values(text + "c\nd\n", "Args") == ['"c"', '"d"']
+
+
 def test_items_whose_fields_are_taken_apart_keep_blanks_and_empty_fields() -> None:
     files = {"items": "\x1f1 2\x1f\nx\x1f\x1fz\n"}
     args = values(

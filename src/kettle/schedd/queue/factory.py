@@ -119,6 +119,10 @@ class DigestSources:
             return self._items
         raise StorageError(f"a digest cannot read {path}")
 
+    def standard_input(self) -> str | None:
+        """Refuse."""
+        raise StorageError("a digest cannot read standard input")
+
     def write_text(self, path: str, text: str) -> None:
         """Refuse."""
         raise StorageError(f"a digest cannot write {path} ({len(text)} characters)")

@@ -166,7 +166,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     text = read_description(request, streams)
     if text is None:
         return 1
-    submission = prepare(text, request, reach.config, environment)
+    submission = prepare(text, request, reach.config, environment, streams)
     if request.dry_file:
         return run_dry(submission, request, streams)
     return submit_jobs(reach, submission, request.manner(), streams)
@@ -240,13 +240,14 @@ def read_description(request: Request, streams: Streams) -> str | None:
 
 
 def prepare(
-    text: str, request: Request, config: Config, environment: Mapping[str, str]
+    text: str, request: Request, config: Config, environment: Mapping[str, str], streams: Streams
 ) -> Submission:
     """Return the submission that a text describes; nothing of it is looked at yet."""
     from kettle.client.submit_sources import SystemSubmitSources, read_facts
 
     facts = read_facts(config, environment, request.file or "-")
-    return read_submission(text, SystemSubmitSources(), config, facts, request.options(config))
+    sources = SystemSubmitSources(None if request.file in ("", "-") else streams.stdin.read)
+    return read_submission(text, sources, config, facts, request.options(config))
 
 
 def run_dry(submission: Submission, request: Request, streams: Streams) -> int:
