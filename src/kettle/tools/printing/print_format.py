@@ -32,6 +32,7 @@ _COLUMN_WORDS = frozenset(
         "AUTO",
     }
 )
+_NUMBERS = frozenset("diouxXeEfFgGaA")
 _TAKES_WORD = frozenset({"AS", "PRINTF", "PRINTAS", "WIDTH", "OR"})
 _SELECT_TEXTS = {
     "RECORDPREFIX": "row_prefix",
@@ -175,8 +176,11 @@ def _read_column(
     if "PRINTF" in settings:
         form = parse_format(settings["PRINTF"])
         column.printf = FormatColumn(form, text, expression)
-        column.left = "-" in form.flags or form.letter not in set("diouxXeEfFgGaA")
+        column.left = "-" in form.flags or form.letter not in _NUMBERS
     _set_width(column, settings)
+    if column.printf is not None and column.printf.form.letter in _NUMBERS:
+        # What a number's own format fills at the right stands at the right of a wider column.
+        column.left = False
     return column
 
 

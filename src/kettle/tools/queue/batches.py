@@ -78,9 +78,12 @@ def find_batches(ads: Iterable[ClassAd], *, whole: bool = True) -> list[Batch]:
     jobs = sorted(ads, key=job_id)
     dags = {job_id(ad)[0]: ad for ad in jobs if is_dag(ad)}
     rows: dict[Key, Batch] = {}
+    keys: dict[int, Key] = {}
     for ad in jobs:
         top = find_top(ad, dags)
-        batch = rows.setdefault(choose_key(top), start_batch(top))
+        # A cluster is in one row, the one of its first job, whatever else its jobs are called.
+        key = keys.setdefault(job_id(top)[0], choose_key(top))
+        batch = rows.setdefault(key, start_batch(top))
         if not whole and batch.done_by_dag is None:
             batch.done_by_dag = 0
         count_job(batch, ad, of_dag=is_dag(top))

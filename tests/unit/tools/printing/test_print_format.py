@@ -1,0 +1,26 @@
+"""Columns of a print-format file: where `PRINTF` puts its text."""
+
+from __future__ import annotations
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.tools.printing.print_format import parse_print_format
+
+
+# As condor_q -print-format of 25.14.1 prints them.
+@pytest.mark.parametrize(
+    ("column", "row"),
+    [
+        ("Size AS SIZELONG PRINTF %-3d", "     1   7\n"),
+        ("Size AS SIZELONG PRINTF [%-3d]", "   [1  ] 7\n"),
+        ("Size AS SIZELONG PRINTF %-3d LEFT", "     1   7\n"),
+        ("Size AS SIZELONG PRINTF %-3.1f", "     1.0 7\n"),
+        ("Size AS S PRINTF %-3d", "1   7\n"),
+        ("Owner AS LONGHEADING PRINTF %-5s", "ann         7\n"),
+    ],
+)
+def test_a_number_keeps_to_the_right_of_a_wider_column(column: str, row: str) -> None:
+    found = parse_print_format(f"SELECT\n{column}\nProcId AS P\n", {}, {})
+    ad = ClassAd({"Size": 1, "Owner": "ann", "ProcId": 7})
+    assert found.mask.render(ad) == row
