@@ -14,23 +14,10 @@ NESTING = 4
 TOO_COMPLEX = {
     "records event_forms.event_ad",
     "records event_forms.event_from_ad",
-    "runtime logs.parse_verbosity",
-    "tools columns.Columns.add_auto",
-    "tools condor_config_val.parse_arguments",
-    "tools condor_config_val.show_name",
-    "tools condor_ping.ask",
-    "tools condor_status.render",
-    "tools condor_userprio.show",
-    "tools condor_wait.read_wish",
-    "tools condor_watch_q.find_jobs",
-    "tools history_wish._apply",
-    "tools userprio_table.render_table",
     "transfer plan.split_url_outputs",
     "transfer plugins.read_results",
 }
-TOO_DEEP = {
-    "tools condor_ssh_to_job.carry",
-}
+TOO_DEEP: set[str] = set()
 # Groups of modules that import each other, inside functions or for types alone: their rooms, and
 # how many modules of each are in such a group.
 IN_CYCLES = {

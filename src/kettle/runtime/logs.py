@@ -37,9 +37,8 @@ _UNITS = {
 _SPANS = {"s": 1, "sec": 1, "min": 60, "h": 3600, "hr": 3600, "d": 86400, "day": 86400}
 _SPANS |= {"w": 604800, "week": 604800, "hour": 3600, "second": 1, "minute": 60}
 # Flags of <SUBSYS>_DEBUG that change the head of a line and are no categories.
-_HEAD_FLAGS = frozenset(
-    ("D_PID", "D_CAT", "D_CATEGORY", "D_SUB_SECOND", "D_TIMESTAMP", "D_NOHEADER", "D_FDS")
-)
+_HEAD_FLAGS = frozenset(("D_PID", "D_CAT", "D_SUB_SECOND", "D_TIMESTAMP", "D_NOHEADER", "D_FDS"))
+_OTHER_NAMES = {"D_CATEGORY": "D_CAT", "D_FULL": "D_FULLDEBUG", "D_ALL": "D_ANY"}
 _TIME_FORMAT = "%m/%d/%y %H:%M:%S"
 _FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
 _TEN_MEBIBYTES = 10 * 1024 * 1024
@@ -66,19 +65,17 @@ def parse_verbosity(*texts: str | None) -> Verbosity:
     """Read the words of ALL_DEBUG and <SUBSYS>_DEBUG; later words win, unknown ones are kept."""
     levels = {"D_ALWAYS": 1, "D_ERROR": 1, "D_STATUS": 1}
     head: set[str] = set()
-    for word in re.split(r"[\s,|]+", " ".join(text for text in texts if text)):
+    for word in re.split(r"[\s,|]+", " ".join(filter(None, texts))):
         negative = word.startswith("-")
         name, _, detail = word.lstrip("-").upper().partition(":")
         if not name:
             continue
-        if not name.startswith("D_"):
-            name = "D_" + name
+        name = name if name.startswith("D_") else f"D_{name}"
+        name = _OTHER_NAMES.get(name, name)
         if name in _HEAD_FLAGS:
-            (head.discard if negative else head.add)("D_CAT" if name == "D_CATEGORY" else name)
-        elif name in {"D_FULLDEBUG", "D_FULL"}:
+            (head.discard if negative else head.add)(name)
+        elif name == "D_FULLDEBUG":
             levels["D_ALWAYS"] = 1 if negative else 2
-        elif name in {"D_ALL", "D_ANY"}:
-            levels["D_ANY"] = 0 if negative else (2 if detail == "2" else 1)
         else:
             levels[name] = 0 if negative else (2 if detail == "2" else 1)
     return Verbosity(

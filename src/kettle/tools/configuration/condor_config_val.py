@@ -151,19 +151,17 @@ def parse_arguments(arguments: list[str]) -> Request:
             shown = "local_name" if name == "local-name" else name
             raise UsageError(f"-{shown} requires an argument", hint="short")
         request.values[name] = value
-    edits = request.remote.keys() & {"set", "rset", "unset", "runset"}
-    needs_names = not edits and not request.switches & {
-        "config",
-        "dump",
-        "help",
-        "owner",
-        "summary",
-        "tilde",
-        "version",
-    }
-    if needs_names and not request.names and "writeconfig" not in request.values:
+    if not request.names and _needs_names(request):
         raise UsageError("")
     return request
+
+
+def _needs_names(request: Request) -> bool:
+    """Whether the command line means nothing without the name of a knob."""
+    if request.remote.keys() & {"set", "rset", "unset", "runset"}:
+        return False
+    alone = {"config", "dump", "help", "owner", "summary", "tilde", "version"}
+    return not request.switches & alone and "writeconfig" not in request.values
 
 
 def _remote_value(name: str, rest: Iterator[str]) -> str:
@@ -216,14 +214,10 @@ def answer(config: Config, request: Request, streams: Streams) -> int:
 
 def show_name(config: Config, name: str, request: Request, streams: Streams) -> int:
     """Print one value in the way asked for; 1 if it is not defined."""
-    out = streams.stdout
-    found = config.find_default(name) if request.has("default") else config.find(name)
     if request.has("default"):
-        if found is None or not found.text:
-            streams.stderr.write(f"Not defined: {name.upper()}\n")
-            return 1
-        out.write(f"{found.text}\n")
-        return 0
+        return _show_default(config, name, streams)
+    out = streams.stdout
+    found = config.find(name)
     raw_wanted = request.has("raw")
     value = "" if found is None else found.text
     if found is not None and not raw_wanted:
@@ -243,6 +237,16 @@ def show_name(config: Config, name: str, request: Request, streams: Streams) -> 
                 out.write(listing.raw_note(found.name, found.text))
         out.write("\n")
     return 1 if missing else 0
+
+
+def _show_default(config: Config, name: str, streams: Streams) -> int:
+    """Print what a name is where nobody sets it; 1 if that is nothing."""
+    found = config.find_default(name)
+    if found is None or not found.text:
+        streams.stderr.write(f"Not defined: {name.upper()}\n")
+        return 1
+    streams.stdout.write(f"{found.text}\n")
+    return 0
 
 
 def show_files(config: Config, streams: Streams) -> None:

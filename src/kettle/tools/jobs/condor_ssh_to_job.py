@@ -64,6 +64,8 @@ _HAND_OVER = (
     "s.send_fds(s.socket(fileno=1),[b'x'],f)"
 )
 _PIECE = 1 << 16
+# How long either end may take nothing of what is handed on to it.
+_STUCK_SECONDS = 60.0
 
 
 @dataclass
@@ -238,20 +240,26 @@ def _hand_over(listener: socket.socket, ssh: subprocess.Popen[bytes]) -> socket.
 def carry(remote: int, first: bytes, ours: socket.socket) -> None:
     """Carry bytes both ways between the connection `remote` and `ours` until either side ends."""
     with socket.socket(fileno=os.dup(remote)) as connection:
-        connection.settimeout(60.0)
-        ours.settimeout(60.0)
+        connection.settimeout(_STUCK_SECONDS)
+        ours.settimeout(_STUCK_SECONDS)
         try:
             if first:
                 ours.sendall(first)
-            with selectors.DefaultSelector() as ready:
-                ready.register(connection, selectors.EVENT_READ, ours)
-                ready.register(ours, selectors.EVENT_READ, connection)
-                while True:
-                    for event, _ in ready.select():
-                        source = connection if event.fileobj is connection else ours
-                        data = source.recv(_PIECE)
-                        if not data:
-                            return
-                        event.data.sendall(data)
+            _exchange(connection, ours)
         except OSError as error:
             raise ConnectionLost(f"the connection to the job broke: {error}") from None
+
+
+def _exchange(one: socket.socket, other: socket.socket) -> None:
+    """Hand on what comes from either, until one of them ends."""
+    to = {one: other, other: one}
+    with selectors.DefaultSelector() as ready:
+        for source in to:
+            ready.register(source, selectors.EVENT_READ, source)
+        while True:
+            for event, _ in ready.select():
+                source = event.data
+                data = source.recv(_PIECE)
+                if not data:
+                    return
+                to[source].sendall(data)

@@ -185,6 +185,13 @@ def follow_log(wish: Wish, environment: Mapping[str, str], streams: Streams) -> 
         return wait(log, wish, streams)
 
 
+def read_echo(qualifiers: str) -> Style:
+    """Return how events are echoed: with the old dates unless ISO_DATE is asked for."""
+    style = Style.parse(qualifiers)
+    iso = style.iso and "ISO_DATE" in qualifiers.upper()
+    return replace(style, iso=iso or style.form is not Form.TEXT)
+
+
 def read_wish(given: Sequence[Given]) -> Wish:
     """Return what the options ask for; raise UsageError."""
     wish = Wish()
@@ -196,10 +203,7 @@ def read_wish(given: Sequence[Given]) -> Wish:
             case "status":
                 wish = replace(wish, status=True)
             case "echo":
-                # The reference echoes the old dates unless ISO_DATE is asked for.
-                style = Style.parse(item.qualifiers)
-                iso = style.iso and "ISO_DATE" in item.qualifiers.upper()
-                wish = replace(wish, echo=replace(style, iso=iso or style.form is not Form.TEXT))
+                wish = replace(wish, echo=read_echo(item.qualifiers))
             case "num":
                 wish = replace(wish, count=read_number(item))
             case "wait":

@@ -323,7 +323,8 @@ def _literal(text: str) -> str:
     return text.replace("%", "%%")
 
 
-_QUALIFIERS = frozenset(",ngtlVrohjTYRx")
+# Qualifiers that ask for expressions as they are written.
+_RAW = frozenset("ro")
 
 
 class Columns:
@@ -348,30 +349,24 @@ class Columns:
     def add_auto(self, qualifiers: str, texts: Iterable[str]) -> None:
         """Add `-af:QUALIFIERS TEXT…`."""
         before, after, before_row = " ", "", ""
-        label = quoted = raw = headings = job_id = False
         letter = ""
+        label, headings = "l" in qualifiers, "h" in qualifiers
+        # As in the reference, a letter that means nothing is passed over.
         for each in qualifiers:
-            if each not in _QUALIFIERS:
-                # As in the reference, a letter that means nothing is passed over.
-                continue
-            if each == ",":
-                after = ","
-            elif each == "n":
-                after = "\n"
-            elif each == "g":
-                before, before_row = "", "\n"
-            elif each == "t":
-                before = "\t"
-            elif each in "TY":
-                letter = each
-            label = label or each == "l"
-            quoted = quoted or each == "V"
-            raw = raw or each in "ro"
-            headings = headings or each == "h"
-            job_id = job_id or each == "j"
+            match each:
+                case ",":
+                    after = ","
+                case "n":
+                    after = "\n"
+                case "g":
+                    before, before_row = "", "\n"
+                case "t":
+                    before = "\t"
+                case "T" | "Y":
+                    letter = each
         self._before_row, self._after_row = before_row, "\n"
         self.headings = self.headings or headings
-        if job_id:
+        if "j" in qualifiers:
             self._append(AutoColumn("", None, "ID = " if label else "", " ID"), before, after)
         for text in texts:
             column = AutoColumn(
@@ -379,8 +374,8 @@ class Columns:
                 parse_column(text),
                 f"{text} = " if label and not headings else "",
                 text,
-                quoted=quoted,
-                raw=raw,
+                quoted="V" in qualifiers,
+                raw=not _RAW.isdisjoint(qualifiers),
                 letter=letter,
             )
             self._append(column, before, after)

@@ -15,12 +15,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from errno import ENOENT
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kettle.errors import KettleError, UsageError
 from kettle.records.event_log import EventReader
 from kettle.tools.configuration.condor_version import version_text
 from kettle.tools.programs import Streams
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
 
 INTERVAL_SECONDS = 0.5
 _BAR_WIDTH = 60
@@ -314,28 +317,12 @@ def parse_exit(text: str) -> ExitWhen:
 def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Watch:
     """Return what is to be followed; the schedd is asked unless only logs are named."""
     watch = Watch([Log(Path(path)) for path in arguments.files], group_by=arguments.groupby)
-    least = arguments.larger_than
-    asked = arguments.clusters or arguments.users or arguments.batches or least is not None
-    if arguments.files and not asked:
+    tests = _tests_of(arguments)
+    if arguments.files and not tests:
         return watch
-    from kettle.classad.text import equals
-    from kettle.client.jobs import query_jobs
-    from kettle.tools.reach import Reach
-
-    tests = [f"ClusterId == {cluster}" for cluster in arguments.clusters]
-    tests += [f"ClusterId >= {least}"] if least is not None else []
-    tests += [equals("Owner", user) for user in arguments.users]
-    tests += [equals("JobBatchName", name) for name in arguments.batches]
-    tests = tests or [equals("Owner", getpass.getuser())]
-    reach = Reach(environment, pool=arguments.collector, name=arguments.schedd)
     paths = {str(log.path) for log in watch.logs}
     clusters = set()
-    for ad in query_jobs(
-        reach.connector,
-        reach.schedd().address,
-        constraint=" || ".join(tests),
-        projection=("ClusterId", "UserLog", "Iwd", "JobBatchName", "DAGManNodesLog"),
-    ):
+    for ad in _ask_schedd(arguments, environment, tests):
         cluster = ad.integer("ClusterId") or 0
         log = ad.string("UserLog") or ad.string("DAGManNodesLog")
         if log is None:
@@ -348,6 +335,34 @@ def find_jobs(arguments: argparse.Namespace, environment: Mapping[str, str]) -> 
             watch.logs.append(Log(Path(path)))
     watch.clusters = None if arguments.files else frozenset(clusters)
     return watch
+
+
+def _tests_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the conditions, one of which a job has to meet; none if the options name no jobs."""
+    from kettle.classad.text import equals
+
+    least = arguments.larger_than
+    tests = [f"ClusterId == {cluster}" for cluster in arguments.clusters]
+    tests += [f"ClusterId >= {least}"] if least is not None else []
+    tests += [equals("Owner", user) for user in arguments.users]
+    return tests + [equals("JobBatchName", name) for name in arguments.batches]
+
+
+def _ask_schedd(
+    arguments: argparse.Namespace, environment: Mapping[str, str], tests: Sequence[str]
+) -> Iterable[ClassAd]:
+    """Return what the schedd says of the jobs that meet a condition, of one's own by default."""
+    from kettle.classad.text import equals
+    from kettle.client.jobs import query_jobs
+    from kettle.tools.reach import Reach
+
+    reach = Reach(environment, pool=arguments.collector, name=arguments.schedd)
+    return query_jobs(
+        reach.connector,
+        reach.schedd().address,
+        constraint=" || ".join(tests or [equals("Owner", getpass.getuser())]),
+        projection=("ClusterId", "UserLog", "Iwd", "JobBatchName", "DAGManNodesLog"),
+    )
 
 
 def pass_over_unreadable(watch: Watch, streams: Streams) -> None:

@@ -219,6 +219,15 @@ def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> No
             wish.forwards = name == "forwards"
         case "limit" | "match":
             wish.limit = _number(rest, "-match")
+        case "extract":
+            wish.extract = rest.take(word)
+        case _:
+            _apply_form(wish, name, word, qualifiers, rest)
+
+
+def _apply_form(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:
+    """Take an option that says how records are shown."""
+    match name:
         case "long" | "xml" | "json" | "jsonl":
             wish.form = name
         case "attributes":
@@ -232,10 +241,8 @@ def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> No
             )
         case "autoformat" | "af":
             wish.columns.add_auto(qualifiers, rest.take_all("-autoformat"))
-        case "print-format":
-            wish.print_format = rest.take(word)
         case _:
-            wish.extract = rest.take(word)
+            wish.print_format = rest.take(word)
 
 
 def _number(rest: Words, option: str) -> int:

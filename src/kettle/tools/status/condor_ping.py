@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.client.daemon import Ping, ping
-from kettle.client.pool import KINDS, SCHEDD
+from kettle.client.pool import KINDS, SCHEDD, Located
 from kettle.errors import (
     AuthenticationFailed,
     AuthorizationDenied,
@@ -21,6 +21,7 @@ from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
 from kettle.wire.security.negotiation import display_method
+from kettle.wire.sinful import Sinful
 
 OPTIONS = (
     Option("help", qualified=True),
@@ -100,44 +101,65 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     tokens = [(token, choose_command(token)) for token in wish.tokens]
     if wish.config:
         environment = {**environment, "CONDOR_CONFIG": wish.config}
-    if wish.form == "table" and not wish.kind and "address" not in wish.reach:
+    if _names_nobody(wish):
         streams.stderr.write("WARNING: Missing daemon argument, defaulting to SCHEDD.\n")
+    kind = wish.kind.lower() or "schedd"
     asked = wish.reach.get("name") or wish.reach.get("address")
     try:
         reach = Reach(environment, **wish.reach)
-        kind = KINDS.get(wish.kind.lower() or "schedd", SCHEDD)
-        found = reach.locate(kind)
+        found = reach.locate(KINDS.get(kind, SCHEDD))
     except KettleError as error:
         if wish.form != "quiet":
-            whom = asked or f"the local {wish.kind.lower() or 'schedd'}"
+            whom = asked or f"the local {kind}"
             streams.stderr.write(f"ERROR: couldn't locate {whom}! ({error})\n")
         return 1
-    whom = found.name if asked else f"local {kind.title}"
-    if wish.reach.get("address"):
-        whom = f"daemon at <{found.address.endpoint}>"
+    whom = _describe(wish, found)
     if wish.form == "table":
         streams.stdout.write(render_row(TITLES))
     good = True
-    for token, command in tokens:
-        try:
-            answer = ping(reach.connector, found.address, command)
-            good = good and answer.allowed
-            text = (
-                render_failure(wish.form, token, answer.denied)
-                if answer.denied is not None
-                else render(wish.form, token, command, whom, answer)
-            )
-        except NotConnected:
-            streams.stdout.write(
-                f"ERROR: failed to make connection to <{found.address.endpoint}>\n"
-            )
-            return 1
-        except KettleError as error:
-            good = False
-            text = render_failure(wish.form, token, error)
-        if wish.form != "quiet":
+    try:
+        for token, command in tokens:
+            allowed, text = _ask_one(wish.form, reach, found.address, whom, token, command)
+            good = good and allowed
             streams.stdout.write(text)
+    except NotConnected:
+        streams.stdout.write(f"ERROR: failed to make connection to <{found.address.endpoint}>\n")
+        return 1
     return 0 if good else 1
+
+
+def _names_nobody(wish: Wish) -> bool:
+    """Whether the table is of a daemon that the command line does not name."""
+    return wish.form == "table" and not wish.kind and "address" not in wish.reach
+
+
+def _describe(wish: Wish, found: Located) -> str:
+    """Return whom we ask, as the output calls it."""
+    if wish.reach.get("address"):
+        return f"daemon at <{found.address.endpoint}>"
+    if wish.reach.get("name"):
+        return found.name
+    return f"local {KINDS.get(wish.kind.lower() or 'schedd', SCHEDD).title}"
+
+
+def _ask_one(
+    form: str, reach: Reach, address: Sinful, whom: str, token: str, command: int
+) -> tuple[bool, str]:
+    """Return whether one command is allowed, and what is printed of it, if anything.
+
+    Raises NotConnected where nobody is to be asked of any.
+    """
+    try:
+        answer = ping(reach.connector, address, command)
+    except NotConnected:
+        raise
+    except KettleError as error:
+        return False, render_failure(form, token, error)
+    if form == "quiet":
+        return answer.allowed, ""
+    if answer.denied is not None:
+        return answer.allowed, render_failure(form, token, answer.denied)
+    return answer.allowed, render(form, token, command, whom, answer)
 
 
 def read_wish(given: Sequence[Given]) -> Wish:
@@ -219,6 +241,8 @@ def render(form: str, token: str, command: int, whom: str, answer: Ping) -> str:
 
 def render_failure(form: str, token: str, error: KettleError) -> str:
     """Return what is printed about a token when the daemon could not be asked."""
+    if form == "quiet":
+        return ""
     if form == "table":
         failed = "FAIL  (use -verbose for more info)"
         return render_row((token, "FAIL", "FAIL", "FAIL", "FAIL", failed))

@@ -312,19 +312,30 @@ def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) ->
     if wish.diagnose:
         return ""
     if wish.columns:
-        if wish.columns.headings:
-            wish.columns.measure(ads)
-        heading = wish.columns.render_headings() if wish.columns.headings and ads else ""
-        return heading + "".join(wish.columns.render(ad) for ad in ads)
-    mode = MODES[wish.mode]
+        return _render_columns(wish, ads)
     if wish.form or wish.mode == "license":
         return _render_ads(wish, ads)
     if not ads:
         return ""
     if wish.compact is not None and not wish.totals_only and wish.mode in COMPACT:
-        return "".join(f"{line}\n" for line in render_compact(wish.mode, ads, wide=wish.wide))
+        lines = render_compact(wish.mode, ads, wide=wish.wide)
+    else:
+        lines = _table_lines(wish, ads, widths_of)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
+    if wish.columns.headings:
+        wish.columns.measure(ads)
+    heading = wish.columns.render_headings() if wish.columns.headings and ads else ""
+    return heading + "".join(wish.columns.render(ad) for ad in ads)
+
+
+def _table_lines(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd]) -> list[str]:
+    """Return the table of the mode and its totals, as far as they are wanted."""
+    mode = MODES[wish.mode]
     cells = tables.WIDE_SLOTS if wish.wide and mode.cells is tables.SLOTS else mode.cells
-    lines = []
+    lines: list[str] = []
     if not wish.totals_only and cells:
         shown = ads
         if wish.mode == "healthy" and not wish.verbose:
@@ -332,7 +343,7 @@ def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) ->
         lines += render_table(cells, shown, wish.added or None, widths_of=[*ads, *widths_of])
     if mode.totals is not None:
         lines += render_totals(mode.totals, ads, fits=bool(wish.added) or wish.wide)
-    return "".join(f"{line}\n" for line in lines)
+    return lines
 
 
 def _render_ads(wish: Wish, ads: list[ClassAd]) -> str:

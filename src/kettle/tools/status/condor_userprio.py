@@ -271,24 +271,33 @@ def show(reach: Reach, wish: Wish) -> str:
         address = reach.locate(NEGOTIATOR).address
         ad = accounting.read_priorities(reach.connector, address, rollup=wish.rollup)
         return _render_long([ad])
-    ads = fetch(reach, wish)
+    ads = _choose(wish, fetch(reach, wish))
+    if wish.long:
+        return _render_long(ads)
+    if wish.columns:
+        return _render_columns(wish.columns, ads)
+    since = wish.since
+    if since is None and not wish.everybody:
+        since = time.time() - RECENT_SECONDS
+    return render_table(ads, wish.shown, since=since)
+
+
+def _choose(wish: Wish, ads: list[ClassAd]) -> list[ClassAd]:
+    """Return the ads that are meant."""
     if wish.constraint:
         expression = parse_expression(wish.constraint)
         ads = [ad for ad in ads if ad.evaluate_expression(expression) is True]
     if wish.names:
         wanted = set(wish.names)
         ads = [ad for ad in ads if ad.string("Name") in wanted]
-    if wish.long:
-        return _render_long(ads)
-    if wish.columns:
-        if wish.columns.headings:
-            wish.columns.measure(ads)
-        heading = wish.columns.render_headings() if wish.columns.headings else ""
-        return heading + "".join(wish.columns.render(ad) for ad in ads)
-    since = wish.since
-    if since is None and not wish.everybody:
-        since = time.time() - RECENT_SECONDS
-    return render_table(ads, wish.shown, since=since)
+    return ads
+
+
+def _render_columns(columns: Columns, ads: list[ClassAd]) -> str:
+    if not columns.headings:
+        return "".join(columns.render(ad) for ad in ads)
+    columns.measure(ads)
+    return columns.render_headings() + "".join(columns.render(ad) for ad in ads)
 
 
 def fetch(reach: Reach, wish: Wish) -> list[ClassAd]:

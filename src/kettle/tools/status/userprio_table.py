@@ -6,7 +6,7 @@ Widths, headings and the sums in the last line are the reference's.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
@@ -125,19 +125,36 @@ FIELDS = (
 # fmt: on
 
 
+def _choose_rows(
+    ads: Sequence[ClassAd], shown: Shown, since: float | None
+) -> tuple[list[ClassAd], list[ClassAd]]:
+    """Return what the rows are of, in their order, and the users who are meant."""
+    groups = [ad for ad in ads if ad.boolean("IsAccountingGroup")]
+    users = [ad for ad in ads if not ad.boolean("IsAccountingGroup")]
+    if since is not None:
+        users = [ad for ad in users if (ad.integer("LastUsageTime") or 0) >= since]
+    if shown == Shown.QUOTAS:
+        return (groups if len(groups) > 1 else []), users
+    return _by_group(groups, users), users
+
+
 def render_table(ads: Iterable[ClassAd], shown: Shown, *, since: float | None) -> str:
     """Return the table; with `since` only those who have used something after that moment."""
     everybody = list(ads)
     now = max((ad.integer("LastUpdate") or 0 for ad in everybody), default=0)
-    groups = [ad for ad in everybody if ad.boolean("IsAccountingGroup")]
-    users = [ad for ad in everybody if not ad.boolean("IsAccountingGroup")]
-    if since is not None:
-        users = [ad for ad in users if (ad.integer("LastUsageTime") or 0) >= since]
-    if shown == Shown.QUOTAS:
-        rows = [ad for ad in groups if len(groups) > 1]
-    else:
-        rows = _by_group(groups, users)
+    rows, users = _choose_rows(everybody, shown, since)
     fields = [field for field in FIELDS if field.groups & shown]
+    return "".join(f"{line}\n" for line in _lines(fields, rows, users, shown, now, since))
+
+
+def _lines(
+    fields: Sequence[Field],
+    rows: Sequence[ClassAd],
+    users: list[ClassAd],
+    shown: Shown,
+    now: int,
+    since: float | None,
+) -> list[str]:
     names = [ad.string("Name") or "" for ad in rows]
     width = max([NAME_WIDTH, *(len(name) for name in names)])
     title = "Group Name" if shown == Shown.QUOTAS else "User Name"
@@ -152,8 +169,7 @@ def render_table(ads: Iterable[ClassAd], shown: Shown, *, since: float | None) -
         cells = [field.shown(ad, now).rjust(field.width) for field in fields]
         lines.append(" ".join([name.ljust(width), *cells]))
     footers = [field.footer(users, now, since).rjust(field.width) for field in fields]
-    lines += [rule, " ".join([f"Number of users: {len(users)}".ljust(width), *footers])]
-    return "".join(f"{line}\n" for line in lines)
+    return [*lines, rule, " ".join([f"Number of users: {len(users)}".ljust(width), *footers])]
 
 
 def _by_group(groups: list[ClassAd], users: list[ClassAd]) -> list[ClassAd]:
