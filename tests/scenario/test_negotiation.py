@@ -357,6 +357,21 @@ def test_usage_follows_the_slot_ads_between_cycles(tmp_path: Path) -> None:
 
 
 @pytest.mark.shows("R072")
+def test_who_asks_after_the_clock_was_set_ahead_charges_nobody_for_it(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(claimed("a", "u@here", world.clock.now()))
+        await asyncio.sleep(300)
+        world.clock.set_forward += 3600.0
+        usage = of(await priorities(pool), "u@here", "AccumulatedUsage")
+        assert isinstance(usage, float)
+        # The books look at the slots once a minute while nobody asks.
+        assert 200 < usage < 320
+
+    play(tmp_path, scenario)
+
+
+@pytest.mark.shows("R072")
 def test_a_match_counts_as_use_at_once_whatever_the_slot_ads_show(tmp_path: Path) -> None:
     # A job may be over before anybody looks at the slots, and its user is still listed.
     async def scenario(world: World) -> None:

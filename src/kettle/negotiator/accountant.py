@@ -3,8 +3,8 @@
 `Accountant` owns the books: customers (submitters and groups) and the slots they hold. It decides
 what matches, the passing of time and an administrator's commands do to them. It neither reads the
 clock nor writes: after each change `table()` gives the attributes as the accounting log keeps them
-(`records/accounting_log.py`), and `service.py` appends the difference. The formula of priorities
-is `matchmaking/fair_share.py`; the reply ads are in `accounting_ads.py`.
+(`records/accounting_log.py`); `written_books.py` says what of it is to be written. The formula of
+priorities is `matchmaking/fair_share.py`; the reply ads are in `accounting_ads.py`.
 """
 
 from __future__ import annotations

@@ -1,36 +1,32 @@
-"""The negotiator: runs cycles, keeps the books, answers questions about them.
+"""The negotiator: when a cycle begins, and its steps.
 
 A cycle starts when a schedd says RESCHEDULE and at the latest every NEGOTIATOR_INTERVAL: fetch ads,
 ask the schedds for requests, plan (`matchmaking/cycle.py`), tell the schedds, advertise. What is
-decided is decided elsewhere: priorities in `accountant.py`, the snapshot in `snapshot.py`, words in
-`dialogue.py`. Connections to schedds are in `services/schedds.py`, commands in
-`services/commands.py`.
+decided is decided elsewhere: the snapshot in `snapshot.py`, words in `dialogue.py`. Connections to
+schedds are in `services/schedds.py`, the books in `services/books.py`, ads in
+`services/advertising.py`, commands in `services/commands.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import time
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.errors import ConfigError, KettleError, StorageError, WireError
+from kettle.errors import ConfigError, KettleError
 from kettle.matchmaking.cycle import Cycle, Plan, limits_in_use
 from kettle.matchmaking.groups import ROOT
 from kettle.matchmaking.kept_slots import KeptSlots
 from kettle.matchmaking.slots import SlotTable
 from kettle.matchmaking.time_limits import TimeBook
-from kettle.negotiator.accountant import Accountant
-from kettle.negotiator.accounting_ads import (
-    NO_GROUPS,
-    CycleFacts,
-    GroupFacts,
-    accounting_ads,
-)
+from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
 from kettle.negotiator.recent_matches import RecentMatches
+from kettle.negotiator.services.advertising import Advertising
+from kettle.negotiator.services.books import Books
+from kettle.negotiator.services.collectors import ask_collectors
 from kettle.negotiator.services.commands import AccountingCommands
 from kettle.negotiator.services.schedds import Harvest, Schedds, Terms
 from kettle.negotiator.settings import NegotiatorSettings, read_settings
@@ -42,38 +38,19 @@ from kettle.negotiator.snapshot import (
     sort_ads,
 )
 from kettle.negotiator.statistics import CycleHistory, CycleStatistics
-from kettle.records import accounting_log
-from kettle.records.accounting_log import AccountingTable
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
-from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.job_tracing import trace
-from kettle.runtime.self_monitor import describe_host
-from kettle.runtime.sockets.addresses import find_collectors
-from kettle.runtime.sockets.collectors import Advertiser
-from kettle.runtime.storage.durable import DurableFile
 from kettle.wire.commands import Command
 from kettle.wire.known_ads import KnownAds
-from kettle.wire.messages.collector import Query
 
 # RESCHEDULE of several schedds, or of one for many submits, starts one cycle.
 DEBOUNCE_SECONDS = 0.010
-# After a cycle that failed, or with event-driven cycles, ads are not sent more often than this.
-ADVERTISE_SECONDS = 1.0
-# Limit: how long the collector may take to answer.
-QUERY_SECONDS = 60.0
 # While slots are held the books follow the slot ads this often, or seldomer in a pool so large that
 # looking takes more than this part of the time.
 BOOKKEEPING_SECONDS = 2.0
 BOOKKEEPING_SHARE = 0.02
-
-# What the books need of a claimed slot.
-_HOLDING_ATTRIBUTES = (
-    "AccountingGroup ConcurrencyLimits Cpus EnteredCurrentState MyAddress MyType Name RemoteOwner "
-    "RemoteUser SlotWeight StartdIpAddr State"
-)
-_HELD = 'State == "Claimed" || State == "Preempting" || State == "Matched"'
 
 
 @dataclass(slots=True)
@@ -96,40 +73,30 @@ class NegotiatorService:
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
         self.settings: NegotiatorSettings = read_settings(runtime.config)
-        self.accountant = Accountant(self.settings.priorities)
-        self.facts: dict[str, CycleFacts] = {}
-        self.groups: GroupFacts = NO_GROUPS
+        self.books = Books(runtime, self.settings)
         self.history = CycleHistory()
         self.recent = RecentMatches()
-        self._written = AccountingTable()
-        self._log: DurableFile | None = None
-        self._log_sequence = 1
-        self._log_created = 0
+        self._ads = Advertising(runtime, self.settings, self.books, self.history)
         self._schedds = Schedds(runtime)
         # From cycle to cycle: the collector's last answer, and its slots.
         self._known_ads = KnownAds()
         self._slots = KeptSlots()
-        self._advertiser = Advertiser(runtime)
         self._wake = asyncio.Event()
         self._look_again: asyncio.TimerHandle | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._advertised_at = 0.0
-        self._advertise_later: asyncio.TimerHandle | None = None
-        self._observed_at = 0.0
         # The last cycle left requests without a slot.
         self._wanting = False
-        self._observing = asyncio.Lock()
 
     async def start(self) -> None:
         """Open the books, register the commands, start cycling."""
-        self._open_books()
-        AccountingCommands(self).register()
+        self.books.open()
+        AccountingCommands(self.runtime, self.books, self._ads.own_ad).register()
         self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
         self._tasks = [
             tasks.spawn(self._cycle_forever(), "negotiation cycles"),
             tasks.spawn(self._keep_books(), "bookkeeping"),
         ]
-        self.advertise()
+        self._ads.send()
 
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; the books stay."""
@@ -138,31 +105,23 @@ class NegotiatorService:
         except ConfigError as error:
             self.runtime.log.problem(f"The configuration of the negotiator is wrong: {error}")
             return
-        self.accountant.settings = self.settings.priorities
-        self.accountant.group_names = self.settings.group_names
-        self.accountant.open_groups()
-        self.accountant.use_slot_weights = self.settings.cycle.use_slot_weights
-        await self._advertiser.reconnect()
+        self.books.reconfigure(self.settings)
+        await self._ads.reconfigure(self.settings)
         self.wake()
 
     async def shut_down(self, how: str) -> None:
         """Stop cycling, write the books, withdraw the ad."""
         if self._look_again is not None:
             self._look_again.cancel()
-        self._forget_advertising()
+        self._ads.forget()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         self._schedds.close()
-        await self.save()
-        self._advertiser.invalidate(
-            Command.INVALIDATE_NEGOTIATOR_ADS, "Negotiator", self.runtime.identity.name
-        )
-        await self._advertiser.flush(0.5 if how == "fast" else 2.0)
-        await self._advertiser.close()
-        if self._log is not None:
-            self._log.close()
+        await self.books.save()
+        await self._ads.stop(how)
+        self.books.close()
 
     def wake(self) -> None:
         """Let a cycle begin soon."""
@@ -206,7 +165,7 @@ class NegotiatorService:
         statistics.phases[0] = fetched_at - statistics.started_at
         statistics.phase_cpu[0] = time.thread_time() - cpu
         pool = sort_ads(ads, self.settings)
-        self._observe(pool.slots)
+        self.books.observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)
         if pool.submitters:
@@ -217,11 +176,11 @@ class NegotiatorService:
             await self._negotiate(_Round(statistics, pool, table, time_book))
             if hidden and statistics.rejections:
                 self._wake_when_forgotten()
-        await self.save()
+        await self.books.save()
         statistics.cpu = time.thread_time() - cpu
         self.history.end(statistics, clock.now())
         self._log_cycle(statistics)
-        self.advertise_soon()
+        self._ads.send_soon()
 
     async def _fetch_ads(self) -> list[ClassAd]:
         """Ask for slots with their secrets, and for submitters."""
@@ -229,25 +188,9 @@ class NegotiatorService:
             {"MyType": "Query", "TargetType": "Submitter,Machine", "SendPrivateAttributes": True}
         )
         query.insert_text("Requirements", "true")
-        return await self._ask_collector(Command.QUERY_MULTIPLE_PVT_ADS, query, self._known_ads)
-
-    async def _ask_collector(
-        self, command: Command, query: ClassAd, known: KnownAds
-    ) -> list[ClassAd]:
-        """Ask the first collector that answers; WireError if none does."""
-        problem: Exception = WireError("no collector is configured, or its address is unknown")
-        for address in find_collectors(self.runtime.config, self.runtime.files):
-            try:
-                stream = await self.runtime.network.connect(address, command)
-                try:
-                    await stream.send(Query(query))
-                    reader = await stream.receive(QUERY_SECONDS)
-                    return known.read(reader)
-                finally:
-                    stream.close()
-            except (WireError, OSError) as error:
-                problem = error
-        raise WireError(f"no collector answers: {problem}")
+        return await ask_collectors(
+            self.runtime, Command.QUERY_MULTIPLE_PVT_ADS, query, self._known_ads
+        )
 
     def _hide_given(self, table: SlotTable) -> bool:
         """Do not offer again what was given a moment ago and is not seen as claimed yet.
@@ -296,7 +239,7 @@ class NegotiatorService:
         statistics.phase_cpu[3] = time.thread_time() - cpu
         for match in lost:
             self.recent.forget(match.claim_id)
-        await self._wake_sleepers(plan)
+        self._ads.wake_machines(match.slot_name for match in plan.matches if match.offline)
         more = cycle_round.time.cut_short or any(not each.all_of_them for each in harvests)
         if more and plan.matches:
             # More requests wait than one list holds, or than there was time for.
@@ -308,13 +251,13 @@ class NegotiatorService:
         holders = {slot.remote_user for slot in table if slot.remote_user}
         submitters = make_submitters(
             (*(each.submitter.name for each in wanting), *sorted(holders)),
-            self.accountant,
+            self.books.accountant,
             settings,
             self.recent.weights(),
         )
         for harvest in wanting:
             submitters[harvest.submitter.name].requests.extend(harvest.requests)
-        groups = make_groups(pool.submitters, self.accountant, settings, table.total_weight)
+        groups = make_groups(pool.submitters, self.books.accountant, settings, table.total_weight)
         held = (slot.ad.string("ConcurrencyLimits") or "" for slot in table)
         cycle = Cycle(
             table,
@@ -329,7 +272,7 @@ class NegotiatorService:
         )
         plan = cycle.run()
         self._wanting = bool(plan.rejections or plan.limited or cycle_round.time.cut_short)
-        self.groups = GroupFacts(groups[0], configured=True) if groups else NO_GROUPS
+        self.books.groups = GroupFacts(groups[0], configured=True) if groups else NO_GROUPS
         self._take_facts(cycle, table)
         self._count(cycle_round, plan)
         return plan
@@ -337,7 +280,7 @@ class NegotiatorService:
     def _take_facts(self, cycle: Cycle, table: SlotTable) -> None:
         inverse = {name: 1.0 / each.priority for name, each in cycle.submitters.items()}
         whole = sum(inverse.values())
-        self.facts = {
+        self.books.facts = {
             name: CycleFacts(part / whole, part / whole * table.total_weight)
             for name, part in inverse.items()
         }
@@ -380,7 +323,7 @@ class NegotiatorService:
             if match.offline:
                 continue
             self.recent.add(match.claim_id, request.submitter, match.cost, now, limits=match.limits)
-            self.accountant.note_match(request.submitter, int(now))
+            self.books.accountant.note_match(request.submitter, int(now))
             log(
                 f"      Matched {request.cluster}.{request.proc} {request.submitter} "
                 f"{request.schedd} preempting {match.preempted_user or 'none'} "
@@ -393,14 +336,6 @@ class NegotiatorService:
                 f"      Rejected {request.cluster}.{request.proc} {request.submitter} "
                 f"{request.schedd}: {rejection.reason}"
             )
-
-    async def _wake_sleepers(self, plan: Plan) -> None:
-        """Note in the ads of offline machines that they were wanted; the rooster wakes them."""
-        names = dict.fromkeys(match.slot_name for match in plan.matches if match.offline)
-        for name in names:
-            ad = ClassAd({"MyType": "Machine", "Name": name})
-            ad["MachineLastMatchTime"] = int(self.runtime.clock.now())
-            self._advertiser.update(Command.MERGE_STARTD_AD, ad)
 
     def _log_cycle(self, statistics: CycleStatistics) -> None:
         late = (*statistics.submitters_out_of_time, *statistics.schedds_out_of_time)
@@ -416,149 +351,21 @@ class NegotiatorService:
 
     # --- bookkeeping --------------------------------------------------------------------------
 
-    def _observe(self, slots: list[ClassAd]) -> None:
-        """Charge the time since the last look, then take over who holds what now."""
-        self._observed_at = self.runtime.clock.steady()
-        now = int(self._observed_at)
-        self.accountant.age(now)
-        self.accountant.observe(slots, now, set_ahead=set_ahead(self.runtime.clock))
-
-    async def refresh_books(self, *, older_than: float) -> None:
-        """Look at the claimed slots, unless that was done less than so many seconds ago.
-
-        A collector that does not answer leaves the books as they are.
-        """
-        async with self._observing:
-            if self.runtime.clock.steady() - self._observed_at < older_than:
-                return
-            query = ClassAd(
-                {"MyType": "Query", "TargetType": "Machine", "Projection": _HOLDING_ATTRIBUTES}
-            )
-            query.insert_text("Requirements", _HELD)
-            try:
-                self._observe(
-                    await self._ask_collector(Command.QUERY_STARTD_ADS, query, KnownAds())
-                )
-            except (KettleError, OSError) as error:
-                self.runtime.log(f"The books cannot be brought up to date: {error}")
-
     async def _keep_books(self) -> None:
         """Follow the slot ads between cycles for as long as anybody holds a slot."""
         pause = self.bookkeeping_seconds
         while True:
             await asyncio.sleep(pause)
-            if not self.accountant.holdings and not len(self.recent):
+            holdings = self.books.accountant.holdings
+            if not holdings and not len(self.recent):
                 continue
             began = self.runtime.clock.steady()
-            held = set(self.accountant.holdings)
-            await self.refresh_books(older_than=self.bookkeeping_seconds / 2)
-            if self._wanting and held - set(self.accountant.holdings):
+            held = set(holdings)
+            await self.books.refresh(older_than=self.bookkeeping_seconds / 2)
+            if self._wanting and held - set(holdings):
                 # Whoever gave a slot back tells its own schedd; others wait for it, too.
                 self.wake()
             self.recent.settle(None, began)
-            await self.save()
+            await self.books.save()
             spent = self.runtime.clock.steady() - began
             pause = max(self.bookkeeping_seconds, spent / BOOKKEEPING_SHARE)
-
-    # --- advertising ----------------------------------------------------------------------------
-
-    def advertise_soon(self) -> None:
-        """Send the ads, a pause after those before: a short one where there were jobs."""
-        now = self.runtime.clock.steady()
-        quiet = not self.history.cycles or not self.history.cycles[0].idle_jobs
-        pause = self.settings.update_interval_seconds if quiet else ADVERTISE_SECONDS
-        due = self._advertised_at + min(pause, self.settings.update_interval_seconds)
-        if due <= now:
-            self.advertise()
-            return
-        loop = asyncio.get_running_loop()
-        pending = self._advertise_later
-        if pending is None or pending.when() > loop.time() + due - now:
-            self._forget_advertising()
-            self._advertise_later = loop.call_later(due - now, self.advertise)
-
-    def _forget_advertising(self) -> None:
-        if self._advertise_later is not None:
-            self._advertise_later.cancel()
-            self._advertise_later = None
-
-    def advertise(self) -> None:
-        """Send the negotiator's ad and those of the books to the collectors."""
-        self._forget_advertising()
-        self._advertised_at = self.runtime.clock.steady()
-        self._advertiser.update(Command.UPDATE_NEGOTIATOR_AD, self.own_ad())
-        if not self.settings.advertise_accounting:
-            return
-        for accounting in accounting_ads(self.accountant, self.facts, self.groups):
-            accounting["MyType"] = "Accounting"
-            accounting["NegotiatorName"] = self.runtime.identity.name
-            self._advertiser.update(Command.UPDATE_ACCOUNTING_AD, accounting)
-
-    def own_ad(self) -> ClassAd:
-        """Return the negotiator's ad."""
-        runtime = self.runtime
-        address = str(runtime.network.address)
-        ad = ClassAd({"MyType": "Negotiator", "NegotiatorIpAddr": address})
-        for name, value in runtime.identity.attributes(address, runtime.clock.now()).items():
-            ad[name] = value
-        describe_host(ad, runtime.config)
-        ad["RealUid"] = os.getuid()
-        for name, value in (self.history.attributes() | runtime.self_figures()).items():
-            ad[name] = value
-        return ad
-
-    # --- the books ------------------------------------------------------------------------------
-
-    def _open_books(self) -> None:
-        """Read the accounting log, cut off what an interrupted write left, write it anew."""
-        settings, files = self.settings, self.runtime.files
-        path = settings.accounting_path
-        table, created, sequence = AccountingTable(), int(self.runtime.clock.now()), 0
-        if files.exists(path):
-            table, replayed = accounting_log.replay(files.read(path))
-            created = replayed.created or created
-            sequence = replayed.sequence
-        self.accountant = Accountant.from_table(
-            table,
-            settings.priorities,
-            group_names=settings.group_names,
-            use_slot_weights=settings.cycle.use_slot_weights,
-        )
-        self.accountant.open_groups()
-        self.accountant.age(int(self.runtime.clock.steady()))
-        self._log_created = created
-        self._log_sequence = sequence
-        self._compact()
-
-    def _compact(self) -> None:
-        path = self.settings.accounting_path
-        self._log_sequence += 1
-        table = self.accountant.table()
-        text = "".join(accounting_log.encode_snapshot(self._log_sequence, self._log_created, table))
-        if self._log is not None:
-            self._log.close()
-        self.runtime.files.write_atomically(path, text, mode=0o600)
-        self._log = self.runtime.files.open_durable(path)
-        self._written = table
-        self.accountant.changed.clear()
-
-    async def save(self) -> None:
-        """Append what has changed in the books; returns when it is on disk."""
-        if not self.accountant.changed - {accounting_log.ACCOUNTANT} or self._log is None:
-            # The time of the last update alone is not worth a write: nothing was charged.
-            return
-        try:
-            table = self.accountant.table()
-            text = accounting_log.encode_changes(self._written, table)
-            self.accountant.changed.clear()
-            self._written = table
-            if not text:
-                return
-            self._log.append(text.encode("utf-8", "surrogateescape"))
-            await self._log.commit()
-            if self._log.size > self.settings.accounting_bytes:
-                self._compact()
-        except StorageError as error:
-            # Matching goes on without the books; they are written whole at the next chance.
-            self.runtime.log.problem(f"The accounting log cannot be written: {error}")
-            self._written = AccountingTable()

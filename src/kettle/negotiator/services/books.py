@@ -1,0 +1,140 @@
+"""The books at work: opened, brought in line with the slot ads, and kept on disk.
+
+What they say is `accountant.py`'s, what is written `written_books.py`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from kettle.classad import ClassAd
+from kettle.errors import KettleError, StorageError
+from kettle.negotiator.accountant import Accountant
+from kettle.negotiator.accounting_ads import NO_GROUPS, CycleFacts, GroupFacts
+from kettle.negotiator.services.collectors import ask_collectors
+from kettle.negotiator.settings import NegotiatorSettings
+from kettle.negotiator.written_books import WrittenBooks
+from kettle.records.accounting_log import AccountingTable
+from kettle.runtime.clock import set_ahead
+from kettle.runtime.context import Runtime
+from kettle.runtime.storage.durable import DurableFile
+from kettle.wire.commands import Command
+from kettle.wire.known_ads import KnownAds
+
+# What the books need of a claimed slot.
+_HOLDING_ATTRIBUTES = (
+    "AccountingGroup ConcurrencyLimits Cpus EnteredCurrentState MyAddress MyType Name RemoteOwner "
+    "RemoteUser SlotWeight StartdIpAddr State"
+)
+_HELD = 'State == "Claimed" || State == "Preempting" || State == "Matched"'
+# Whoever is shown the books sees who holds what so many seconds ago at the most.
+_SHOWN_SECONDS = 1.0
+_OWN_ALONE = 0o600
+
+
+class Books:
+    """The books of one negotiator, and what the last cycle found out about those in them."""
+
+    def __init__(self, runtime: Runtime, settings: NegotiatorSettings) -> None:
+        self._runtime = runtime
+        self._settings = settings
+        self.accountant = Accountant(settings.priorities)
+        self.facts: dict[str, CycleFacts] = {}
+        self.groups: GroupFacts = NO_GROUPS
+        self._written = WrittenBooks(int(runtime.clock.now()))
+        self._log: DurableFile | None = None
+        self._observed_at = 0.0
+        self._observing = asyncio.Lock()
+
+    def open(self) -> None:
+        """Read the accounting log, cut off what an interrupted write left, write it anew."""
+        settings, files = self._settings, self._runtime.files
+        path, table = settings.accounting_path, AccountingTable()
+        if files.exists(path):
+            table = self._written.read(files.read(path))
+        self.accountant = Accountant.from_table(
+            table,
+            settings.priorities,
+            group_names=settings.group_names,
+            use_slot_weights=settings.cycle.use_slot_weights,
+        )
+        self.accountant.open_groups()
+        self.accountant.age(self.now())
+        self._write_whole()
+
+    def reconfigure(self, settings: NegotiatorSettings) -> None:
+        """Take over new settings; what is in the books stays."""
+        self._settings = settings
+        self.accountant.settings = settings.priorities
+        self.accountant.group_names = settings.group_names
+        self.accountant.open_groups()
+        self.accountant.use_slot_weights = settings.cycle.use_slot_weights
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._log is not None:
+            self._log.close()
+
+    def now(self) -> int:
+        """Return the time by which the books are kept, in seconds of the steady clock."""
+        return int(self._runtime.clock.steady())
+
+    # --- what is seen -------------------------------------------------------------------------
+
+    def observe(self, slots: list[ClassAd]) -> None:
+        """Charge the time since the last look, then take over who holds what now."""
+        clock = self._runtime.clock
+        self._observed_at = clock.steady()
+        now = int(self._observed_at)
+        self.accountant.age(now)
+        self.accountant.observe(slots, now, set_ahead=set_ahead(clock))
+
+    async def refresh(self, *, older_than: float) -> None:
+        """Look at the claimed slots, unless that was done less than so many seconds ago.
+
+        A collector that does not answer leaves the books as they are.
+        """
+        async with self._observing:
+            if self._runtime.clock.steady() - self._observed_at < older_than:
+                return
+            query = ClassAd(
+                {"MyType": "Query", "TargetType": "Machine", "Projection": _HOLDING_ATTRIBUTES}
+            )
+            query.insert_text("Requirements", _HELD)
+            try:
+                self.observe(
+                    await ask_collectors(self._runtime, Command.QUERY_STARTD_ADS, query, KnownAds())
+                )
+            except (KettleError, OSError) as error:
+                self._runtime.log(f"The books cannot be brought up to date: {error}")
+
+    async def refresh_to_show(self) -> None:
+        """Bring the books up to date, so that what is shown does not lag by an interval."""
+        await self.refresh(older_than=_SHOWN_SECONDS)
+        self.accountant.age(self.now())
+
+    # --- on disk ------------------------------------------------------------------------------
+
+    async def save(self) -> None:
+        """Append what has changed in the books; returns when it is on disk."""
+        if self._log is None:
+            return
+        try:
+            text = self._written.changes(self.accountant)
+            if not text:
+                return
+            self._log.append(text.encode("utf-8", "surrogateescape"))
+            await self._log.commit()
+            if self._log.size > self._settings.accounting_bytes:
+                self._write_whole()
+        except StorageError as error:
+            # Matching goes on without the books; they are written whole at the next chance.
+            self._runtime.log.problem(f"The accounting log cannot be written: {error}")
+            self._written.distrust()
+
+    def _write_whole(self) -> None:
+        path = self._settings.accounting_path
+        text = self._written.whole(self.accountant)
+        self.close()
+        self._runtime.files.write_atomically(path, text, mode=_OWN_ALONE)
+        self._log = self._runtime.files.open_durable(path)
