@@ -159,6 +159,8 @@ class Claims:
     def __init__(self) -> None:
         self.by_id: dict[str, Claim] = {}
         self.by_job: dict[JobId, Claim] = {}
+        # Requests that a startd has and has not answered.
+        self.in_contact = 0
         # The first granted slot of each startd whose slots are claimed.
         self._machines: WeakValueDictionary[str, ClassAd] = WeakValueDictionary()
 

@@ -2,8 +2,8 @@
 
 The one place where queue, idle jobs and claims meet: a match becomes a claim request, a granted
 claim gets a job, a shadow's exit becomes the job's next status and the claim's next job. Nothing is
-performed here: everything outside the process goes through `Hands`, which the service implements
-with the runtime and tests with lists. Each decision is made by the room it belongs to
+performed here: everything outside is done by the parts of `Outside`, which are shells of the
+runtime at work and lists in tests. Each decision is made by the room it belongs to
 (`job_machine`, `claims`, `job_policy`, `departures`).
 Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 """
@@ -11,7 +11,7 @@ Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol, assert_never
+from typing import assert_never
 
 from kettle.attributes.codes import (
     HoldReasonCode,
@@ -33,6 +33,7 @@ from kettle.schedd import departures, job_machine, job_runs
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
 from kettle.schedd.negotiation import REMOTE_POOL, note_autocluster
+from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
@@ -50,65 +51,6 @@ _ENDED = frozenset(
 )
 
 
-class Hands(Protocol):
-    """What the scheduler has done for it; every method returns at once."""
-
-    def request_claim(self, claim: Claim, job: Job) -> None:
-        """Send REQUEST_CLAIM; the reply comes to `on_claim_reply` or `on_claim_failed`."""
-
-    def release_claim(self, claim_id: str, startd_address: str) -> None:
-        """Tell a startd that a claim is not needed."""
-
-    def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
-        """Hand a job to its user's shadow host, once what was committed is on disk."""
-
-    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
-        """Tell a running job's shadow: Remove, Hold, Vacate, VacateFast, Suspend or Continue."""
-
-    def runs_beside(self, job: Job) -> bool:
-        """Tell whether a job of the local or scheduler universe has a process."""
-
-    def end_leftover(self, job: Job) -> None:
-        """End the process that an earlier schedd left of a job beside it."""
-
-    def log_submitted(self, job: Job) -> None:
-        """Write the event of a job that came into the queue."""
-
-    def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
-        """Write the event of a job that went on hold without running."""
-
-    def mail_held(self, job: Job) -> None:
-        """Tell the owner of a job that its run put on hold, if he wants to know."""
-
-    def log_released(self, job: Job, reason: str) -> None:
-        """Write the event of a job that was released."""
-
-    def log_aborted(self, jobs: Sequence[Job]) -> None:
-        """Write the events of jobs that were removed."""
-
-    def record_run(self, job: Job) -> None:
-        """Append a run of a job that has ended to the epoch history."""
-
-    def depart(self, job: Job) -> None:
-        """Have a job recorded once its last status is on disk, and taken out after that."""
-
-    def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Append finished jobs to the history files; return those that these have taken."""
-        ...
-
-    def was_recorded(self, job: Job) -> bool:
-        """Tell whether the history has a job that a crash left in the queue."""
-
-    def was_told(self, job: Job) -> bool:
-        """Tell whether the log has the end of a job that a crash left in the queue."""
-
-    def clean_up(self, job: Job) -> None:
-        """Remove what a finished job left in the spool; mail its owner if that is wanted."""
-
-    def want_matches(self) -> None:
-        """Tell the negotiator that jobs wait."""
-
-
 class Scheduler:
     """Reacts to events; owns no state of its own but the counters of running jobs."""
 
@@ -116,7 +58,7 @@ class Scheduler:
         self,
         queue: JobQueue,
         idle: IdleJobs,
-        hands: Hands,
+        outside: Outside,
         now: Callable[[], int],
         *,
         most_running: int,
@@ -126,7 +68,7 @@ class Scheduler:
         self.queue = queue
         self.idle = idle
         self.claims = Claims()
-        self.hands = hands
+        self.outside = outside
         self.now = now
         self.most_running = most_running
         self.statistics = statistics
@@ -176,7 +118,7 @@ class Scheduler:
         note_autocluster(job.ad, job.autocluster, self.idle.autoclusters.attributes_text)
         self.idle.reserve(job)
         self.claims.add(claim)
-        self.hands.request_claim(claim, job)
+        self.outside.claims.request(claim, job)
 
     def on_claim_reply(self, claim: Claim, reply: RequestClaimReply) -> None:
         """Take a startd's answer: the slots it granted, and what is left over to claim from."""
@@ -255,7 +197,7 @@ class Scheduler:
                 case Effect.START_SHADOW:
                     self._start_shadow(claim)
                 case Effect.RELEASE:
-                    self.hands.release_claim(claim.id, claim.startd_address)
+                    self.outside.claims.release(claim.id, claim.startd_address)
                 case Effect.FORGET_JOB:
                     if claim.job is not None:
                         self.idle.unreserve(claim.job)
@@ -264,7 +206,7 @@ class Scheduler:
         if claim.phase is Phase.GONE:
             self.claims.remove(claim)
             if event is not claim_states.Refused and self.idle.count(claim.submitter):
-                self.hands.want_matches()
+                self.outside.want_matches()
 
     def _choose(self, claim: Claim, wanted: Job | None) -> None:
         """Give an idle claim its next job, or release it."""
@@ -314,7 +256,7 @@ class Scheduler:
         assert claim.job is not None
         job = self.queue.jobs[claim.job]
         self.statistics.on_started(job, self.now(), running=self.running)
-        self.hands.start_shadow(job, claim, reconnect=False)
+        self.outside.runs.start_shadow(job, claim, reconnect=False)
 
     # -- shadows ----------------------------------------------------------------------------
 
@@ -363,7 +305,7 @@ class Scheduler:
         if claim.phase in {Phase.RUNNING, Phase.LOST}:
             self._apply(claim, event)
         if not reusable and len(self.idle):
-            self.hands.want_matches()
+            self.outside.want_matches()
 
     def _end_run(self, job: Job, reason: int, attributes: Mapping[str, str]) -> None:
         """Commit the end of a run."""
@@ -385,9 +327,9 @@ class Scheduler:
         self.queue.update(job.id, changes)
         if isinstance(event, job_machine.Held):
             # Its event is the shadow's to write, the mail is ours.
-            self.hands.mail_held(job)
+            self.outside.owners.held_running(job)
         self.statistics.on_ended(job, reason, now)
-        self.hands.record_run(job)
+        self.outside.records.run_ended(job)
         self._let_go(job)
 
     def _count_moved(self, job: Job, report: Mapping[str, str], now: int) -> None:
@@ -409,16 +351,16 @@ class Scheduler:
             if job is None or claim is None:
                 continue
             self.queue.update(job_id, job_runs.shadow_attributes(job.ad, self.now()))
-            self.hands.start_shadow(job, claim, reconnect=True)
+            self.outside.runs.start_shadow(job, claim, reconnect=True)
             self._tell_takeover(job)
 
     def _tell_takeover(self, job: Job) -> None:
         """Repeat to a new shadow what the user had wanted of the old one."""
         if job.status == JobStatus.REMOVED:
             reason = job.ad.string("RemoveReason") or ""
-            self.hands.signal_shadow(job, "Remove", reason, VacateReasonCode.JobRemoved, 0)
+            self.outside.runs.signal(job, "Remove", reason, VacateReasonCode.JobRemoved, 0)
         elif job.status == JobStatus.HELD:
-            self.hands.signal_shadow(
+            self.outside.runs.signal(
                 job,
                 "Hold",
                 job.ad.string("HoldReason") or "",
@@ -428,14 +370,14 @@ class Scheduler:
         elif job.status == JobStatus.IDLE:
             # Held and released while it ran: its next run waits for the end of this one.
             code = int(VacateReasonCode.ScheddVacate)
-            self.hands.signal_shadow(job, "VacateFast", "Job vacated by schedd", code, 0)
+            self.outside.runs.signal(job, "VacateFast", "Job vacated by schedd", code, 0)
 
     # -- leaving ----------------------------------------------------------------------------
 
     def _let_go(self, job: Job) -> None:
         """Let a finished job leave, unless it is to stay."""
         if departures.may_leave(job):
-            self.hands.depart(job)
+            self.outside.departures.begin(job)
 
     def record(self, jobs: Iterable[Job]) -> Sequence[Job]:
         """Write the last event and the history record of finished jobs, whose status is on disk.
@@ -451,8 +393,8 @@ class Scheduler:
             if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged")
         ]
         if aborted:
-            self.hands.log_aborted(aborted)
-        recorded = self.hands.record_history(finished) if finished else ()
+            self.outside.owners.aborted(aborted)
+        recorded = self.outside.records.finished(finished) if finished else ()
         for job in recorded:
             job.recorded = True
         if len(recorded) < len(finished):
@@ -468,7 +410,7 @@ class Scheduler:
         leaving = self.queue.transaction()
         for job in jobs:
             if self.queue.jobs.get(job.id) is job:
-                self.hands.clean_up(job)
+                self.outside.records.clean_up(job)
                 departures.plan_departure(leaving, self.queue, job)
         if leaving:
             self.queue.commit(leaving)
@@ -481,37 +423,37 @@ class Scheduler:
             if done.job.id in self.queue.jobs:
                 self._on_done(done, plan)
         if plan.request.action is JobAction.RELEASE:
-            self.hands.want_matches()
+            self.outside.want_matches()
 
     def _on_done(self, done: Done, plan: Plan) -> None:
         job, action = done.job, done.action
-        runs = self._has_shadow(job.id) or self.hands.runs_beside(job)
+        runs = self._has_shadow(job.id) or self.outside.runs.is_beside(job)
         match action:
             case JobAction.HOLD:
                 code, subcode = int(HoldReasonCode.UserRequest), plan.request.subcode
                 if runs:
-                    self.hands.signal_shadow(job, "Hold", done.reason, code, subcode)
+                    self.outside.runs.signal(job, "Hold", done.reason, code, subcode)
                 else:
-                    self.hands.log_held(job, done.reason, code, subcode)
+                    self.outside.owners.held(job, done.reason, code, subcode)
             case JobAction.RELEASE:
-                self.hands.log_released(job, done.reason)
+                self.outside.owners.released(job, done.reason)
                 self._let_go(job)
             case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
                 code = int(VacateReasonCode.JobRemoved)
                 word = "Remove" if action is JobAction.REMOVE else "TransferAndRemove"
-                self.hands.signal_shadow(job, word, done.reason, code, 0)
+                self.outside.runs.signal(job, word, done.reason, code, 0)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 self._forget_run(job)
                 self._let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:
                 # The reference names neither the user nor code 1004 in the event.
                 code = int(VacateReasonCode.ScheddVacate)
-                self.hands.signal_shadow(job, _SIGNALS[action], "Job vacated by schedd", code, 0)
+                self.outside.runs.signal(job, _SIGNALS[action], "Job vacated by schedd", code, 0)
             case JobAction.CLEAR_DIRTY:
                 self.queue.clear_dirty(job.id)
             case JobAction.SUSPEND | JobAction.CONTINUE:
                 code = int(VacateReasonCode.UserVacateJob)
-                self.hands.signal_shadow(job, _SIGNALS[action], done.reason, code, 0)
+                self.outside.runs.signal(job, _SIGNALS[action], done.reason, code, 0)
 
     def _has_shadow(self, job: JobId) -> bool:
         """Tell whether a claim runs the job; a removed or held job may still have a shadow."""
@@ -522,8 +464,8 @@ class Scheduler:
         """Give up the claim of a job that is forgotten whatever its remote side does."""
         claim = self.claims.by_job.get(job.id)
         if claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}:
-            self.hands.signal_shadow(job, "Remove", "", VacateReasonCode.JobRemoved, 0)
-            self.hands.release_claim(claim.id, claim.startd_address)
+            self.outside.runs.signal(job, "Remove", "", VacateReasonCode.JobRemoved, 0)
+            self.outside.claims.release(claim.id, claim.startd_address)
 
     # -- policy -----------------------------------------------------------------------------
 
@@ -543,8 +485,8 @@ class Scheduler:
             elif decision.verdict is Verdict.RELEASE:
                 event = job_machine.Released(decision.reason)
                 self.queue.update(job.id, job_machine.step(job.ad, event, now))
-                self.hands.log_released(job, decision.reason)
-                self.hands.want_matches()
+                self.outside.owners.released(job, decision.reason)
+                self.outside.want_matches()
             elif decision.verdict is Verdict.REMOVE:
                 removed = job_machine.Removed(decision.reason)
                 self.queue.update(job.id, job_machine.step(job.ad, removed, now))
@@ -554,19 +496,19 @@ class Scheduler:
         """Put a job that does not run on hold."""
         event = job_machine.Held(reason, code, subcode)
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self.hands.log_held(job, reason, code, subcode)
+        self.outside.owners.held(job, reason, code, subcode)
 
     def hold_running(self, job: Job, reason: str, code: int, subcode: int) -> None:
         """Put a running job on hold; its shadow, or what runs it, is told."""
         event = job_machine.Held(reason, code, subcode)
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self.hands.signal_shadow(job, "Hold", reason, code, subcode)
+        self.outside.runs.signal(job, "Hold", reason, code, subcode)
 
     def remove_running(self, job: Job, reason: str) -> None:
         """Remove a running job; its shadow, or what runs it, is told."""
         event = job_machine.Removed(reason)
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
-        self.hands.signal_shadow(job, "Remove", reason, int(VacateReasonCode.JobRemoved), 0)
+        self.outside.runs.signal(job, "Remove", reason, int(VacateReasonCode.JobRemoved), 0)
 
     # -- after a restart --------------------------------------------------------------------
 
@@ -589,11 +531,11 @@ class Scheduler:
 
     def _recover_departure(self, job: Job, leaving: Transaction) -> None:
         """Finish a departure: a job that the crash found recorded is not recorded again."""
-        if departures.may_leave(job) and self.hands.was_recorded(job):
-            self.hands.clean_up(job)
+        if departures.may_leave(job) and self.outside.records.has(job):
+            self.outside.records.clean_up(job)
             departures.plan_departure(leaving, self.queue, job)
             return
-        if job.status == JobStatus.REMOVED and self.hands.was_told(job):
+        if job.status == JobStatus.REMOVED and self.outside.owners.was_told(job):
             self.queue.update(job.id, {"JobAbortEventLogged": "true"})
         self._let_go(job)
 
@@ -619,13 +561,13 @@ class Scheduler:
         self.idle.reserve(job)
         self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
         self.statistics.on_looked_for(job)
-        self.hands.start_shadow(job, claim, reconnect=True)
+        self.outside.runs.start_shadow(job, claim, reconnect=True)
         self._tell_takeover(job)
         return True
 
     def _requeue(self, job: Job) -> None:
         """Let a job wait again whose run ended with the schedd that began it."""
-        self.hands.end_leftover(job)
+        self.outside.runs.end_leftover(job)
         changes = job_runs.end_attributes(job.ad, self.now())
         changes |= job_machine.step(job.ad, job_machine.Requeued(), self.now())
         self.queue.update(job.id, changes)
@@ -633,7 +575,7 @@ class Scheduler:
     def _abandon_run(self, job: Job) -> None:
         claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
         if claim_id and address:
-            self.hands.release_claim(claim_id, address)
+            self.outside.claims.release(claim_id, address)
         self.queue.update(job.id, job_runs.end_attributes(job.ad, self.now()))
 
 

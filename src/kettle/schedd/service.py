@@ -1,20 +1,17 @@
 """The schedd: the queue on disk, the commands, the scheduler, and everything it does outside.
 
-Here the parts are put together and the scheduler's wishes (`Hands`) are handed to the shells that
-fulfil them. What is decided, is decided elsewhere: see `scheduler.py`, `queue/qmgmt.py`,
-`queue/actions.py`.
+Here the parts are put together: each is given the schedd as `services/parts.py` has it, and by
+name what else it needs. What is decided, is decided elsewhere: see `scheduler.py`,
+`queue/qmgmt.py`, `queue/actions.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobStatus
-from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
@@ -23,19 +20,17 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import read_window
-from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.negotiation import Refusal, note_autocluster
-from kettle.schedd.queue.actions import Plan
-from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.services.ads import ScheddAds
-from kettle.schedd.services.beside import BesideJobs, end_leftover
+from kettle.schedd.services.beside import BesideJobs
 from kettle.schedd.services.claims import ClaimCommands
 from kettle.schedd.services.connect import ConnectCommands
 from kettle.schedd.services.departing import Departures
+from kettle.schedd.services.desk import NegotiationDesk
 from kettle.schedd.services.events import ScheddEvents
 from kettle.schedd.services.exports import ExportCommands
 from kettle.schedd.services.factories import Factories
@@ -43,7 +38,10 @@ from kettle.schedd.services.history import HistoryFiles
 from kettle.schedd.services.journal import QueueJournal
 from kettle.schedd.services.mail import Mailer
 from kettle.schedd.services.on_disk import OnDisk
+from kettle.schedd.services.owners import Owners
 from kettle.schedd.services.queue import QueueCommands
+from kettle.schedd.services.records import Records
+from kettle.schedd.services.runs import Runs
 from kettle.schedd.services.shadows import ShadowHosts
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.schedd.services.spooling import SpoolCommands
@@ -54,6 +52,8 @@ from kettle.schedd.statistics import Statistics
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
+    from kettle.runtime.sockets.stream import Stream
+    from kettle.schedd.queue.actors import Actor
 
 # How often the queue log's size is looked at.
 _LOOKED_AT_SECONDS = 10.0
@@ -89,20 +89,35 @@ class ScheddService:
         self.spool = SpoolFolder(runtime, self.settings.spool)
         self.history = HistoryFiles(runtime, self.settings)
         self.events = ScheddEvents(runtime)
-        self.shadows = ShadowHosts(self)
-        self.claims = ClaimCommands(self)
-        self.ads = ScheddAds(self)
-        self.commands = QueueCommands(self)
+        self.on_disk = OnDisk(self.journal)
+        mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
+        self.owners = Owners(self.events, mailer)
+        self.records = Records(self, mailer)
+        self.departures = Departures(self)
+        self.shadows = ShadowHosts(self, self.records)
+        self.beside = BesideJobs(self)
         self.factories = Factories(self)
-        self.spooling = SpoolCommands(self)
+        self.transfers = TransferQueueCommands(runtime)
+        self.ads = ScheddAds(self, factories=self.factories, transfers=self.transfers)
+        self.claims = ClaimCommands(self, NegotiationDesk(self, self.ads.flock))
+        self.runs = Runs(
+            self,
+            claims=self.claims,
+            records=self.records,
+            shadows=self.shadows,
+            beside=self.beside,
+        )
+        self.commands = QueueCommands(
+            self,
+            shadows=self.shadows,
+            ads=self.ads,
+            departures=self.departures,
+            factories=self.factories,
+        )
+        self.spooling = SpoolCommands(self, self.departures)
         self.users = UserCommands(runtime.network, self.queue, self.journal)
         self.exports = ExportCommands(self)
-        self.beside = BesideJobs(self)
         self.connecting = ConnectCommands(self)
-        self.transfers = TransferQueueCommands(self)
-        self.mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
-        self.on_disk = OnDisk(self.journal)
-        self.departures = Departures(self)
 
     @property
     def name(self) -> str:
@@ -112,6 +127,18 @@ class ScheddService:
     def now(self) -> int:
         """Epoch seconds."""
         return int(self.runtime.clock.now())
+
+    def actor(self, stream: Stream) -> Actor:
+        """Return who is at the other end, as far as the queue is concerned."""
+        return self.queue_settings.actors.actor(stream.peer.user)
+
+    def want_matches(self) -> None:
+        """Note that jobs wait and a negotiation would help."""
+        self.ads.want_matches()
+
+    def trace(self, job: Job, step: Step, detail: str = "", *, coming: bool = False) -> None:
+        """Leave a line of a job's step in the log, where that is wanted."""
+        trace(self.runtime.log, job.ad, step, detail, coming=coming)
 
     # -- life -------------------------------------------------------------------------------
 
@@ -127,7 +154,14 @@ class ScheddService:
         self.scheduler = Scheduler(
             self.queue,
             self.idle,
-            self,
+            Outside(
+                claims=self.claims,
+                runs=self.runs,
+                owners=self.owners,
+                records=self.records,
+                departures=self.departures,
+                want_matches=self.want_matches,
+            ),
             self.now,
             most_running=self.settings.most_running,
             statistics=self.statistics,
@@ -209,7 +243,7 @@ class ScheddService:
             self.events.all_submitted(
                 [job for job in changes.new if not is_waiting_for_files(job.ad)]
             )
-            self.ads.want_matches()
+            self.want_matches()
         elif self.idle.was_edited(changes):
             self.ads.want_matches()
         for cluster in changes.new_clusters:
@@ -217,11 +251,6 @@ class ScheddService:
                 self.events.cluster_submitted(cluster)
         if changes.new or changes.gone or changes.status_before:
             self.ads.on_change()
-
-    def signature(self, job: Job) -> tuple[int, tuple[str, ...]]:
-        """Return a job's autocluster and the attributes that are significant."""
-        number = self.idle.autocluster_of(job)
-        return number, self.idle.autoclusters.attributes
 
     # -- periodic work ----------------------------------------------------------------------
 
@@ -246,136 +275,3 @@ class ScheddService:
                 except StorageError as error:
                     self.runtime.log.problem(f"The queue log stays as it is: {error}")
             await asyncio.sleep(min(_LOOKED_AT_SECONDS, self.settings.clean_seconds))
-
-    # -- the desk of the negotiation ----------------------------------------------------------
-
-    def on_match(self, submitter: str, claim_ids: str, slot: ClassAd) -> bool:
-        """Take a match."""
-        return self.scheduler.on_match(submitter, claim_ids, slot)
-
-    def on_rejected(self, refusal: Refusal) -> None:
-        """Note why an autocluster found no machine, in the ad of the job that spoke for it."""
-        submitter = refusal.submitter
-        if self.ads.flock.levels.on_rejected(submitter, refusal.pool):
-            self.runtime.log(f"The jobs of {submitter} are offered to a further pool")
-            self.ads.want_matches()
-        for bucket in self.idle.buckets(submitter):
-            job = bucket.first()
-            if bucket.autocluster == refusal.autocluster and job is not None:
-                attributes = self.idle.autoclusters.attributes_text
-                note_autocluster(job.ad, bucket.autocluster, attributes)
-                job.ad["LastRejMatchTime"] = self.now()
-                job.ad["LastRejMatchReason"] = refusal.reason
-                job.ad["LastRejMatchNegotiator"] = refusal.negotiator
-                return
-
-    def on_action(self, plan: Plan) -> None:
-        """Carry out an action that was committed."""
-        self.scheduler.on_action(plan)
-        for cluster, paused in plan.factories:
-            self.factories.on_paused(cluster, paused)
-
-    # -- the scheduler's hands ----------------------------------------------------------------
-
-    def request_claim(self, claim: Claim, job: Job) -> None:
-        """Send REQUEST_CLAIM."""
-        self.trace(job, Step.REQUESTED, claim.slot.string("Name") or "", coming=True)
-        self.claims.request(claim, job)
-
-    def release_claim(self, claim_id: str, startd_address: str) -> None:
-        """Send RELEASE_CLAIM."""
-        self.claims.release(claim_id, startd_address)
-
-    def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
-        """Give a job to its user's shadow host."""
-        self.claims.know(claim.id)
-        self.on_disk.then(partial(self._start_shadow, job, claim, reconnect=reconnect))
-
-    def trace(self, job: Job, step: Step, detail: str = "", *, coming: bool = False) -> None:
-        """Leave a line of a job's step in the log, where that is wanted."""
-        trace(self.runtime.log, job.ad, step, detail, coming=coming)
-
-    def _start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
-        self.trace(job, Step.HANDED_OVER, "it is looked for" if reconnect else "")
-        self.shadows.start_shadow(job, claim, reconnect=reconnect)
-        if not reconnect:
-            self.history.append_epoch("SPAWN", job, self.now())
-
-    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
-        """Tell a running job's shadow, which may only be about to be started."""
-        if self.on_disk.pending:
-            self.on_disk.then(partial(self._signal, job, signal, reason, code, subcode))
-        else:
-            self._signal(job, signal, reason, code, subcode)
-
-    def _signal(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
-        if not self.beside.signal(job, signal, reason, code, subcode):
-            self.shadows.signal_shadow(job, signal, reason, code, subcode)
-
-    def runs_beside(self, job: Job) -> bool:
-        """Tell whether a job of the local or scheduler universe has a process."""
-        return job.id in self.beside.runs
-
-    def end_leftover(self, job: Job) -> None:
-        """End the process that an earlier schedd left of a job beside it."""
-        end_leftover(job.ad)
-
-    def log_submitted(self, job: Job) -> None:
-        """Write event 000."""
-        self.events.submitted(job)
-
-    def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
-        """Write event 012."""
-        self.mailer.notify(job)
-        self.events.held(job, reason, code, subcode)
-
-    def mail_held(self, job: Job) -> None:
-        """Mail the owner of a job that its shadow held."""
-        self.mailer.notify(job)
-
-    def log_released(self, job: Job, reason: str) -> None:
-        """Write event 013."""
-        self.events.released(job, reason)
-
-    def log_aborted(self, jobs: Sequence[Job]) -> None:
-        """Write events 009."""
-        self.events.all_aborted(jobs)
-
-    def record_run(self, job: Job) -> None:
-        """Append an ended run to the epoch history."""
-        self.trace(job, Step.SETTLED)
-        self.history.append_epoch("EPOCH", job, self.now())
-
-    def record_transfer(self, job_id: JobId, kind: str, record: ClassAd) -> None:
-        """Append what URL plug-ins did in a run to the epoch history."""
-        job = self.queue.jobs.get(job_id)
-        if job is not None and kind in self.settings.epoch_attributes:
-            self.history.append_transfer(kind, job, record, self.now())
-
-    def depart(self, job: Job) -> None:
-        """Take a finished job out, with those that end at the same time."""
-        self.departures.begin(job)
-
-    def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
-        """Append finished jobs to the history; return those that it has taken."""
-        recorded = self.history.append(jobs, self.now())
-        for job in recorded:
-            self.trace(job, Step.LEFT)
-        return recorded
-
-    def was_recorded(self, job: Job) -> bool:
-        """Tell whether the history has a job that a crash left in the queue."""
-        return self.history.has(job)
-
-    def was_told(self, job: Job) -> bool:
-        """Tell whether the log has the end of a job that a crash left in the queue."""
-        return self.events.tell_of_end(job)
-
-    def clean_up(self, job: Job) -> None:
-        """Remove what a finished job left in the spool; mail its owner."""
-        self.mailer.notify(job)
-        self.spool.remove_job(job.id)
-
-    def want_matches(self) -> None:
-        """Tell the negotiator that jobs wait."""
-        self.ads.want_matches()

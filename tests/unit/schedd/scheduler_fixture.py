@@ -9,6 +9,7 @@ from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.policy.job_policy import SystemPolicy
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.statistics import Statistics
@@ -19,7 +20,7 @@ ADDRESS = "<127.0.0.1:9620>"
 
 
 class Hands:
-    """Everything the scheduler wants done, in order."""
+    """All parts outside in one: everything the scheduler wants done, in order."""
 
     def __init__(self) -> None:
         self.done: list[tuple[str, ...]] = []
@@ -40,49 +41,46 @@ class Hands:
         done, self.done = self.done, []
         return done
 
-    def request_claim(self, claim: Claim, job: Job) -> None:
+    def request(self, claim: Claim, job: Job) -> None:
         self.requested.append(claim)
         self.done.append(("request", claim.id, str(job.id)))
 
-    def release_claim(self, claim_id: str, startd_address: str) -> None:
+    def release(self, claim_id: str, address: str) -> None:
         self.done.append(("release", claim_id))
 
     def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
         self.done.append(("reconnect" if reconnect else "start", claim.id, str(job.id)))
 
-    def signal_shadow(self, job: Job, signal: str, reason: str, code: int, subcode: int) -> None:
-        self.done.append(("signal", signal, str(job.id), str(code)))
+    def signal(self, job: Job, word: str, reason: str, code: int, subcode: int) -> None:
+        self.done.append(("signal", word, str(job.id), str(code)))
 
-    def runs_beside(self, job: Job) -> bool:
+    def is_beside(self, job: Job) -> bool:
         return False
 
     def end_leftover(self, job: Job) -> None:
         pass
 
-    def log_submitted(self, job: Job) -> None:
-        self.done.append(("000", str(job.id)))
-
-    def log_held(self, job: Job, reason: str, code: int, subcode: int) -> None:
+    def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         self.done.append(("012", str(job.id), reason, str(code)))
 
-    def mail_held(self, job: Job) -> None:
+    def held_running(self, job: Job) -> None:
         self.done.append(("mail", str(job.id)))
 
-    def log_released(self, job: Job, reason: str) -> None:
+    def released(self, job: Job, reason: str) -> None:
         self.done.append(("013", str(job.id)))
 
-    def log_aborted(self, jobs: Sequence[Job]) -> None:
+    def aborted(self, jobs: Sequence[Job]) -> None:
         self.done += [("009", str(job.id)) for job in jobs]
 
-    def record_run(self, job: Job) -> None:
+    def run_ended(self, job: Job) -> None:
         self.runs.append(str(job.id))
 
-    def depart(self, job: Job) -> None:
+    def begin(self, job: Job) -> None:
         """Everything is on disk at once."""
         assert self.scheduler is not None
         self.scheduler.take_out(self.scheduler.record([job]))
 
-    def record_history(self, jobs: Sequence[Job]) -> Sequence[Job]:
+    def finished(self, jobs: Sequence[Job]) -> Sequence[Job]:
         if self.full:
             return ()
         for job in jobs:
@@ -90,7 +88,7 @@ class Hands:
             self.done.append(("history", str(job.id), str(job.status)))
         return jobs
 
-    def was_recorded(self, job: Job) -> bool:
+    def has(self, job: Job) -> bool:
         return str(job.id) in self.known
 
     def was_told(self, job: Job) -> bool:
@@ -116,7 +114,14 @@ class World(Schedd):
         made = self.hands.scheduler = Scheduler(
             queue,
             idle,
-            self.hands,
+            Outside(
+                claims=self.hands,
+                runs=self.hands,
+                owners=self.hands,
+                records=self.hands,
+                departures=self.hands,
+                want_matches=self.hands.want_matches,
+            ),
             lambda: self.now,
             most_running=0,
             statistics=Statistics(NOW),

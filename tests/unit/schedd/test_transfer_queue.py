@@ -66,7 +66,7 @@ class Stage:
     def __init__(self, world: World, text: str) -> None:
         self.world = world
         self.runtime, self.network, _ = world.runtime("SCHEDD", text)
-        self.commands = TransferQueueCommands(self)
+        self.commands = TransferQueueCommands(self.runtime)
 
     async def ask(self, user: str = "a") -> Stream:
         """Ask for a turn."""

@@ -24,7 +24,9 @@ from kettle.wire.commands import Command
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.factories import Factories
+    from kettle.schedd.services.parts import Schedd
+    from kettle.schedd.services.transfer_queue import TransferQueueCommands
 
 # How long changes are gathered before they are told.
 GATHER_SECONDS = 0.005
@@ -37,18 +39,22 @@ OWN_AD_SECONDS = 1.0
 class ScheddAds:
     """Tells collector and negotiator."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
-        self._advertiser = Advertiser(service.runtime)
+    def __init__(
+        self, schedd: Schedd, *, factories: Factories, transfers: TransferQueueCommands
+    ) -> None:
+        self._schedd = schedd
+        self._factories = factories
+        self._transfers = transfers
+        self._advertiser = Advertiser(schedd.runtime)
         self._wake = asyncio.Event()
         self._matches_wanted = False
         self._told: dict[str, ads.SubmitterCounts] = {}
         self._negotiator: Stream | None = None
         self._stopping = False
-        self._capabilities = Capabilities(service.runtime)
-        self.flock = Flock(service.runtime, service.name, self._capabilities)
+        self._capabilities = Capabilities(schedd.runtime)
+        self.flock = Flock(schedd.runtime, schedd.name, self._capabilities)
         self._own_ad_soon: asyncio.TimerHandle | None = None
-        self._recent = RecentTotals(*read_window(service.runtime.config, "SCHEDD"))
+        self._recent = RecentTotals(*read_window(schedd.runtime.config, "SCHEDD"))
 
     def start(self) -> None:
         """Begin to tell."""
@@ -67,12 +73,12 @@ class ScheddAds:
     async def stop(self) -> None:
         """Withdraw the ads."""
         self._stopping = True
-        path = self._service.runtime.config.get("SCHEDD_DAEMON_AD_FILE")
+        path = self._schedd.runtime.config.get("SCHEDD_DAEMON_AD_FILE")
         if path:
-            self._service.runtime.files.remove(path)
+            self._schedd.runtime.files.remove(path)
         if self._own_ad_soon is not None:
             self._own_ad_soon.cancel()
-        name = self._service.name
+        name = self._schedd.name
         self._advertiser.invalidate(Command.INVALIDATE_SCHEDD_ADS, "Scheduler", name)
         for submitter in self._told:
             self._advertiser.invalidate(
@@ -84,30 +90,30 @@ class ScheddAds:
 
     def own_ad(self) -> ClassAd:
         """Return the schedd's ad with its statistics."""
-        service = self._service
-        address = str(service.runtime.network.address)
-        now = service.now()
-        ad = ads.schedd_ad(service.queue, service.name, address, service.settings.most_running)
+        schedd = self._schedd
+        address = str(schedd.runtime.network.address)
+        now = schedd.now()
+        ad = ads.schedd_ad(schedd.queue, schedd.name, address, schedd.settings.most_running)
         running = [
-            job for status in ON_A_MACHINE for job in service.queue.by_status[status].values()
+            job for status in ON_A_MACHINE for job in schedd.queue.by_status[status].values()
         ]
-        service.statistics.publish(ad, now, running)
-        service.transfers.publish(ad, now)
+        schedd.statistics.publish(ad, now, running)
+        self._transfers.publish(ad, now)
         ads.add_work(ad, self._work())
-        describe_host(ad, service.runtime.config)
+        describe_host(ad, schedd.runtime.config)
         for name, knob in ads.PUBLISHED_EXPRESSIONS.items():
-            text = service.runtime.config.get(knob)
+            text = schedd.runtime.config.get(knob)
             if text:
                 ad.insert_text(name, text)
-        autoclusters = len(service.idle.autoclusters)
+        autoclusters = len(schedd.idle.autoclusters)
         ad["Autoclusters"] = autoclusters
         ad["RecentAutoclusters"] = self._recent.observe({"Autoclusters": autoclusters}, now)[
             "Autoclusters"
         ]
-        for name, value in service.runtime.self_figures().items():
+        for name, value in schedd.runtime.self_figures().items():
             ad[name] = value
         # The collectors are sent these anyway; who asks the schedd itself wants them too.
-        for name, value in service.runtime.identity.attributes(address, service.now()).items():
+        for name, value in schedd.runtime.identity.attributes(address, schedd.now()).items():
             if name not in ad:
                 ad[name] = value
         return ad
@@ -117,7 +123,7 @@ class ScheddAds:
 
         Another schedd of this spool may have left its own there: tools would go on asking it.
         """
-        runtime = self._service.runtime
+        runtime = self._schedd.runtime
         path = runtime.config.get("SCHEDD_DAEMON_AD_FILE")
         if not path:
             return
@@ -129,24 +135,24 @@ class ScheddAds:
 
     def _work(self) -> ads.Work:
         """Return what waits inside this daemon now."""
-        service = self._service
-        in_contact = service.claims.in_contact
-        requesting = service.scheduler.claims.count(Phase.REQUESTING)
+        schedd = self._schedd
+        claims = schedd.scheduler.claims
+        requesting = claims.count(Phase.REQUESTING)
         return ads.Work(
-            unmaterialized=service.factories.count_unmade(),
-            starts_delayed=service.on_disk.waiting,
-            claims_in_contact=in_contact,
-            claims_in_queue=max(0, requesting - in_contact),
-            collectors=service.runtime.config.get("COLLECTOR_HOST") or "",
+            unmaterialized=self._factories.count_unmade(),
+            starts_delayed=schedd.on_disk.waiting,
+            claims_in_contact=claims.in_contact,
+            claims_in_queue=max(0, requesting - claims.in_contact),
+            collectors=schedd.runtime.config.get("COLLECTOR_HOST") or "",
         )
 
     def submitter_ads(self) -> list[ClassAd]:
         """Return the ads of everybody who has jobs."""
-        service = self._service
-        address = str(service.runtime.network.address)
-        counts = ads.count_submitters(service.queue)
+        schedd = self._schedd
+        address = str(schedd.runtime.network.address)
+        counts = ads.count_submitters(schedd.queue)
         return [
-            ads.submitter_ad(name, each, service.name, address)
+            ads.submitter_ad(name, each, schedd.name, address)
             for name, each in counts.items()
             if each.all
         ]
@@ -155,12 +161,12 @@ class ScheddAds:
         while not self._stopping:
             ad = self.own_ad()
             self._advertiser.update(Command.UPDATE_SCHEDD_AD, ad)
-            self._service.history.append_own(ad, self._service.now())
+            self._schedd.history.append_own(ad, self._schedd.now())
             self._leave_for_tools(ad)
             self._told.clear()
             self.flock.forget_told()
             self._wake.set()
-            await asyncio.sleep(self._service.settings.update_seconds)
+            await asyncio.sleep(self._schedd.settings.update_seconds)
 
     async def _serve(self) -> None:
         while not self._stopping:
@@ -169,17 +175,17 @@ class ScheddAds:
             self._wake.clear()
             self._tell_submitters()
             wanted, self._matches_wanted = self._matches_wanted, False
-            if wanted and len(self._service.idle):
+            if wanted and len(self._schedd.idle):
                 await self._advertiser.flush(5.0)
                 await self._reschedule()
-                await self.flock.ask_for_matches(self._service.idle.submitters())
+                await self.flock.ask_for_matches(self._schedd.idle.submitters())
             await asyncio.sleep(PAUSE_SECONDS - GATHER_SECONDS if not wanted else 0.02)
 
     def _tell_submitters(self) -> None:
-        service = self._service
-        address = str(service.runtime.network.address)
-        known = ads.count_submitters(service.queue)
-        flocked = count_running(service.scheduler.claims.by_id.values())
+        schedd = self._schedd
+        address = str(schedd.runtime.network.address)
+        known = ads.count_submitters(schedd.queue)
+        flocked = count_running(schedd.scheduler.claims.by_id.values())
         self.flock.tell(known, flocked)
         for submitter, counts in known.items():
             counts.flocked = flocked[submitter].total() if submitter in flocked else 0
@@ -189,8 +195,8 @@ class ScheddAds:
             if counts.all == 0 and submitter not in self._told:
                 continue
             self._told[submitter] = counts
-            ad = ads.submitter_ad(submitter, counts, service.name, address)
-            self._capabilities.put_into(ad, "", service.settings.update_seconds)
+            ad = ads.submitter_ad(submitter, counts, schedd.name, address)
+            self._capabilities.put_into(ad, "", schedd.settings.update_seconds)
             self._advertiser.update(Command.UPDATE_SUBMITTOR_AD, ad)
             if self._own_ad_soon is None and not self._stopping:
                 loop = asyncio.get_running_loop()
@@ -202,7 +208,7 @@ class ScheddAds:
 
     async def _reschedule(self) -> None:
         """Send RESCHEDULE to the negotiator, over a connection that is kept."""
-        runtime = self._service.runtime
+        runtime = self._schedd.runtime
         try:
             if self._negotiator is not None and not self._negotiator.at_end():
                 writer = self._negotiator.writer().integer(Command.RESCHEDULE)
@@ -222,7 +228,7 @@ class ScheddAds:
 
     async def _find_negotiator(self) -> str | None:
         """Return the negotiator's address: from its file, else from the collector."""
-        runtime = self._service.runtime
+        runtime = self._schedd.runtime
         sinful = read_address_file(runtime.config.get("NEGOTIATOR_ADDRESS_FILE"), runtime.files)
         if sinful is not None:
             return str(sinful)

@@ -36,7 +36,7 @@ from kettle.schedd.services.program import start_program
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.parts import Schedd
 
 # How long a job that was asked to leave may take before it is killed, unless its ad says so.
 _VACATE_SECONDS = 30.0
@@ -45,8 +45,8 @@ _VACATE_SECONDS = 30.0
 class BesideJobs:
     """Every job that runs beside the schedd."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
         self.runs: dict[JobId, Run] = {}
         self._children: dict[JobId, Child] = {}
         self._local: dict[JobId, LocalRun] = {}
@@ -60,41 +60,41 @@ class BesideJobs:
 
     def on_changes(self, changes: Changes) -> None:
         """Follow a commit: a new or released job may start."""
-        if (changes.new or changes.status_before) and beside.has_idle(self._service.queue):
+        if (changes.new or changes.status_before) and beside.has_idle(self._schedd.queue):
             asyncio.get_running_loop().call_soon(self._start_all)
 
     def _start_all(self) -> None:
-        service = self._service
-        if self._stopping or not beside.has_idle(service.queue):
+        schedd = self._schedd
+        if self._stopping or not beside.has_idle(schedd.queue):
             return
-        config = service.runtime.config
+        config = schedd.runtime.config
         allowed: dict[int, Expr | None] = {
             int(JobUniverse.LOCAL): config.expression("START_LOCAL_UNIVERSE"),
             int(JobUniverse.SCHEDULER): config.expression("START_SCHEDULER_UNIVERSE"),
         }
-        schedd = ClassAd(beside.counts(service.queue))
-        for job in beside.startable(service.queue, schedd, allowed):
+        counts = ClassAd(beside.counts(schedd.queue))
+        for job in beside.startable(schedd.queue, counts, allowed):
             # One that was held and released waits for the end of its process.
             if job.id not in self.runs:
                 self._begin(job)
-                schedd.update(beside.counts(service.queue))
+                counts.update(beside.counts(schedd.queue))
 
     def _begin(self, job: Job) -> None:
-        service = self._service
-        now = service.now()
-        host = service.runtime.identity.machine
-        service.queue.update(job.id, beside.start_attributes(job.ad, host, now))
-        service.statistics.on_started(job, now)
+        schedd = self._schedd
+        now = schedd.now()
+        host = schedd.runtime.identity.machine
+        schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now))
+        schedd.statistics.on_started(job, now)
         run = self.runs[job.id] = Run(job, now)
         tasks.spawn(self._live(run), f"job {job.id}")
 
     async def _live(self, run: Run) -> None:
         """Run one job from its start to its end."""
-        service = self._service
+        schedd = self._schedd
         try:
-            await service.journal.flush()
+            await schedd.journal.flush()
             if run.job.universe == JobUniverse.LOCAL:
-                local = self._local[run.job.id] = LocalRun(service, run, self._on_executing)
+                local = self._local[run.job.id] = LocalRun(schedd, run, self._on_executing)
                 status = await local.serve()
             else:
                 status = await self._run_program(run)
@@ -112,7 +112,7 @@ class BesideJobs:
     # -- scheduler universe -----------------------------------------------------------------
 
     async def _run_program(self, run: Run) -> int:
-        runtime, job = self._service.runtime, run.job
+        runtime, job = self._schedd.runtime, run.job
         program = beside.plan_program(job.ad, _inherited(job))
         privileges = runtime.privileges
         owner, account = account_of_owner(privileges, job.owner), privileges.job_account(job.owner)
@@ -136,28 +136,28 @@ class BesideJobs:
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
-        self._service.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
+        self._schedd.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
 
     def _on_executing(self, run: Run) -> None:
-        address = str(self._service.runtime.network.address)
-        self._service.events.write(run.job, ExecuteEvent(host=address))
+        address = str(self._schedd.runtime.network.address)
+        self._schedd.events.write(run.job, ExecuteEvent(host=address))
 
     # -- ends -------------------------------------------------------------------------------
 
     def _end(self, run: Run, status: int) -> None:
-        service, job = self._service, run.job
-        now = service.now()
+        schedd, job = self._schedd, run.job
+        now = schedd.now()
         run.attributes |= beside.exit_attributes(status)
-        reason, more = beside.decide_end(run, service.scheduler.system_policy, float(now))
+        reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
         report = dict(ClassAd({**run.attributes, **more}).own_texts())
         report |= {beside.PID: "undefined", beside.BIRTH: "undefined"}
         self._write_end(run, status, reason, more)
-        if job.id in service.queue.jobs:
-            service.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
+        if job.id in schedd.queue.jobs:
+            schedd.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
         self._start_all()
 
     def _write_end(self, run: Run, status: int, reason: int, more: dict[str, object]) -> None:
-        events, user = self._service.events, run.attributes.get("RemoteUserCpu", 0.0)
+        events, user = self._schedd.events, run.attributes.get("RemoteUserCpu", 0.0)
         system = run.attributes.get("RemoteSysCpu", 0.0)
         times = CpuTimes(float(str(user)), float(str(system)))
         if reason == ShadowExit.EXITED:
@@ -186,16 +186,16 @@ class BesideJobs:
 
     def _fail(self, run: Run, why: str) -> None:
         """Put a job that could not be started on hold."""
-        service = self._service
-        service.runtime.log.problem(f"Job {run.job.id} was not started: {why}")
+        schedd = self._schedd
+        schedd.runtime.log.problem(f"Job {run.job.id} was not started: {why}")
         code = int(HoldReasonCode.FailedToCreateProcess)
         report = dict(ClassAd({"HoldReason": why, "HoldReasonCode": code}).own_texts())
-        if run.job.id in service.queue.jobs:
-            service.scheduler.on_shadow_exited(
+        if run.job.id in schedd.queue.jobs:
+            schedd.scheduler.on_shadow_exited(
                 run.job.id, int(ShadowExit.SHOULD_HOLD), report, reusable=False
             )
             if run.job.status == JobStatus.HELD and not run.wish:
-                service.events.held(run.job, why, code, 0)
+                schedd.events.held(run.job, why, code, 0)
 
     # -- requests ---------------------------------------------------------------------------
 
@@ -226,7 +226,7 @@ class BesideJobs:
         elif child is not None:
             kill_tree(child.pid, signal.SIGSTOP if stops else signal.SIGCONT, rounds=1)
         status = JobStatus.SUSPENDED if stops else JobStatus.RUNNING
-        self._service.scheduler.on_job_update(job.id, {"JobStatus": str(int(status))})
+        self._schedd.scheduler.on_job_update(job.id, {"JobStatus": str(int(status))})
 
     async def stop(self, how: str) -> None:
         """End every job; they go back into the queue."""
@@ -240,13 +240,13 @@ class BesideJobs:
 
     async def _serve_policy(self) -> None:
         while True:
-            await asyncio.sleep(self._service.settings.policy_seconds)
+            await asyncio.sleep(self._schedd.settings.policy_seconds)
             for run in list(self.runs.values()):
                 self._apply_policy(run)
 
     def _apply_policy(self, run: Run) -> None:
-        scheduler = self._service.scheduler
-        now = float(self._service.now())
+        scheduler = self._schedd.scheduler
+        now = float(self._schedd.now())
         decision = decide_periodic(run.job.ad, now, scheduler.system_policy)
         if decision.verdict is Verdict.HOLD:
             scheduler.hold_running(run.job, decision.reason, decision.code, decision.subcode)

@@ -15,7 +15,7 @@ from kettle.matchmaking.unreachable import Unreachable
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.schedd.claims import Claim
-from kettle.schedd.negotiation import serve_round
+from kettle.schedd.negotiation import Desk, serve_round
 from kettle.schedd.queue.job_queue import Job
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
@@ -31,7 +31,7 @@ from kettle.wire.security.claim_id import EXECUTE_SIDE, ClaimId
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.parts import Schedd
 
 # What a startd answers ALIVE with for a claim nobody knows here: the claim ends.
 _UNKNOWN_CLAIM = -1
@@ -40,18 +40,17 @@ _UNKNOWN_CLAIM = -1
 class ClaimCommands:
     """Handlers and requests that concern claims."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd, desk: Desk) -> None:
+        self._schedd = schedd
+        self._desk = desk
         self._contacts: asyncio.Semaphore | None = None
-        # Requests that a startd has and has not answered.
-        self.in_contact = 0
         # Claims whose session our network has.
         self._known: set[str] = set()
         self._unreachable = Unreachable()
 
     def register(self) -> None:
         """Answer the commands."""
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         network.register(Command.NEGOTIATE, self.on_negotiate, again=True)
         network.register(Command.ALIVE, self.on_alive)
         network.register(Command.RELEASE_CLAIM, self.on_release)
@@ -59,88 +58,89 @@ class ClaimCommands:
 
     async def on_negotiate(self, stream: Stream) -> None:
         """Serve one round; the connection waits for the next one."""
-        service = self._service
+        schedd = self._schedd
         header = Negotiate.read(await stream.receive()).header
-        avoided = self._unreachable.avoided(service.runtime.clock.steady())
-        sent = await stream.run(serve_round(header, service.idle, service, avoided))
+        avoided = self._unreachable.avoided(schedd.runtime.clock.steady())
+        sent = await stream.run(serve_round(header, schedd.idle, self._desk, avoided))
         if sent:
-            service.statistics.add("ResourceRequestsSent", service.now(), sent)
+            schedd.statistics.add("ResourceRequestsSent", schedd.now(), sent)
 
     async def on_alive(self, stream: Stream) -> None:
         """Tell a startd whether its claim is still wanted."""
         claim_id = Alive.read(await stream.receive()).claim_id
-        service = self._service
-        known = service.scheduler.knows_claim(claim_id)
-        interval = service.settings.alive_seconds if known else _UNKNOWN_CLAIM
+        schedd = self._schedd
+        known = schedd.scheduler.knows_claim(claim_id)
+        interval = schedd.settings.alive_seconds if known else _UNKNOWN_CLAIM
         await stream.send(AliveReply(interval))
 
     async def on_release(self, stream: Stream) -> None:
         """Note that a startd gave a claim up."""
         claim_id = ReleaseClaim.read(await stream.receive()).claim_id
-        self._service.scheduler.on_released_by_startd(claim_id)
+        self._schedd.scheduler.on_released_by_startd(claim_id)
 
     async def on_reschedule(self, _stream: Stream) -> None:
         """Look at the idle jobs soon: somebody says that something has changed."""
-        self._service.ads.want_matches()
+        self._schedd.want_matches()
 
     # -- out --------------------------------------------------------------------------------
 
     def request(self, claim: Claim, job: Job) -> None:
         """Ask a startd for a claim, in the background."""
+        self._schedd.trace(job, Step.REQUESTED, claim.slot.string("Name") or "", coming=True)
         self.know(claim.id)
         tasks.spawn(self._request(claim, job), f"claim for {job.id}")
 
     async def _request(self, claim: Claim, job: Job) -> None:
-        service = self._service
+        schedd = self._schedd
         try:
             reply = await self._ask(claim, job)
         except (KettleError, OSError, TimeoutError) as error:
-            service.runtime.log(f"No claim {claim.public_id} for job {job.id}: {error}")
+            schedd.runtime.log(f"No claim {claim.public_id} for job {job.id}: {error}")
             # Whoever answers nonsense would be asked again at once, and so for ever.
             self._leave_alone(claim.startd_address)
-            service.scheduler.on_claim_failed(claim)
+            schedd.scheduler.on_claim_failed(claim)
             # Others may have a slot for the job meanwhile.
-            service.ads.want_matches()
+            schedd.want_matches()
             return
         self._unreachable.on_answered(claim.startd_address)
         if reply.accepted:
-            service.trace(job, Step.CLAIMED, coming=True)
+            schedd.trace(job, Step.CLAIMED, coming=True)
         else:
-            service.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
+            schedd.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
         for claim_id, _ in (*reply.claimed, *((reply.leftover,) if reply.leftover else ())):
             self.know(claim_id)
-        service.scheduler.on_claim_reply(claim, reply)
+        schedd.scheduler.on_claim_reply(claim, reply)
 
     def _leave_alone(self, address: str) -> None:
         """Ask for no slot of a startd for a while; then look for matches again."""
-        service = self._service
-        seconds = self._unreachable.on_failed(address, service.runtime.clock.steady())
-        asyncio.get_running_loop().call_later(seconds, service.ads.want_matches)
+        schedd = self._schedd
+        seconds = self._unreachable.on_failed(address, schedd.runtime.clock.steady())
+        asyncio.get_running_loop().call_later(seconds, schedd.want_matches)
 
     async def _ask(self, claim: Claim, job: Job) -> RequestClaimReply:
-        service = self._service
+        schedd = self._schedd
         if self._contacts is None:
-            most = service.settings.most_startd_contacts
+            most = schedd.settings.most_startd_contacts
             self._contacts = asyncio.Semaphore(most if most > 0 else 10_000)
         async with self._contacts:
-            stream = await service.runtime.network.connect(
+            stream = await schedd.runtime.network.connect(
                 claim.startd_address, Command.REQUEST_CLAIM, session=_session(claim.id)
             )
-            self.in_contact += 1
+            schedd.scheduler.claims.in_contact += 1
             try:
                 await stream.send(
                     RequestClaim(
                         claim_id=claim.id,
-                        request=claim_request(job.ad, claim, service.name),
-                        schedd_address=str(service.runtime.network.address),
-                        alive_seconds=service.settings.alive_seconds,
+                        request=claim_request(job.ad, claim, schedd.name),
+                        schedd_address=str(schedd.runtime.network.address),
+                        alive_seconds=schedd.settings.alive_seconds,
                         preempted=[],
                     )
                 )
-                reader = await stream.receive(float(service.settings.claim_request_seconds))
+                reader = await stream.receive(float(schedd.settings.claim_request_seconds))
                 return RequestClaimReply.read(reader)
             finally:
-                self.in_contact -= 1
+                schedd.scheduler.claims.in_contact -= 1
                 stream.close()
 
     def release(self, claim_id: str, address: str) -> None:
@@ -148,7 +148,7 @@ class ClaimCommands:
         tasks.spawn(self._release(claim_id, address), "release of a claim")
 
     async def _release(self, claim_id: str, address: str) -> None:
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         try:
             stream = await network.connect(
                 address, Command.RELEASE_CLAIM, session=_session(claim_id)
@@ -158,7 +158,7 @@ class ClaimCommands:
             finally:
                 stream.close()
         except (WireError, OSError) as error:
-            self._service.runtime.log.full(f"A claim was not released at {address}: {error}")
+            self._schedd.runtime.log.full(f"A claim was not released at {address}: {error}")
         finally:
             self.forget(claim_id)
 
@@ -169,7 +169,7 @@ class ClaimCommands:
         self._known.add(claim_id)
         session = _session(claim_id)
         if session is not None:
-            self._service.runtime.network.add_session(
+            self._schedd.runtime.network.add_session(
                 session, user=EXECUTE_SIDE, levels=(Level.READ, Level.DAEMON), lifetime=None
             )
 
@@ -178,7 +178,7 @@ class ClaimCommands:
         self._known.discard(claim_id)
         session = _session(claim_id)
         if session is not None:
-            self._service.runtime.network.remove_session(session)
+            self._schedd.runtime.network.remove_session(session)
 
 
 def _session(claim_id: str) -> ClaimId | None:

@@ -27,26 +27,26 @@ from kettle.wire.security.claim_id import ClaimId
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.actors import Actor
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.parts import Schedd
 
 
 class ConnectCommands:
     """The handler."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
 
     def register(self) -> None:
         """Answer the command."""
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         network.register(Command.GET_JOB_CONNECT_INFO, self.on_connect_info)
 
     async def on_connect_info(self, stream: Stream) -> None:
         """Answer with the starter's address and a session, or why there is none (yet)."""
         request = GetJobConnectInfo.read(await stream.receive()).request
-        actor = self._service.commands.actor(stream)
+        actor = self._schedd.actor(stream)
         cluster, proc = request.integer("ClusterId"), request.integer("ProcId")
-        job = self._service.queue.job(cluster or 0, -1 if proc is None else proc)
+        job = self._schedd.queue.job(cluster or 0, -1 if proc is None else proc)
         try:
             if job is None:
                 raise RefusedError(f"No such job: {cluster or 0}.{proc or 0}")
@@ -79,7 +79,7 @@ class ConnectCommands:
         A startd of HTCondor does not know the address of a starter that is called through a broker
         until the starter's next report.
         """
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         startd = job.ad.string("StartdIpAddr") or ""
         stream = await network.connect(startd, Command.CA_CMD, session=_session(claim_id))
         try:
@@ -105,7 +105,7 @@ class ConnectCommands:
         return address
 
     async def _make_session(self, address: str, claim_id: str, request: ClassAd) -> ClassAd:
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         stream = await network.connect(
             address, Command.CREATE_JOB_OWNER_SEC_SESSION, session=_session(claim_id)
         )

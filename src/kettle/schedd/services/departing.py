@@ -9,20 +9,17 @@ anywhere leaves it in the queue, in the history, or in both, which the next star
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
 from kettle.runtime import tasks
 
 if TYPE_CHECKING:
-    from kettle.runtime.context import Runtime
     from kettle.schedd.queue.job_ids import JobId
     from kettle.schedd.queue.job_queue import Job
-    from kettle.schedd.services.journal import QueueJournal
-    from kettle.schedd.services.on_disk import OnDisk
+    from kettle.schedd.services.parts import Schedd
 
 # How long a batch gathers the jobs that end at about the same time: they share two syncs.
 GATHER_SECONDS = 0.05
@@ -31,55 +28,6 @@ GATHER_SECONDS = 0.05
 MOST_TOGETHER = 500
 # Jobs that are written, or taken out, before others have their turn.
 _SLICE = 100
-
-
-class Scheduler(Protocol):
-    """Who writes what is to be kept of jobs, and takes them out."""
-
-    def record(self, jobs: Iterable[Job]) -> Sequence[Job]:
-        """Write last events and history records; return the jobs that may go."""
-        ...
-
-    def take_out(self, jobs: Iterable[Job]) -> None:
-        """Take jobs out of the queue."""
-        ...
-
-
-class Records(Protocol):
-    """Where records are written."""
-
-    async def sync(self) -> None:
-        """Return when those that were written before are on disk; StorageError if not."""
-        ...
-
-
-class Schedd(Protocol):
-    """What departures need of the schedd."""
-
-    @property
-    def runtime(self) -> Runtime:
-        """The log."""
-        ...
-
-    @property
-    def journal(self) -> QueueJournal:
-        """The queue on disk."""
-        ...
-
-    @property
-    def on_disk(self) -> OnDisk:
-        """What waits for it."""
-        ...
-
-    @property
-    def history(self) -> Records:
-        """Where records go."""
-        ...
-
-    @property
-    def scheduler(self) -> Scheduler:
-        """Who does it."""
-        ...
 
 
 class Departures:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.actors import Actor
     from kettle.schedd.queue.transaction import Transaction
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.parts import Schedd
 
 # Limit: a queue log that comes back is no longer than this.
 _LONGEST_LOG = 256 * 1024 * 1024
@@ -30,12 +30,12 @@ _LONGEST_LOG = 256 * 1024 * 1024
 class ExportCommands:
     """Handlers of the three commands."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
 
     def register(self) -> None:
         """Answer the commands."""
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         network.register(Command.EXPORT_JOBS, self.on_export)
         network.register(Command.UNEXPORT_JOBS, self.on_unexport)
         network.register(Command.IMPORT_EXPORTED_JOB_RESULTS, self.on_import)
@@ -43,12 +43,12 @@ class ExportCommands:
     async def on_export(self, stream: Stream) -> None:
         """Write the jobs into a log of their own, then mark them."""
         request = ExportJobs.read(await stream.receive()).request
-        queue, actor = self._service.queue, self._service.commands.actor(stream)
+        queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
             chosen = exports.choose(queue, request, actor)
             exports.check_exportable(chosen)
             path = os.path.join(_folder(request), exports.LOG_NAME)
-            text = exports.render_log(chosen, queue.next_cluster, self._service.now())
+            text = exports.render_log(chosen, queue.next_cluster, self._schedd.now())
             self._write(actor, path, text.encode("utf-8", "surrogateescape"))
             await self._commit(exports.plan_export(queue, chosen))
         except (KettleError, OSError) as error:
@@ -61,7 +61,7 @@ class ExportCommands:
     async def on_unexport(self, stream: Stream) -> None:
         """Forget that the jobs were given away."""
         request = UnexportJobs.read(await stream.receive()).request
-        queue, actor = self._service.queue, self._service.commands.actor(stream)
+        queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
             chosen = exports.choose(queue, request, actor)
             await self._commit(exports.plan_unexport(queue, chosen))
@@ -73,11 +73,11 @@ class ExportCommands:
     async def on_import(self, stream: Stream) -> None:
         """Take over what became of exported jobs."""
         request = ImportJobs.read(await stream.receive()).request
-        actor = self._service.commands.actor(stream)
+        actor = self._schedd.actor(stream)
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
             log = exports.ExportedLog(self._read(actor, path))
-            transaction, count = exports.plan_import(self._service.queue, log, actor)
+            transaction, count = exports.plan_import(self._schedd.queue, log, actor)
             await self._commit(transaction)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))
@@ -86,19 +86,19 @@ class ExportCommands:
 
     async def _commit(self, transaction: Transaction) -> None:
         if transaction:
-            self._service.queue.commit(transaction, refusable=True)
-            await self._service.journal.flush()
+            self._schedd.queue.commit(transaction, refusable=True)
+            await self._schedd.journal.flush()
 
     def _files(self, actor: Actor) -> OwnedFiles:
-        return OwnedFiles.of(self._service.runtime.privileges, actor.owner)
+        return OwnedFiles.of(self._schedd.runtime.privileges, actor.owner)
 
     def _write(self, actor: Actor, path: str, data: bytes) -> None:
         with self._files(actor).as_owner():
-            self._service.runtime.files.write_atomically(path, data, durable=True)
+            self._schedd.runtime.files.write_atomically(path, data, durable=True)
 
     def _read(self, actor: Actor, path: str) -> bytes:
         with self._files(actor).as_owner():
-            return self._service.runtime.files.read(path, limit=_LONGEST_LOG)
+            return self._schedd.runtime.files.read(path, limit=_LONGEST_LOG)
 
 
 def _folder(request: ClassAd) -> str:

@@ -22,7 +22,7 @@ from kettle.submit.materialize import later_jobs
 from kettle.submit.sources import SubmitFacts
 
 if TYPE_CHECKING:
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.parts import Schedd
     from kettle.submit.build import JobPlan
 
 # Limit: the items of one cluster.
@@ -32,8 +32,8 @@ _MOST_ITEM_BYTES = 512 * 1024 * 1024
 class Factories:
     """Every cluster that makes jobs."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
         # Where each cluster's making stands; rebuilt from the ad after a restart.
         self._plans: dict[int, Iterator[JobPlan]] = {}
         self._wanted: set[int] = set()
@@ -42,12 +42,12 @@ class Factories:
 
     def start(self) -> None:
         """Look at every cluster once."""
-        for cluster in self._service.queue.clusters.values():
+        for cluster in self._schedd.queue.clusters.values():
             self._want(cluster)
 
     def on_changes(self, changes: Changes) -> None:
         """Follow a commit."""
-        clusters = self._service.queue.clusters
+        clusters = self._schedd.queue.clusters
         touched = {job.id.cluster for job in changes.gone}
         touched.update(job.cluster for job in changes.status_before)
         touched.update(cluster.id for cluster in changes.new_clusters)
@@ -73,9 +73,9 @@ class Factories:
         """Follow a hold, release or removal of a whole cluster."""
         if paused == Paused.RUNNING:
             event = FactoryResumedEvent(reason="via condor_release")
-            self._service.events.write_cluster(cluster, event)
+            self._schedd.events.write_cluster(cluster, event)
         elif paused == Paused.HELD:
-            self._service.events.write_cluster(
+            self._schedd.events.write_cluster(
                 cluster, FactoryPausedEvent(reason="via condor_hold", pause_code=paused)
             )
         self._want(cluster)
@@ -92,38 +92,38 @@ class Factories:
     async def _serve(self) -> None:
         try:
             while self._wanted:
-                cluster = self._service.queue.clusters.get(self._wanted.pop())
+                cluster = self._schedd.queue.clusters.get(self._wanted.pop())
                 if cluster is not None and self._make(cluster):
                     self._wanted.add(cluster.id)
-                    await self._service.journal.flush()
+                    await self._schedd.journal.flush()
         finally:
             self._running = False
 
     def _make(self, cluster: Cluster) -> bool:
         """Make a cluster's next jobs; True if there may be more."""
-        service = self._service
+        schedd = self._schedd
         wanted = factory.count_wanted(cluster)
-        transaction = service.queue.transaction()
+        transaction = schedd.queue.transaction()
         made = 0
         if wanted:
             try:
                 plans = itertools.islice(self._plan_of(cluster), wanted)
                 made = factory.plan_jobs(
-                    transaction, cluster, plans, service.queue_settings, service.now()
+                    transaction, cluster, plans, schedd.queue_settings, schedd.now()
                 )
             except (KettleError, ValueError) as error:
-                service.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {error}")
+                schedd.runtime.log.problem(f"Cluster {cluster.id} makes no jobs: {error}")
                 self._plans.pop(cluster.id, None)
-                transaction = service.queue.transaction()
+                transaction = schedd.queue.transaction()
                 factory.plan_end(transaction, cluster, Paused.INVALID)
             else:
                 if made < wanted:
                     factory.plan_end(transaction, cluster, Paused.NO_MORE)
-            service.queue.commit(transaction)
+            schedd.queue.commit(transaction)
         if not cluster.procs and not departures.makes_more(cluster):
-            leaving = service.queue.transaction()
-            departures.plan_cluster_departure(leaving, service.queue, cluster)
-            service.queue.commit(leaving)
+            leaving = schedd.queue.transaction()
+            departures.plan_cluster_departure(leaving, schedd.queue, cluster)
+            schedd.queue.commit(leaving)
             return False
         return made > 0
 
@@ -134,21 +134,21 @@ class Factories:
         return plan
 
     def _open(self, cluster: Cluster) -> Iterator[JobPlan]:
-        service, ad = self._service, cluster.ad
-        files = service.runtime.files
-        digest = files.read_text(service.spool.cluster_file(cluster.id, "digest"))
+        schedd, ad = self._schedd, cluster.ad
+        files = schedd.runtime.files
+        digest = files.read_text(schedd.spool.cluster_file(cluster.id, "digest"))
         items_file = ad.string("JobMaterializeItemsFile") or ""
         items = ""
         if items_file:
-            own = service.spool.cluster_file(cluster.id, "items")
+            own = schedd.spool.cluster_file(cluster.id, "items")
             items = files.read(own, limit=_MOST_ITEM_BYTES).decode("utf-8", "surrogateescape")
         facts = SubmitFacts(
-            now=service.now(),
+            now=schedd.now(),
             user=ad.string("Owner") or "",
             folder=ad.string("Iwd") or "/",
             file_name="digest",
-            version=service.queue_settings.version,
-            platform=service.queue_settings.platform,
+            version=schedd.queue_settings.version,
+            platform=schedd.queue_settings.platform,
             environment={},
             cluster=cluster.id,
         )
@@ -157,7 +157,7 @@ class Factories:
             digest,
             ad,
             sources,
-            service.runtime.config,
+            schedd.runtime.config,
             facts,
             skip=factory.progress(ad),
         )
@@ -167,5 +167,5 @@ class Factories:
         self._plans.pop(cluster.id, None)
         paused = cluster.ad.integer("JobMaterializePaused") or 0
         completion = {Paused.NO_MORE: 2, Paused.HELD: 1, Paused.INVALID: -1}.get(Paused(paused), 0)
-        self._service.events.cluster_removed(cluster, completion)
-        self._service.spool.remove_cluster(cluster.id)
+        self._schedd.events.cluster_removed(cluster, completion)
+        self._schedd.spool.remove_cluster(cluster.id)

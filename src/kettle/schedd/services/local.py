@@ -28,7 +28,7 @@ from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
 
 if TYPE_CHECKING:
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.parts import Schedd
 
 STARTER_ENTRY = "kettle.starter.services.entry:run"
 
@@ -48,10 +48,8 @@ _KEPT = (
 class LocalRun:
     """One local-universe job."""
 
-    def __init__(
-        self, service: ScheddService, run: Run, on_executing: Callable[[Run], None]
-    ) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd, run: Run, on_executing: Callable[[Run], None]) -> None:
+        self._schedd = schedd
         self._run = run
         self._on_executing = on_executing
         self._control: Stream | None = None
@@ -60,7 +58,7 @@ class LocalRun:
 
     async def serve(self) -> int:
         """Run the job; returns its wait status. KettleError if it could not be started."""
-        runtime, job = self._service.runtime, self._run.job
+        runtime, job = self._schedd.runtime, self._run.job
         syscalls, theirs = Stream.pair()
         control, control_theirs = Stream.pair()
         self._control = control
@@ -78,7 +76,7 @@ class LocalRun:
             os.close(theirs)
             os.close(control_theirs)
         pid = child.pid
-        self._service.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
+        self._schedd.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
             await self._answer(syscalls)
@@ -101,7 +99,7 @@ class LocalRun:
 
     async def _end_what_is_left(self, starter: int) -> None:
         """The starter did not end by itself: what its job left fell to us, or carries its mark."""
-        runtime = self._service.runtime
+        runtime = self._schedd.runtime
         mark = f"_CONDOR_ANCESTOR_{os.getpid()}={starter}:"
 
         def find() -> list[int] | None:
@@ -123,11 +121,11 @@ class LocalRun:
             slot_name="local",
             claim_id=f"local#{job.id}",
             generation=0,
-            host=self._service.runtime.identity.machine,
-            startd_name=self._service.name,
+            host=self._schedd.runtime.identity.machine,
+            startd_name=self._schedd.name,
             peer_user=job.user,
             channel=Channel(token_bytes).export(),
-            slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._service.name}),
+            slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._schedd.name}),
             job=self._job_ad(),
             machine=None,
         )
@@ -136,16 +134,16 @@ class LocalRun:
         ad = self._run.job.ad.flattened()
         ad["ShouldTransferFiles"] = "NO"
         ad["TransferExecutable"] = False
-        ad["ShadowIpAddr"] = str(self._service.runtime.network.address)
-        ad["ShadowVersion"] = self._service.queue_settings.version
-        ad["UidDomain"] = self._service.queue_settings.uid_domain
+        ad["ShadowIpAddr"] = str(self._schedd.runtime.network.address)
+        ad["ShadowVersion"] = self._schedd.queue_settings.version
+        ad["UidDomain"] = self._schedd.queue_settings.uid_domain
         return ad
 
     def _environment(self) -> dict[str, str]:
-        folder = self._service.runtime.config.get("LOCAL_UNIV_EXECUTE") or (
-            f"{self._service.settings.spool}/local_univ_execute"
+        folder = self._schedd.runtime.config.get("LOCAL_UNIV_EXECUTE") or (
+            f"{self._schedd.settings.spool}/local_univ_execute"
         )
-        self._service.runtime.files.make_folder(folder)
+        self._schedd.runtime.files.make_folder(folder)
         return {**os.environ, "_CONDOR_EXECUTE": folder}
 
     async def _listen(self, control: Stream) -> None:
@@ -190,7 +188,7 @@ class LocalRun:
                 text = self._run.job.ad.text(call.name)
                 return call.answer(0, result=text or "UNDEFINED")
             case calls.SetJobAttr():
-                self._service.queue.update(self._run.job.id, {call.name: call.value})
+                self._schedd.queue.update(self._run.job.id, {call.name: call.value})
             case calls.UserLog():
                 self._failure = call.event.string("ErrorMsg") or self._failure
             case calls.RegisterStarterInfo() | calls.EventNotification() | calls.JobTermination():

@@ -28,7 +28,12 @@ from kettle.wire.messages.queue_queries import ClearDirtyJobAttributes
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.services.ads import ScheddAds
+    from kettle.schedd.services.departing import Departures
+    from kettle.schedd.services.factories import Factories
+    from kettle.schedd.services.parts import Schedd
+    from kettle.schedd.services.shadows import ShadowHosts
 
 # How long a client may think between two requests of one connection.
 IDLE_SECONDS = 1200.0
@@ -49,12 +54,24 @@ _JOBS_AT_A_TIME = 1000
 class QueueCommands:
     """Handlers that need the queue and nothing of the execute side."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(
+        self,
+        schedd: Schedd,
+        *,
+        shadows: ShadowHosts,
+        ads: ScheddAds,
+        departures: Departures,
+        factories: Factories,
+    ) -> None:
+        self._schedd = schedd
+        self._shadows = shadows
+        self._ads = ads
+        self._departures = departures
+        self._factories = factories
 
     def register(self) -> None:
         """Answer the commands."""
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         network.register(Command.QMGMT_WRITE_CMD, self.on_queue_management)
         network.register(Command.QMGMT_READ_CMD, self.on_queue_management)
         network.register(Command.QUERY_JOB_ADS, self.on_query, again=True)
@@ -66,21 +83,17 @@ class QueueCommands:
         network.register(Command.QUERY_STARTD_ADS, self.on_query_ads, again=True)
         network.register(Command.CLEAR_DIRTY_JOB_ATTRS, self.on_clear_dirty, again=True)
 
-    def actor(self, stream: Stream) -> Actor:
-        """Return who is at the other end, as far as the queue is concerned."""
-        return self._service.queue_settings.actors.actor(stream.peer.user)
-
     async def on_queue_management(self, stream: Stream) -> None:
         """Serve one connection of queue management to its end."""
-        service = self._service
+        schedd = self._schedd
         connection = Connection(
-            service.queue,
-            self.actor(stream),
-            service.queue_settings,
+            schedd.queue,
+            self._schedd.actor(stream),
+            schedd.queue_settings,
             writable=stream.command == Command.QMGMT_WRITE_CMD,
-            now=service.now,
-            spool=service.spool,
-            edited=service.shadows.tell_edits,
+            now=schedd.now,
+            spool=schedd.spool,
+            edited=self._shadows.tell_edits,
             slot_of=self._slot_of,
         )
         for number in itertools.count(1):
@@ -94,12 +107,12 @@ class QueueCommands:
                 answer = await self._finish(connection.handle(request))
             except StorageError as error:
                 # Nothing was promised yet, and the disk may take it another time.
-                service.runtime.log.problem(str(error))
+                schedd.runtime.log.problem(str(error))
                 return
             if answer.durable:
-                await service.journal.flush()
+                await schedd.journal.flush()
             if answer.parts is not None:
-                await service.runtime.snapshots.answer(stream, answer.parts, ads=0)
+                await schedd.runtime.snapshots.answer(stream, answer.parts, ads=0)
             if answer.reply is not None:
                 stream.hold(answer.reply)
             if answer.close:
@@ -117,33 +130,38 @@ class QueueCommands:
         return answer
 
     def _slot_of(self, job: JobId) -> ClassAd | None:
-        claim = self._service.scheduler.claims.by_job.get(job)
+        claim = self._schedd.scheduler.claims.by_job.get(job)
         return None if claim is None else claim.slot
 
     # -- queries ----------------------------------------------------------------------------
 
     async def on_query(self, stream: Stream) -> None:
         """Answer QUERY_JOB_ADS: ads, each in its message, and the summary."""
-        service = self._service
+        schedd = self._schedd
         request = (await stream.receive()).ad()
-        now = service.now()
+        now = schedd.now()
         try:
             query = queries.parse(
-                request, self.actor(stream), only_my_jobs=service.settings.only_my_jobs
+                request, self._schedd.actor(stream), only_my_jobs=schedd.settings.only_my_jobs
             )
         except RefusedError as refusal:
             await stream.send(Words(queries.failure(refusal.code, refusal.message, now)))
             return
-        answer = Answer(service.queue, query, now, service.signature)
+        answer = Answer(schedd.queue, query, now, self._signature)
         if query.default_autoclusters:
             # Autoclusters are given numbers as they are asked for, and a child's would be lost.
             await self._number_autoclusters()
-        ads = queries.extent(service.queue, query)
-        await service.runtime.snapshots.answer(stream, answer.parts, ads=ads)
+        ads = queries.extent(schedd.queue, query)
+        await schedd.runtime.snapshots.answer(stream, answer.parts, ads=ads)
+
+    def _signature(self, job: Job) -> tuple[int, tuple[str, ...]]:
+        """Return a job's autocluster and the attributes that are significant."""
+        idle = self._schedd.idle
+        return idle.autocluster_of(job), idle.autoclusters.attributes
 
     async def _number_autoclusters(self) -> None:
-        for number, job in enumerate(list(self._service.queue.jobs.values())):
-            self._service.signature(job)
+        for number, job in enumerate(list(self._schedd.queue.jobs.values())):
+            self._signature(job)
             if number % _JOBS_AT_A_TIME == 0:
                 await asyncio.sleep(0)
 
@@ -152,11 +170,11 @@ class QueueCommands:
         request = (await stream.receive()).ad()
         try:
             query = history_query.parse(request)
-            file = self._service.history.file(query)
+            file = self._schedd.history.file(query)
         except RefusedError as refusal:
             await stream.send(Words(history_query.failure(refusal.code, refusal.message)))
             return
-        await send_history(self._service.runtime, stream, file, query)
+        await send_history(self._schedd.runtime, stream, file, query)
 
     async def on_query_ads(self, stream: Stream) -> None:
         """Answer with ads of ours what a collector would be asked: schedd, submitters, slots.
@@ -166,11 +184,11 @@ class QueueCommands:
         query = Query.read(await stream.receive()).query
         match stream.command:
             case Command.QUERY_SCHEDD_ADS:
-                found = [self._service.ads.own_ad()]
+                found = [self._ads.own_ad()]
             case Command.QUERY_SUBMITTOR_ADS:
-                found = self._service.ads.submitter_ads()
+                found = self._ads.submitter_ads()
             case _:
-                claims = self._service.scheduler.claims.by_id.values()
+                claims = self._schedd.scheduler.claims.by_id.values()
                 found = [claim.slot for claim in claims]
         constraint = query.lookup("Requirements")
         shown = [ad for ad in found if constraint is None or holds(query, constraint, ad)]
@@ -179,9 +197,9 @@ class QueueCommands:
     async def on_clear_dirty(self, stream: Stream) -> None:
         """Take note that changed attributes were seen, by somebody who may change the job."""
         message = ClearDirtyJobAttributes.read(await stream.receive())
-        job = self._service.queue.job(message.cluster, message.proc)
-        if job is not None and self.actor(stream).may_change(job.user):
-            self._service.queue.clear_dirty(job.id)
+        job = self._schedd.queue.job(message.cluster, message.proc)
+        if job is not None and self._schedd.actor(stream).may_change(job.user):
+            self._schedd.queue.clear_dirty(job.id)
 
     # -- actions ----------------------------------------------------------------------------
 
@@ -191,14 +209,14 @@ class QueueCommands:
         Both the look and the commits go slice by slice: 100,000 jobs take seconds. A crash in
         between leaves some of the jobs acted on, and the client without its confirmation.
         """
-        service, actor = self._service, self.actor(stream)
+        schedd, actor = self._schedd, self._schedd.actor(stream)
         try:
-            request = actions.parse((await stream.receive()).ad(), service.settings.most_releases)
-            survey = actions.Survey(service.queue, request, actor)
+            request = actions.parse((await stream.receive()).ad(), schedd.settings.most_releases)
+            survey = actions.Survey(schedd.queue, request, actor)
             for _ in survey.look():
                 await asyncio.sleep(0)
         except RemoteProtocolError as error:
-            service.runtime.log(f"Refusing an action of {actor.user or 'nobody'}: {error}")
+            schedd.runtime.log(f"Refusing an action of {actor.user or 'nobody'}: {error}")
             await stream.send(Words(0))
             return
         await stream.send(Words(survey.answer))
@@ -210,8 +228,8 @@ class QueueCommands:
             if sum(len(plan.done) for plan in plans) <= _SEEN_TO_LEAVE:
                 # Who asks for the queue right after a removal expects the jobs to be out of it.
                 await self._follow(plans)
-                await service.on_disk.settle()
-                await service.departures.settle()
+                await schedd.on_disk.settle()
+                await self._departures.settle()
             await stream.send(Words(1))
         finally:
             # What is committed is done, whether or not there was room for the rest.
@@ -220,7 +238,10 @@ class QueueCommands:
     async def _follow(self, plans: list[actions.Plan]) -> None:
         """Carry out what was committed, and take it off the list."""
         while plans:
-            self._service.on_action(plans.pop(0))
+            plan = plans.pop(0)
+            self._schedd.scheduler.on_action(plan)
+            for cluster, paused in plan.factories:
+                self._factories.on_paused(cluster, paused)
             await asyncio.sleep(0)
 
     async def _act(
@@ -231,12 +252,12 @@ class QueueCommands:
         plans: list[actions.Plan],
     ) -> None:
         """Commit an action and return when it is on disk; `plans` are what was committed."""
-        service, clusters = self._service, survey.clusters
+        schedd, clusters = self._schedd, survey.clusters
         for start in range(0, max(1, len(survey.jobs)), actions.SLICE):
             jobs = survey.jobs[start : start + actions.SLICE]
-            plan = actions.plan(service.queue, request, actor, service.now(), jobs, clusters)
+            plan = actions.plan(schedd.queue, request, actor, schedd.now(), jobs, clusters)
             clusters = []
-            service.queue.commit(plan.transaction, refusable=True)
+            schedd.queue.commit(plan.transaction, refusable=True)
             plans.append(plan)
             await asyncio.sleep(0)
-        await service.journal.flush()
+        await schedd.journal.flush()

@@ -13,9 +13,9 @@ import contextlib
 import os
 import traceback
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
@@ -39,12 +39,12 @@ from kettle.wire.messages.shadow_host import (
 )
 
 if TYPE_CHECKING:
-    from kettle.classad import ClassAd
-    from kettle.runtime.context import Runtime
     from kettle.runtime.process.processes import Child
     from kettle.schedd.claims import Claim
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.queue.transaction import Change
+    from kettle.schedd.services.parts import Schedd
+    from kettle.schedd.services.records import Records
 
 _EDITS = frozenset((queue_log.SET_ATTRIBUTE, queue_log.DELETE_ATTRIBUTE))
 # What a forked host runs.
@@ -63,42 +63,6 @@ IDLE_SECONDS = 300.0
 STUCK_SECONDS = 120.0
 # Limit: words that wait for a host that does not read; beyond that it is replaced too.
 MAX_WAITING = 100_000
-
-
-class Reports(Protocol):
-    """What the scheduler does with the hosts' reports."""
-
-    def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
-        """Commit what a shadow reports of a running job."""
-        ...
-
-    def on_shadow_exited(
-        self, job_id: JobId, reason: int, attributes: Mapping[str, str], *, reusable: bool
-    ) -> None:
-        """Take the end of a run."""
-        ...
-
-    def on_host_lost(self, jobs: Iterable[JobId]) -> None:
-        """Have new shadows take over the jobs of a host that died."""
-        ...
-
-
-class Schedd(Protocol):
-    """What shadow hosts need of the schedd."""
-
-    @property
-    def runtime(self) -> Runtime:
-        """Processes, clock, log and configuration."""
-        ...
-
-    @property
-    def scheduler(self) -> Reports:
-        """Who is told."""
-        ...
-
-    def record_transfer(self, job_id: JobId, kind: str, record: ClassAd) -> None:
-        """Append what URL plug-ins did in a run to the epoch history."""
-        ...
 
 
 @dataclass(slots=True, eq=False)
@@ -132,8 +96,9 @@ class _Host:
 class ShadowHosts:
     """Every shadow host of the schedd."""
 
-    def __init__(self, schedd: Schedd) -> None:
+    def __init__(self, schedd: Schedd, records: Records) -> None:
         self._schedd = schedd
+        self._records = records
         # The host that gets a user's next job; those that leave are only in `_all`.
         self._current: dict[str, _Host] = {}
         self._all: set[_Host] = set()
@@ -368,7 +333,7 @@ class ShadowHosts:
             elif isinstance(message, ShadowExited):
                 self._on_exit(host, message)
             elif isinstance(message, TransferRecord):
-                self._schedd.record_transfer(_job_of(message), message.kind, message.record)
+                self._records.transferred(_job_of(message), message.kind, message.record)
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
 

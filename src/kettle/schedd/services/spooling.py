@@ -36,7 +36,8 @@ from kettle.wire.messages.queue_queries import (
 
 if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
-    from kettle.schedd.service import ScheddService
+    from kettle.schedd.services.departing import Departures
+    from kettle.schedd.services.parts import Schedd
 
 TRANSFER_SECONDS = 600.0
 
@@ -44,12 +45,13 @@ TRANSFER_SECONDS = 600.0
 class SpoolCommands:
     """Handlers of the two commands and their plain forms."""
 
-    def __init__(self, service: ScheddService) -> None:
-        self._service = service
+    def __init__(self, schedd: Schedd, departures: Departures) -> None:
+        self._schedd = schedd
+        self._departures = departures
 
     def register(self) -> None:
         """Answer the commands."""
-        network = self._service.runtime.network
+        network = self._schedd.runtime.network
         network.register(Command.SPOOL_JOB_FILES_WITH_PERMS, self.on_spool)
         network.register(Command.SPOOL_JOB_FILES, self.on_spool)
         network.register(Command.TRANSFER_DATA_WITH_PERMS, self.on_fetch)
@@ -59,8 +61,8 @@ class SpoolCommands:
 
     async def on_spool(self, stream: Stream) -> None:
         """Take the input files of submitted jobs and release these."""
-        service = self._service
-        actor = service.commands.actor(stream)
+        schedd = self._schedd
+        actor = schedd.actor(stream)
         first = await stream.receive()
         if stream.command == Command.SPOOL_JOB_FILES:
             count = SpoolJobFilesPlain.read(first).jobs
@@ -73,19 +75,19 @@ class SpoolCommands:
             for job in jobs:
                 await self._take(stream, job)
         except (KettleError, OSError) as error:
-            service.runtime.log(f"Spooling for {actor.user} failed: {error}")
+            schedd.runtime.log(f"Spooling for {actor.user} failed: {error}")
             await stream.send(SpoolReply(0))
             return
-        await service.journal.flush()
+        await schedd.journal.flush()
         await stream.send(SpoolReply(1))
-        service.ads.want_matches()
+        schedd.want_matches()
 
     def _jobs_of(self, ids: Sequence[tuple[int, int]], count: int, actor: Actor) -> list[Job]:
         if len(ids) != count:
             raise RefusedError(f"{count} jobs were announced and {len(ids)} named")
         jobs = []
         for cluster, proc in ids:
-            job = self._service.queue.job(cluster, proc)
+            job = self._schedd.queue.job(cluster, proc)
             if job is None:
                 raise NotFoundError(f"there is no job {cluster}.{proc}")
             if not actor.may_change(job.user):
@@ -94,13 +96,13 @@ class SpoolCommands:
         return jobs
 
     async def _take(self, stream: Stream, job: Job) -> None:
-        service = self._service
-        started = service.now()
-        files = OwnedFiles.of(service.runtime.privileges, job.owner)
-        folder = service.spool.job_folder(job.id)
+        schedd = self._schedd
+        started = schedd.now()
+        files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
+        folder = schedd.spool.job_folder(job.id)
         arriving = f"{folder}.tmp"
-        service.runtime.files.make_folder(os.path.dirname(folder))
-        service.spool.remove_folder(arriving)
+        schedd.runtime.files.make_folder(os.path.dirname(folder))
+        schedd.spool.remove_folder(arriving)
         os.mkdir(arriving, 0o700)
         files.give(arriving)
         landing = plan_landing(job.ad, arriving, spooled=True)
@@ -109,22 +111,22 @@ class SpoolCommands:
         )
         outcome = await stream.run(download(landing.path_for, files, terms))
         if outcome.failure is not None:
-            service.spool.remove_folder(arriving)
+            schedd.spool.remove_folder(arriving)
             raise RefusedError(outcome.failure.reason)
-        finished = service.now()
+        finished = schedd.now()
         # What the job leaves as it is must not look like its output, nor a quick job's output like
         # input: the time to compare with has whole seconds.
         files.date_back(arriving, finished)
         self._put_in_place(arriving, folder)
-        if job.id not in service.queue.jobs:
-            service.spool.remove_folder(folder)
+        if job.id not in schedd.queue.jobs:
+            schedd.spool.remove_folder(folder)
             raise NotFoundError(f"job {job.id} left while its files arrived")
         was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
         changes = spooling.finished(job.ad, folder, started, finished)
-        service.queue.update(job.id, changes)
+        schedd.queue.update(job.id, changes)
         if was_new:
             # Its log is in the spool, so only now there is a place for its first event.
-            service.events.submitted(job)
+            schedd.events.submitted(job)
 
     def _most_bytes(self, job: Job) -> int:
         """Return how much may arrive, -1 for no bound; RefusedError if what is announced is more.
@@ -132,7 +134,7 @@ class SpoolCommands:
         Compat: the reference takes what its disk takes; ours keeps RESERVED_DISK free for the
         queue log (tests/pool/test_reserve.py).
         """
-        room = self._service.spool.room_kib()
+        room = self._schedd.spool.room_kib()
         if room is None:
             return -1
         announced = (job.ad.integer("TransferInputSizeMB") or 0) * 1024
@@ -141,7 +143,7 @@ class SpoolCommands:
         return room * 1024
 
     def _put_in_place(self, arriving: str, folder: str) -> None:
-        spool = self._service.spool
+        spool = self._schedd.spool
         if os.path.exists(folder):
             old = f"{folder}.swap"
             spool.remove_folder(old)
@@ -155,24 +157,24 @@ class SpoolCommands:
 
     async def on_fetch(self, stream: Stream) -> None:
         """Send back the output files of the jobs that a constraint means."""
-        service = self._service
-        actor = service.commands.actor(stream)
+        schedd = self._schedd
+        actor = schedd.actor(stream)
         first = await stream.receive()
         if stream.command == Command.TRANSFER_DATA:
             constraint = TransferDataPlain.read(first).constraint
         else:
             constraint = TransferData.read(first).constraint
         try:
-            jobs = list(select_jobs(service.queue, parse_constraint(constraint)))
+            jobs = list(select_jobs(schedd.queue, parse_constraint(constraint)))
         except RefusedError as error:
-            service.runtime.log(f"{actor.user} asked for files: {error}")
+            schedd.runtime.log(f"{actor.user} asked for files: {error}")
             return
         jobs = [
             job
             for job in jobs
             if actor.may_change(job.user)
             and "StageInStart" in job.ad
-            and job.id not in service.departures.leaving
+            and job.id not in self._departures.leaving
         ]
         stream.timeout = TRANSFER_SECONDS
         await stream.send(TransferDataCount(len(jobs)))
@@ -183,20 +185,20 @@ class SpoolCommands:
             self._note_fetched([job.id for job in jobs])
 
     async def _give(self, stream: Stream, job: Job) -> None:
-        service = self._service
-        service.queue.update(job.id, {"StageOutStart": str(service.now())})
-        files = OwnedFiles.of(service.runtime.privileges, job.owner)
-        folder = service.spool.job_folder(job.id)
+        schedd = self._schedd
+        schedd.queue.update(job.id, {"StageOutStart": str(schedd.now())})
+        files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
+        folder = schedd.spool.job_folder(job.id)
         await stream.send(TransferDataJob(job.ad))
         items, size = spooling.plan_output(job.ad, folder, files)
         terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=12)
         await stream.run(upload(items, files, terms, final=True, sandbox_bytes=size))
 
     def _note_fetched(self, jobs: list[JobId]) -> None:
-        service = self._service
+        schedd = self._schedd
         for job_id in jobs:
-            if job_id in service.queue.jobs:
-                service.queue.update(job_id, {"StageOutFinish": str(service.now())})
-        present = [service.queue.jobs[job] for job in jobs if job in service.queue.jobs]
+            if job_id in schedd.queue.jobs:
+                schedd.queue.update(job_id, {"StageOutFinish": str(schedd.now())})
+        present = [schedd.queue.jobs[job] for job in jobs if job in schedd.queue.jobs]
         # A job that only waited for its output to be fetched leaves now.
-        service.scheduler.apply_policy(present)
+        schedd.scheduler.apply_policy(present)

@@ -8,7 +8,7 @@ wire notes, Transfer queue manager.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.config.knobs.transfer import TransferKnobs
@@ -34,15 +34,6 @@ _REPORT_SECONDS = 0
 _LONGEST_TRANSFER_SECONDS = 24 * 3600.0
 
 
-class Schedd(Protocol):
-    """What the transfer queue needs of the schedd."""
-
-    @property
-    def runtime(self) -> Runtime:
-        """Network and configuration."""
-        ...
-
-
 def read_limits(config: Config) -> Limits:
     """Return the limits of a configuration."""
     return Limits(
@@ -55,14 +46,14 @@ def read_limits(config: Config) -> Limits:
 class TransferQueueCommands:
     """The handler, and who waits."""
 
-    def __init__(self, schedd: Schedd) -> None:
-        self._schedd = schedd
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
         self.queue = TransferQueue()
         self._turns: dict[Request, asyncio.Event] = {}
 
     def register(self) -> None:
         """Answer the command."""
-        runtime = self._schedd.runtime
+        runtime = self._runtime
         self.reconfigure(runtime.config)
         runtime.network.register(Command.TRANSFER_QUEUE_REQUEST, self.on_request)
 
@@ -77,11 +68,11 @@ class TransferQueueCommands:
         request = Request(
             asked.string("User") or "",
             downloading=asked.boolean("Downloading") is True,
-            asked_at=self._schedd.runtime.clock.now(),
+            asked_at=self._runtime.clock.now(),
             size_bytes=max(0, asked.integer("SandboxSize") or 0),
         )
         way = "download" if request.downloading else "upload"
-        self._schedd.runtime.log.debug(
+        self._runtime.log.debug(
             "D_TEST",
             f"TransferQueueManager: enqueueing {way} of job {asked.string('JobId')} "
             f"for {request.user}, {request.size_bytes} bytes",
@@ -110,7 +101,7 @@ class TransferQueueCommands:
         self.queue.publish(ad, now)
 
     def _advance(self) -> None:
-        self.queue.measure(self._schedd.runtime.clock.now())
+        self.queue.measure(self._runtime.clock.now())
         for request in self.queue.next_turns():
             self._turns[request].set()
 

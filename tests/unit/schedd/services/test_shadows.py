@@ -41,7 +41,7 @@ class Stage:
         self.processes: FakeProcesses
         self.runtime, _, self.processes = world.runtime("SCHEDD", text)
         self.runtime.processes.zygote.entries[HOST_ENTRY] = self.host  # type: ignore[attr-defined]
-        self.hosts = ShadowHosts(self)
+        self.hosts = ShadowHosts(self, self)  # type: ignore[arg-type]
         self.story: list[str] = []
         self.streams: list[Stream] = []
         # What a host does after it is ready: read, or nothing at all.

@@ -1,0 +1,55 @@
+"""What is kept of jobs and their runs, and what is thrown away of those that leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kettle.records.job_trace import Step
+
+if TYPE_CHECKING:
+    from kettle.classad import ClassAd
+    from kettle.schedd.queue.job_ids import JobId
+    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.services.mail import Mailer
+    from kettle.schedd.services.parts import Schedd
+
+
+class Records:
+    """The records of one schedd; the files are `HistoryFiles`'."""
+
+    def __init__(self, schedd: Schedd, mailer: Mailer) -> None:
+        self._schedd = schedd
+        self._mailer = mailer
+
+    def run_began(self, job: Job) -> None:
+        """Append to the epoch history that a run began."""
+        self._schedd.history.append_epoch("SPAWN", job, self._schedd.now())
+
+    def run_ended(self, job: Job) -> None:
+        """Append an ended run to the epoch history."""
+        self._schedd.trace(job, Step.SETTLED)
+        self._schedd.history.append_epoch("EPOCH", job, self._schedd.now())
+
+    def transferred(self, job_id: JobId, kind: str, record: ClassAd) -> None:
+        """Append what URL plug-ins did in a run to the epoch history."""
+        schedd = self._schedd
+        job = schedd.queue.jobs.get(job_id)
+        if job is not None and kind in schedd.settings.epoch_attributes:
+            schedd.history.append_transfer(kind, job, record, schedd.now())
+
+    def finished(self, jobs: Sequence[Job]) -> Sequence[Job]:
+        """Append finished jobs to the history; return those that it has taken."""
+        recorded = self._schedd.history.append(jobs, self._schedd.now())
+        for job in recorded:
+            self._schedd.trace(job, Step.LEFT)
+        return recorded
+
+    def has(self, job: Job) -> bool:
+        """Tell whether the history has a job that a crash left in the queue."""
+        return self._schedd.history.has(job)
+
+    def clean_up(self, job: Job) -> None:
+        """Remove what a finished job left in the spool; mail its owner."""
+        self._mailer.notify(job)
+        self._schedd.spool.remove_job(job.id)
