@@ -205,3 +205,15 @@ def test_its_ad_lies_in_the_spool_for_tools_while_it_lives(tmp_path: Path) -> No
 
     play(tmp_path, scenario)
     assert not left()
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(60, JobStatus.HELD), (0, JobStatus.IDLE)])
+def test_periodic_expressions_are_looked_at_by_the_interval_and_with_0_never(
+    tmp_path: Path, seconds: int, status: JobStatus
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        cluster = await here.submit(PeriodicHold="true")
+        await asyncio.sleep(3600)
+        assert here.job(cluster).status == status
+
+    play(tmp_path, scenario, f"PERIODIC_EXPR_INTERVAL = {seconds}\n")

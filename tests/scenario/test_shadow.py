@@ -564,6 +564,17 @@ def test_a_periodic_expression_holds_a_running_job(tmp_path: Path) -> None:
     assert 100 < waited <= 160
 
 
+def test_no_periodic_expression_is_looked_at_where_the_interval_is_0(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
+        began = world.clock.now()
+        await here.run(there, PeriodicHold=True, AllowedJobDuration=900)
+        await here.ended()
+        return world.clock.now() - began
+
+    waited: float = play(tmp_path, scenario, "PERIODIC_EXPR_INTERVAL = 0\n", script=obey)
+    assert 900 <= waited <= 902
+
+
 def test_an_allowed_duration_ends_to_the_second(tmp_path: Path) -> None:
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> float:
         began = world.clock.now()

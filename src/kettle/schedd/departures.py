@@ -13,12 +13,16 @@ from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
 
+FINISHED = frozenset((int(JobStatus.COMPLETED), int(JobStatus.REMOVED)))
+
+# Limit: jobs of one batch. The last two batches are what a power cut may leave both in the queue
+# and in the history; the next start looks through as many records.
+MOST_TOGETHER = 500
+
 
 def may_leave(job: Job) -> bool:
     """Tell whether a finished job goes now, or stays because LeaveJobInQueue says so."""
-    return job.status in {JobStatus.COMPLETED, JobStatus.REMOVED} and not job.ad.boolean(
-        "LeaveJobInQueue"
-    )
+    return job.status in FINISHED and not job.ad.boolean("LeaveJobInQueue")
 
 
 def plan_departure(transaction: Transaction, queue: JobQueue, job: Job) -> None:

@@ -31,6 +31,7 @@ from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
 from kettle.schedd import claims as claim_states
 from kettle.schedd import departures, job_machine, job_runs
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
+from kettle.schedd.departures import FINISHED
 from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
 from kettle.schedd.negotiation import REMOTE_POOL, note_autocluster
 from kettle.schedd.outside import Outside
@@ -44,6 +45,9 @@ from kettle.wire.messages.claims import RequestClaimReply
 ON_A_MACHINE = frozenset(
     (int(JobStatus.RUNNING), int(JobStatus.TRANSFERRING_OUTPUT), int(JobStatus.SUSPENDED))
 )
+
+# A job that waits has no shadow to look after its policy.
+WAITING = frozenset((int(JobStatus.IDLE), int(JobStatus.HELD)))
 
 # Exits after which the job has ended by itself.
 _ENDED = frozenset(
@@ -383,7 +387,7 @@ class Scheduler:
         """Write the last event and the history record of finished jobs, whose status is on disk.
 
         Returns the jobs that may be taken out once the records are on disk too. One that the
-        history does not take stays, and is tried again by `apply_policy`.
+        history does not take stays, and is tried again by `see_out`.
         """
         there = self.queue.jobs
         finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
@@ -469,15 +473,18 @@ class Scheduler:
 
     # -- policy -----------------------------------------------------------------------------
 
+    def see_out(self, jobs: Iterable[Job]) -> None:
+        """Let those of the jobs leave that are finished: some had to wait for the history."""
+        for job in jobs:
+            finished = job.status in FINISHED and job.id in self.queue.jobs
+            if finished and job.id not in self.claims.by_job:
+                self._let_go(job)
+
     def apply_policy(self, jobs: Iterable[Job]) -> None:
-        """Do what periodic expressions want of jobs that do not run."""
+        """Do what periodic expressions want of those of the jobs that wait, or are held."""
         now = self.now()
         for job in jobs:
-            if job.status in ON_A_MACHINE or job.id not in self.queue.jobs:
-                continue
-            if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED}:
-                if job.id not in self.claims.by_job:
-                    self._let_go(job)
+            if job.status not in WAITING or job.id not in self.queue.jobs:
                 continue
             decision = decide_periodic(job.ad, float(now), self.system_policy)
             if decision.verdict is Verdict.HOLD:
@@ -522,9 +529,7 @@ class Scheduler:
             elif "ClaimId" in job.ad and not self._take_over(job):
                 # Held or removed while it ran, and the end of its run was not heard of.
                 self._abandon_run(job)
-            if job.status in {JobStatus.COMPLETED, JobStatus.REMOVED} and (
-                job.id not in self.claims.by_job
-            ):
+            if job.status in FINISHED and job.id not in self.claims.by_job:
                 self._recover_departure(job, leaving)
         if leaving:
             self.queue.commit(leaving)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobStatus
 from kettle.config import Config
 from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
@@ -20,11 +20,12 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import read_window
+from kettle.schedd.departures import FINISHED
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
-from kettle.schedd.scheduler import Scheduler
+from kettle.schedd.scheduler import WAITING, Scheduler
 from kettle.schedd.services.ads import ScheddAds
 from kettle.schedd.services.beside import BesideJobs
 from kettle.schedd.services.claims import ClaimCommands
@@ -60,6 +61,9 @@ _LOOKED_AT_SECONDS = 10.0
 
 # Limit: jobs of one submission that the log tells of, each in a line; of others QDate says when.
 _MOST_TRACED = 20
+
+# How often finished jobs that could not leave are tried again where no policy is looked at.
+_SEEN_OUT_SECONDS = 60.0
 
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
@@ -256,12 +260,17 @@ class ScheddService:
 
     async def _serve_policy(self) -> None:
         while True:
-            await asyncio.sleep(self.settings.policy_seconds)
-            statuses = (JobStatus.IDLE, JobStatus.HELD, JobStatus.COMPLETED, JobStatus.REMOVED)
-            jobs = [job for status in statuses for job in self.queue.by_status[status].values()]
-            for start in range(0, len(jobs), _POLICY_SLICE):
-                self.scheduler.apply_policy(jobs[start : start + _POLICY_SLICE])
-                await asyncio.sleep(0)
+            await asyncio.sleep(self.settings.policy_seconds or _SEEN_OUT_SECONDS)
+            await self._look_at(FINISHED, self.scheduler.see_out)
+            if self.settings.policy_seconds:
+                await self._look_at(WAITING, self.scheduler.apply_policy)
+
+    async def _look_at(self, statuses: Iterable[int], do: Callable[[list[Job]], None]) -> None:
+        """Do something with all jobs in some statuses, slice by slice."""
+        jobs = [job for status in statuses for job in self.queue.by_status[status].values()]
+        for start in range(0, len(jobs), _POLICY_SLICE):
+            do(jobs[start : start + _POLICY_SLICE])
+            await asyncio.sleep(0)
 
     async def _serve_cleaning(self) -> None:
         """Write the queue log anew, after each QUEUE_CLEAN_INTERVAL and whenever it has grown."""

@@ -110,6 +110,7 @@ class ServiceSettings:
     per_job_history: str
     most_running: int
     alive_seconds: int
+    # 0: periodic expressions are never evaluated.
     policy_seconds: int
     clean_seconds: int
     update_seconds: int
@@ -136,7 +137,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         per_job_history=config.get("PER_JOB_HISTORY_DIR") or "",
         most_running=config[ScheddKnobs.MAX_JOBS_RUNNING],
         alive_seconds=config[ScheddKnobs.ALIVE_INTERVAL],
-        policy_seconds=max(1, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL]),
+        policy_seconds=max(0, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL]),
         clean_seconds=max(60, config[ScheddKnobs.QUEUE_CLEAN_INTERVAL]),
         update_seconds=max(1, config[ScheddKnobs.SCHEDD_INTERVAL]),
         only_my_jobs=config[ToolKnobs.CONDOR_Q_ONLY_MY_JOBS],

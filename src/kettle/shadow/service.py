@@ -109,7 +109,7 @@ class ShadowHost:
         self._read_configuration(runtime.config)
 
     def _read_configuration(self, config: Config) -> None:
-        self.policy_seconds = float(config[ScheddKnobs.PERIODIC_EXPR_INTERVAL] or 60)
+        self.policy_seconds = max(0, config[ScheddKnobs.PERIODIC_EXPR_INTERVAL])
         self.backoff_ceiling = float(config[ShadowKnobs.RECONNECT_BACKOFF_CEILING])
         self.max_input_mb = _megabytes(config, "MAX_TRANSFER_INPUT_MB")
         self.bytes_to_queue = config[TransferKnobs.BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER]
@@ -314,7 +314,10 @@ class ShadowHost:
         for name, text in message.attributes.items():
             shadow.job.insert_text(name, text)
         shadow.forget_logs()
-        tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
+        if self.policy_seconds:
+            tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
+        else:
+            shadow.watch_policy()
 
     # File transfers.
 

@@ -183,7 +183,7 @@ def test_a_job_that_stays_in_the_queue_leaves_when_its_owner_says_so() -> None:
     world.exit(job)
     assert status_of(job) is JobStatus.COMPLETED
     world.queue.update(job.id, {"Fetched": "true"})
-    world.scheduler.apply_policy([job])
+    world.scheduler.see_out([job])
     assert ("history", "1.0", "4") in world.hands.take()
     assert not world.queue.jobs
 
@@ -487,6 +487,6 @@ def test_a_finished_job_that_the_history_cannot_take_stays_and_is_tried_again() 
     assert world.queue.jobs.get(job.id) is job
     assert status_of(job) is JobStatus.COMPLETED
     world.hands.full = False
-    world.scheduler.apply_policy([job])
+    world.scheduler.see_out([job])
     assert world.queue.jobs.get(job.id) is None
     assert ("history", "1.0", "4") in world.hands.take()

@@ -169,7 +169,7 @@ class ScheddKnobs:
     )
     PERIODIC_EXPR_INTERVAL = seconds(
         "60",
-        doc="How often the periodic expressions of jobs are evaluated, in seconds.",
+        doc="How often the periodic expressions of jobs are evaluated, in seconds; 0: never.",
     )
     PERIODIC_EXPR_TIMESLICE = real(
         "0.01",

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
     from kettle.schedd.services.parts import Schedd
 
+# How often is seen whether policies are to be looked at, while they are not.
+_AGAIN_SECONDS = 60.0
+
 # How long a job that was asked to leave may take before it is killed, unless its ad says so.
 _VACATE_SECONDS = 30.0
 
@@ -240,8 +243,9 @@ class BesideJobs:
 
     async def _serve_policy(self) -> None:
         while True:
-            await asyncio.sleep(self._schedd.settings.policy_seconds)
-            for run in list(self.runs.values()):
+            seconds = self._schedd.settings.policy_seconds
+            await asyncio.sleep(seconds or _AGAIN_SECONDS)
+            for run in list(self.runs.values()) if seconds else ():
                 self._apply_policy(run)
 
     def _apply_policy(self, run: Run) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import StorageError
 from kettle.runtime import tasks
+from kettle.schedd.departures import MOST_TOGETHER
 
 if TYPE_CHECKING:
     from kettle.schedd.queue.job_ids import JobId
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 # How long a batch gathers the jobs that end at about the same time: they share two syncs.
 GATHER_SECONDS = 0.05
-# Limit: jobs of one batch. The last two batches are what a power cut may leave both in the queue
-# and in the history; the next start looks through as many records.
-MOST_TOGETHER = 500
 # Jobs that are written, or taken out, before others have their turn.
 _SLICE = 100
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.records.history import ENVIRONMENT, render_record
 from kettle.runtime.storage.record_files import RecordFile, read_rotation
+from kettle.schedd.departures import MOST_TOGETHER
 from kettle.schedd.job_records import JobRecords
-from kettle.schedd.services.departing import MOST_TOGETHER
 from kettle.wire.messages.queue_queries import HistoryErrorCode
 
 if TYPE_CHECKING:

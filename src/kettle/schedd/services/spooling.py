@@ -201,4 +201,4 @@ class SpoolCommands:
                 schedd.queue.update(job_id, {"StageOutFinish": str(schedd.now())})
         present = [schedd.queue.jobs[job] for job in jobs if job in schedd.queue.jobs]
         # A job that only waited for its output to be fetched leaves now.
-        schedd.scheduler.apply_policy(present)
+        schedd.scheduler.see_out(present)

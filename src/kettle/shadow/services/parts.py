@@ -38,7 +38,8 @@ class Host(Protocol):
     schedd_address: str
     protected: ProtectedNames
     system_policy: SystemPolicy
-    policy_seconds: float
+    # How often periodic expressions are evaluated; 0: never.
+    policy_seconds: int
     backoff_ceiling: float
     bytes_to_queue: int
     # LIMIT_DIRECTORY_ACCESS.

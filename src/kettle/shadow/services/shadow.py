@@ -465,12 +465,14 @@ class RunningShadow(Run):
         """Set the timer for the next look at the job's policy."""
         if self._policy_timer is not None:
             self._policy_timer.cancel()
-        delay = self.host.policy_seconds
+            self._policy_timer = None
+        delays: list[float] = [self.host.policy_seconds] if self.host.policy_seconds else []
         deadline = duration_deadline(self.job)
         if deadline is not None:
-            delay = max(0.0, min(delay, deadline[0] - self.host.now()))
-        loop = asyncio.get_running_loop()
-        self._policy_timer = loop.call_later(delay, self._on_policy)
+            delays.append(max(0.0, deadline[0] - self.host.now()))
+        if delays:
+            loop = asyncio.get_running_loop()
+            self._policy_timer = loop.call_later(min(delays), self._on_policy)
 
     def _on_policy(self) -> None:
         self._policy_timer = None

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from kettle.errors import StorageError
+from kettle.schedd.departures import MOST_TOGETHER
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.services import departing
-from kettle.schedd.services.departing import GATHER_SECONDS, MOST_TOGETHER, Departures
+from kettle.schedd.services.departing import GATHER_SECONDS, Departures
 from kettle.testing.virtual_loop import run_virtually
 
 
