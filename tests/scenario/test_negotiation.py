@@ -301,7 +301,7 @@ def test_a_schedd_that_lets_us_wait_costs_the_others_no_more_than_its_time(
         assert cycle.submitters_out_of_time == submitters
         assert {name.partition("@")[0] for name in cycle.schedds_out_of_time} == schedds
         assert 7 <= cycle.ended_at - cycle.started_at < 8
-        ad = pool.negotiator.service.own_ad()
+        ad = pool.negotiator.service.ads.own_ad()
         said = ad.string("LastNegotiationCycleSubmittersOutOfTime0")
         assert said == ", ".join(submitters)
 

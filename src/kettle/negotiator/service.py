@@ -76,7 +76,7 @@ class NegotiatorService:
         self.books = Books(runtime, self.settings)
         self.history = CycleHistory()
         self.recent = RecentMatches()
-        self._ads = Advertising(runtime, self.settings, self.books, self.history)
+        self.ads = Advertising(runtime, self.settings, self.books, self.history)
         self._schedds = Schedds(runtime)
         # From cycle to cycle: the collector's last answer, and its slots.
         self._known_ads = KnownAds()
@@ -90,13 +90,13 @@ class NegotiatorService:
     async def start(self) -> None:
         """Open the books, register the commands, start cycling."""
         self.books.open()
-        AccountingCommands(self.runtime, self.books, self._ads.own_ad).register()
+        AccountingCommands(self.runtime, self.books, self.ads.own_ad).register()
         self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
         self._tasks = [
             tasks.spawn(self._cycle_forever(), "negotiation cycles"),
             tasks.spawn(self._keep_books(), "bookkeeping"),
         ]
-        self._ads.send()
+        self.ads.send()
 
     async def reconfigure(self, config: Config) -> None:
         """Take over new settings; the books stay."""
@@ -106,21 +106,21 @@ class NegotiatorService:
             self.runtime.log.problem(f"The configuration of the negotiator is wrong: {error}")
             return
         self.books.reconfigure(self.settings)
-        await self._ads.reconfigure(self.settings)
+        await self.ads.reconfigure(self.settings)
         self.wake()
 
     async def shut_down(self, how: str) -> None:
         """Stop cycling, write the books, withdraw the ad."""
         if self._look_again is not None:
             self._look_again.cancel()
-        self._ads.forget()
+        self.ads.forget()
         for task in self._tasks:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
         self._schedds.close()
         await self.books.save()
-        await self._ads.stop(how)
+        await self.ads.stop(how)
         self.books.close()
 
     def wake(self) -> None:
@@ -180,7 +180,7 @@ class NegotiatorService:
         statistics.cpu = time.thread_time() - cpu
         self.history.end(statistics, clock.now())
         self._log_cycle(statistics)
-        self._ads.send_soon()
+        self.ads.send_soon()
 
     async def _fetch_ads(self) -> list[ClassAd]:
         """Ask for slots with their secrets, and for submitters."""
@@ -239,7 +239,7 @@ class NegotiatorService:
         statistics.phase_cpu[3] = time.thread_time() - cpu
         for match in lost:
             self.recent.forget(match.claim_id)
-        self._ads.wake_machines(match.slot_name for match in plan.matches if match.offline)
+        self.ads.wake_machines(match.slot_name for match in plan.matches if match.offline)
         more = cycle_round.time.cut_short or any(not each.all_of_them for each in harvests)
         if more and plan.matches:
             # More requests wait than one list holds, or than there was time for.

@@ -166,8 +166,9 @@ class Schedds:
         if terms.time.is_over(name, link.address, began):
             return None
         left = terms.time.left(name, link.address, began)
+        limit = asyncio.timeout(None if left == float("inf") else left)
         try:
-            async with asyncio.timeout(None if left == float("inf") else left) as limit:
+            async with limit:
                 return await self._fetch_one(link, submitter, terms)
         except TimeoutError:
             if not limit.expired():
