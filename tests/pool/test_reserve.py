@@ -172,14 +172,17 @@ def test_output_leaves_the_spool_its_room_and_others_submit(
     home = disk / "home"
     stranger = make_account("room")
     with personal_pool(tmp_path, f"{settings(disk)}ALLOW_WRITE = *\n") as pool:
-        # It has no blocks where it is made; where it comes to, it has.
+        # It has no blocks where it is made; where it comes to, it has, and there is room for them
+        # if the reserve goes.
         sparse = submit(
             pool,
             home,
-            f"{HEAD}arguments = truncate -s 2G out\ntransfer_output_files = out\nqueue\n",
+            f"{HEAD}arguments = truncate -s {DISK_MIB - RESERVED_MIB + 10}M out\n"
+            "transfer_output_files = out\nqueue\n",
         )
-        code, subcode, _ = sparse.wait_for_status(5, *HOLD)
+        code, subcode, reason = sparse.wait_for_status(5, *HOLD)
         assert (code, subcode) == ("12", "28")
+        assert f"{RESERVED_MIB << 10} KiB are kept free" in reason
         assert not (home / "out").exists()
         free = read_free_kib(str(disk))
         assert free is not None
