@@ -6,6 +6,7 @@ What a member's folder is configured to be is `location.py`'s; the proof itself 
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import os
 import socket
@@ -20,12 +21,14 @@ from kettle.errors import (
     KettleError,
     NotFoundError,
     RefusedError,
+    RemoteProtocolError,
     StorageError,
     UsageError,
 )
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import Member, join_endpoint
 from kettle.runtime.credentials import SystemClientCredentials
+from kettle.runtime.sockets.host_names import is_own_address
 from kettle.wire.commands import Command
 from kettle.wire.levels import Level
 from kettle.wire.security import tokens
@@ -118,9 +121,11 @@ def find_way(host: str, port: int) -> tuple[str, str]:
     except socket.gaierror:
         raise NotFoundError(f"there is no host {host}") from None
     except ConnectionRefusedError:
+        other = _other_way(host, port)
+        hint = f"{other} answers: use it" if other else ""
         raise ConnectionLost(
             f"nothing listens at {where}",
-            hint="is its pool up, and made with kettle up --host?",
+            hint=hint or "is its pool up, and made with kettle up --host?",
         ) from None
     except TimeoutError:
         raise ConnectionLost(
@@ -129,6 +134,31 @@ def find_way(host: str, port: int) -> tuple[str, str]:
         ) from None
     except OSError as error:
         raise ConnectionLost(f"{host} cannot be reached: {error.strerror}") from None
+
+
+def _other_way(host: str, port: int) -> str:
+    """Return where on this very machine something listens at a port, if `host` is this machine.
+
+    Empty if it is another, or nothing does. A pool listens at the address it was given alone.
+    """
+    try:
+        asked = str(socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0])
+    except OSError:
+        return ""
+    if not is_own_address(asked):
+        return ""
+    import psutil
+
+    for interface in psutil.net_if_addrs().values():
+        for each in interface:
+            if each.family not in (socket.AF_INET, socket.AF_INET6) or each.address == asked:
+                continue
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection((each.address, port), timeout=1.0),
+            ):
+                return join_endpoint(each.address, port)
+    return ""
 
 
 def is_evidently_walled(interface: str, manager: str) -> bool:
@@ -198,9 +228,12 @@ def ask_for_admission(pool: PoolFolder, offered: Offered) -> None:
         except AuthorizationDenied:
             refused.append(level)
         except KettleError as error:
-            raise RefusedError(
-                _say_not_known(where, offered, witness.trust_domain_asked, error)
-            ) from None
+            raise _explain(where, offered, witness.trust_domain_asked, error) from None
+    if refused and not _is_collector(connector, address):
+        raise RefusedError(
+            f"what listens at {where} is no collector",
+            hint="the port is the one that kettle up --host has said, 9618 by default",
+        )
     if refused:
         raise RefusedError(
             f"{where} does not let the bearer of this token be a member for {member.role}:"
@@ -210,16 +243,42 @@ def ask_for_admission(pool: PoolFolder, offered: Offered) -> None:
     _compare_clocks(connector, address, where)
 
 
-def _say_not_known(where: str, offered: Offered, domain: str, error: KettleError) -> str:
+def _is_collector(connector: Connector, address: Sinful) -> bool:
+    """Tell whether what listens there answers what only collectors are asked."""
+    from kettle.client.pool import make_query, query_ads
+
+    try:
+        query_ads(connector, address, Command.QUERY_COLLECTOR_ADS, make_query("Collector"))
+    except AuthorizationDenied:
+        # It knows the question.
+        return True
+    except KettleError:
+        return False
+    return True
+
+
+def _explain(where: str, offered: Offered, domain: str, error: KettleError) -> RefusedError:
+    """Return in a sentence why a token leads nowhere; `domain` is what the server says it is of."""
     issuer = offered.token.claim("iss")
     if domain and issuer != domain:
-        return f"the token is for the pool {issuer}, but {where} belongs to the pool {domain}"
-    if domain:
-        return (
-            f"{where} does not accept the token: it was signed with another key, has been revoked,"
-            " or the clocks are apart"
+        return RefusedError(
+            f"the token is for the pool {issuer}, but {where} belongs to the pool {domain}",
+            hint=f"kettle token, on the machine of {where}, makes the right one",
         )
-    return f"{where} does not answer as a collector that takes tokens does: {error.message}"
+    if domain:
+        return RefusedError(
+            f"{where} does not accept the token in {offered.path}: it was signed with the key of"
+            " another pool, or has been revoked, or the clocks are apart",
+            hint=f"kettle token, on the machine of {where}, makes another one",
+        )
+    if isinstance(error, RemoteProtocolError):
+        return RefusedError(
+            f"what listens at {where} is nothing of HTCondor's: {error.message}",
+            hint="the port is the one that kettle up --host has said, 9618 by default",
+        )
+    return RefusedError(
+        f"{where} does not answer as a collector that takes tokens does: {error.message}"
+    )
 
 
 def _list(levels: Sequence[Level]) -> str:

@@ -129,7 +129,7 @@ def _bring_up(
 ) -> bool:
     """Make the pool and start it; return whether it was up already."""
     if isinstance(location, Member) and offered is None:
-        offered = joining.read_token_file(joining.token_path(pool), time.time())
+        offered = read_kept_token(pool)
     was_up = pool.master_pid() is not None
     if settings is not None or location is not None:
         pool.configure(settings)
@@ -147,6 +147,17 @@ def _bring_up(
             pool.purge()
         raise
     return was_up
+
+
+def read_kept_token(pool: PersonalPool) -> joining.Offered:
+    """Return the token that a member was made with; UsageError if there was none yet."""
+    try:
+        return joining.read_token_file(joining.token_path(pool), time.time())
+    except NotFoundError:
+        raise UsageError(
+            "--join needs --token-file F, the token that lets this machine in",
+            hint="kettle token, on the central manager, makes one",
+        ) from None
 
 
 def _named_folder(arguments: argparse.Namespace) -> str | None:

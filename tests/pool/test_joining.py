@@ -1,0 +1,129 @@
+"""What keeps a machine out of a pool: one sentence with the nearest right thing, and no traces."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kettle.tools.programs import Streams, load_tool
+
+
+def kettle(*words: str) -> tuple[int, str]:
+    """Run the program in this process; return its exit code and what it said."""
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    code: int = load_tool("kettle")(["kettle", *words], os.environ, streams)
+    assert isinstance(streams.stdout, io.StringIO)
+    assert isinstance(streams.stderr, io.StringIO)
+    return code, streams.stdout.getvalue() + streams.stderr.getvalue()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+@dataclass
+class Centre:
+    """A pool that others may join, at this machine's own loopback address."""
+
+    folder: Path
+    port: int
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def token(self, path: Path, *words: str) -> str:
+        made = ("--dir", str(self.folder), "--output", str(path), *words)
+        assert kettle("token", *made) == (0, "")
+        return str(path)
+
+
+@pytest.fixture(scope="module")
+def centre() -> Iterator[Centre]:
+    # Under root, jobs' accounts have to get into it.
+    above = Path(tempfile.mkdtemp(prefix="kettle-centre-"))
+    above.chmod(0o755)
+    made = Centre(above / "pool", free_port())
+    code, said = kettle("up", "--dir", str(made.folder), "--host", made.address)
+    try:
+        assert code == 0, said
+        yield made
+    finally:
+        kettle("down", "--dir", str(made.folder), "--fast", "--purge")
+        above.rmdir()
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="kettle-member-") as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+def refusal(folder: Path, *words: str) -> str:
+    """Return why a machine may not join; nothing of it is left."""
+    code, said = kettle("up", "--dir", str(folder / "member"), "--join", *words)
+    assert code == 1, said
+    assert not (folder / "member").exists()
+    return said
+
+
+def test_a_way_that_leads_elsewhere_is_told_from_a_token_that_is_not_good(
+    centre: Centre, home: Path, tmp_path: Path
+) -> None:
+    token = centre.token(tmp_path / "token")
+    said = refusal(home, centre.address)
+    assert "--join needs --token-file F" in said
+    said = refusal(home, f"127.0.0.3:{centre.port}", "--token-file", token)
+    assert f"nothing listens at 127.0.0.3:{centre.port} ({centre.address} answers: use it)" in said
+    address = (centre.folder / "spool" / ".schedd_address").read_text()
+    schedd = re.search(r"127\.0\.0\.1:\d+", address)
+    assert schedd is not None
+    said = refusal(home, schedd[0], "--token-file", token)
+    assert f"what listens at {schedd[0]} is no collector" in said
+    forged = tmp_path / "forged"
+    forged.write_text(token_of(token)[:-8] + "AAAAAAAA\n")
+    said = refusal(home, centre.address, "--token-file", str(forged))
+    assert f"{centre.address} does not accept the token in {forged}" in said
+    assert f"kettle token, on the machine of {centre.address}, makes another one" in said
+    submits = centre.token(tmp_path / "submits", "--for", "submit")
+    said = refusal(home, centre.address, "--token-file", submits)
+    assert "it refuses ADVERTISE_STARTD (make a token with kettle token --for execute)" in said
+
+
+def test_what_is_no_daemon_at_all_is_said_to_be_none(
+    centre: Centre, home: Path, tmp_path: Path
+) -> None:
+    token = centre.token(tmp_path / "token")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def greet() -> None:
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.sendall(b"SSH-2.0-OpenSSH_9.9\r\n")
+                    connection.recv(1 << 16)
+
+        threading.Thread(target=greet, daemon=True).start()
+        said = refusal(home, f"127.0.0.1:{port}", "--token-file", token)
+        server.shutdown(socket.SHUT_RDWR)
+    assert f"what listens at 127.0.0.1:{port} is nothing of HTCondor's" in said
+
+
+def token_of(path: str) -> str:
+    return Path(path).read_text().strip()
