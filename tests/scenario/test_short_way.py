@@ -11,19 +11,19 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.shadow.services.calls import SHORT_RUN_SECONDS
+from kettle.shadow.services.lines import KEPT_SECONDS
 from kettle.testing.world import World, run_in_world
 from kettle.wire.codec import Reader
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.shadow_host import HostMessage, StopHost, UpdateJob
 from kettle.wire.messages.short_way import (
     BEGINS,
+    GOES_ON,
     LAST_REPORT,
     NO_INPUT,
     NO_OUTPUT,
     NOTHING_TO_FETCH,
     SHORT_WAY,
-    TELLS_END,
-    ActivationEnded,
     ActivationRefused,
     NextJob,
 )
@@ -184,9 +184,8 @@ def test_a_job_that_has_to_leave_does_not_begin(tmp_path: Path) -> None:
 
 async def end_and_wait(starter: StarterEnd) -> ClassAd:
     """End a job as a starter that stays does, and return the ad of the next one."""
-    last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, TELLS_END: True, "ExitCode": 0})
+    last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, GOES_ON: True, "ExitCode": 0})
     await starter.call(calls.JobExit(0, 100, last))
-    await starter.stream.send(ActivationEnded(1))
     reader = await starter.stream.receive(60)
     assert reader.integer() == NextJob.word
     return Reader(NextJob.read(reader).job).ad()
@@ -223,9 +222,8 @@ def test_a_line_that_is_gone_leaves_the_ordinary_activation(when: str, tmp_path:
         elif when == "meanwhile":
             await end_and_wait(starter)
         else:
-            last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, TELLS_END: True})
+            last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, GOES_ON: True})
             await starter.call(calls.JobExit(0, 100, last))
-            await starter.stream.send(ActivationEnded(1))
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         for proc in (3, 4):
@@ -255,17 +253,22 @@ def test_a_startd_that_refuses_the_next_job_is_no_start(tmp_path: Path) -> None:
     play(tmp_path, scenario, script=script)
 
 
-def test_a_starter_that_dies_before_it_said_that_all_is_clean_leaves_that_to_its_startd(
-    tmp_path: Path,
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_the_last_call_of_a_starter_that_stays_ends_the_activation(
+    goes_on: bool, tmp_path: Path
 ) -> None:
     async def script(starter: StarterEnd, job: ClassAd) -> None:
         await starter.call(calls.RegisterStarterInfo(began(starter)))
-        last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, TELLS_END: True})
+        last = ClassAd({LAST_REPORT: True, NO_OUTPUT: True, GOES_ON: goes_on})
         await starter.call(calls.JobExit(0, 100, last))
+        starter.stream.close()
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         await here.run(there, **NO_FILES)
-        assert (await here.ended()).reason == 100
-        assert there.story == ["activate 1", "DEACTIVATE_CLAIM_JOB_DONE"]
+        exited = await here.ended()
+        assert (exited.reason, exited.reusable) == (100, goes_on)
+        assert there.story == ["activate 1"]
+        # A line that nobody takes is closed.
+        await asyncio.sleep(KEPT_SECONDS + 1)
 
     play(tmp_path, scenario, script=script)

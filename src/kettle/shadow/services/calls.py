@@ -130,7 +130,7 @@ async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
 
 async def _job_exit(shadow: Run, call: calls.JobExit) -> Reply:
     if call.info.boolean(short_way.LAST_REPORT) is True:
-        shadow.tells_end = call.info.boolean(short_way.TELLS_END) is True
+        shadow.goes_on = call.info.boolean(short_way.GOES_ON)
         with shadow.events_together():
             changes = shadow.note_report(call.info)
             if call.info.boolean(short_way.NO_OUTPUT) is True:

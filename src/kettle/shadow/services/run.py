@@ -45,6 +45,7 @@ class Run(JobRecord):
         "claim",
         "claim_accepted",
         "files",
+        "goes_on",
         "input_transfer",
         "link",
         "max_input_bytes",
@@ -60,7 +61,6 @@ class Run(JobRecord):
         "starter_address",
         "state",
         "stream",
-        "tells_end",
         "told",
         "transfer_failure",
         "transfer_key",
@@ -107,8 +107,8 @@ class Run(JobRecord):
         self.wake = asyncio.Event()
         self.reason = ""
         self.reusable = False
-        # Whether the starter itself says when the activation is over.
-        self.tells_end = False
+        # Whether the claim may run another job, where the starter says so with the job's end.
+        self.goes_on: bool | None = None
         self.set_attributes(
             MyAddress=host.address_text,
             TransferKey=self.transfer_key,

@@ -52,7 +52,7 @@ from kettle.wire.messages.claims import (
     SuspendClaim,
 )
 from kettle.wire.messages.rpc import Call, Shape
-from kettle.wire.messages.short_way import ActivationEnded, ActivationRefused, NextJob
+from kettle.wire.messages.short_way import ActivationRefused, NextJob
 from kettle.wire.messages.syscalls import PutFile, read_syscall
 
 if TYPE_CHECKING:
@@ -322,7 +322,8 @@ class RunningShadow(Run):
         ):  # fmt: skip
             # It was deactivated; the reply says whether the claim lives on.
             return
-        if self.tells_end and await self._hear_end():
+        if self.goes_on is not None:
+            self._keep_line(goes_on=self.goes_on)
             return
         message: ClaimMessage = DeactivateClaimForcibly(self.claim.text)
         if self.state.exit_known:
@@ -335,23 +336,12 @@ class RunningShadow(Run):
             return
         self.reusable = reply.boolean("Start") is True
 
-    async def _hear_end(self) -> bool:
-        """Wait until the starter says that the activation is over; False if it does not."""
-        stream = self.stream
-        if stream is None:
-            return False
-        try:
-            call = read_syscall(await stream.receive(STARTER_SECONDS))
-        except (WireError, OSError) as error:
-            self.log(f"The starter did not say that it was done: {error}")
-            return False
-        if not isinstance(call, ActivationEnded):
-            return False
-        self.reusable = bool(call.start)
-        if self.reusable:
+    def _keep_line(self, *, goes_on: bool) -> None:
+        """The activation ended with the job; a starter that stays waits on its connection."""
+        self.reusable = goes_on
+        if goes_on and self.stream is not None and not self.stream.closed:
+            self.host.lines.keep(self.claim.text, self.stream)
             self.stream = None
-            self.host.lines.keep(self.claim.text, stream)
-        return True
 
     # The starter's connection.
 

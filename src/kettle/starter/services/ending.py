@@ -88,9 +88,9 @@ class JobEnd:
         self.final: ClassAd | None = None
         self._status: int | None = None
         # Whether the job's last call has to say what others would have said before, and whether
-        # its shadow hears the end from us.
+        # the claim may run another job, if that call ended the activation for the shadow.
         self._short = False
-        self._tells_end = False
+        self._goes_on: bool | None = None
 
     async def finish(self, status: int | None) -> None:
         """Go through the exit pipeline until it is done (starter exit notes)."""
@@ -189,8 +189,9 @@ class JobEnd:
             final[short_way.LAST_REPORT] = True
             if starter.transfers:
                 final[short_way.NO_OUTPUT] = True
-            self._tells_end = self._may_run_another()
-            final[short_way.TELLS_END] = self._tells_end
+            if self._may_run_another():
+                self._goes_on = starter.control.claim_goes_on
+                final[short_way.GOES_ON] = self._goes_on
         if self.final is not None:
             # The startd counts them too.
             self.final["BytesSent"] = starter.transfer.bytes_sent
@@ -213,11 +214,11 @@ class JobEnd:
         self.stays = self._may_run_another()
         if not (self.stays and starter.keeper.leave_to_next()):
             starter.keeper.remove()
-        starter.control.tell_done(self.final, stays=self.stays)
-        if self._tells_end:
-            self.line = starter.shadow.end(start=starter.control.claim_goes_on)
-            return
-        await self._wait_for_deactivation()
+        if self._goes_on and self.stays:
+            self.line = starter.shadow.give_away()
+        starter.control.tell_done(self.final, stays=self.stays, may_wait=self.line is not None)
+        if self._goes_on is None:
+            await self._wait_for_deactivation()
 
     def _may_run_another(self) -> bool:
         """Whether another job may follow here: only after one that ended by itself."""

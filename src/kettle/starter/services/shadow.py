@@ -20,7 +20,6 @@ from kettle.errors import ConnectionLost
 from kettle.runtime.clock import Clock
 from kettle.runtime.sockets.stream import Stream
 from kettle.wire.dialog import Dialog
-from kettle.wire.messages.short_way import ActivationEnded
 
 T = TypeVar("T")
 
@@ -170,17 +169,10 @@ class ShadowLink:
         except ConnectionLost:
             self.lose(stream)
 
-    def end(self, *, start: bool) -> Stream | None:
-        """Say that the activation is over; return the connection if it waits for the next job."""
+    def give_away(self) -> Stream | None:
+        """Return the connection, if there is one, for whatever follows this job on it."""
         stream, self._stream = self._stream, None
-        if stream is None:
-            return None
-        with contextlib.suppress(ConnectionLost):
-            stream.post(ActivationEnded(int(start)))
-            if start:
-                return stream
-        stream.close()
-        return None
+        return stream
 
     def close(self) -> None:
         """End the connection."""

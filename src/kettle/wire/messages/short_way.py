@@ -7,10 +7,11 @@ guidance, and where no file travels it opens no connection for files: it says wi
 words that there was none. Two calls are left of ten: `RegisterStarterInfo` says that the program
 begins, and its reply lets it; `JobExit` brings the last measurements too.
 
-Where the starter stays for the next job of its claim, the connection stays too: the starter says
-on it that its sandbox and its processes are gone and the startd knows (`ActivationEnded`), and the
-shadow of the next job may say `NextJob` on it. The starter asks its startd, which decides as it
-decides about ACTIVATE_CLAIM; the answer is the first call of that job, or `ActivationRefused`.
+Where the starter stays for the next job of its claim, the connection stays too: `JobExit` says so,
+and whether the claim may run another (`GOES_ON`); no process of the job is left then. With its
+answer the activation is over for the shadow, and the shadow of the next job may say `NextJob`. The
+starter, which tells its startd first, asks it; that decides as it decides about ACTIVATE_CLAIM, and
+the answer is the first call of that job, or `ActivationRefused`.
 A connection that breaks meanwhile leaves the ordinary commands to the startd.
 
 The two sides are `shadow.services.calls` and `starter.service` (docs/decisions/0009-short-way.md).
@@ -44,26 +45,23 @@ LAST_REPORT = "KettleLastReport"
 NO_OUTPUT = "KettleNoOutput"
 """Boolean, in `JobExit`: the transfer of output is over, as nothing was to be sent."""
 
-TELLS_END = "KettleTellsEnd"
-"""Boolean, in `JobExit`: `ActivationEnded` follows."""
+GOES_ON = "KettleGoesOn"
+"""Boolean, in `JobExit`, which then ends the activation: whether the claim may run another job.
+
+Where it is true the starter waits on this connection for `NextJob`.
+"""
 
 FOR_THE_STARTER = (SHORT_WAY, NOTHING_TO_FETCH, "_condor_send_activation_failure_ad")
 """What the ad of ACTIVATE_CLAIM has beside the job's own attributes; the job never sees it."""
 
 
 class NextJob(Message, word=1):
-    """Shadow to starter, after ActivationEnded: run this job; the ad is that of ACTIVATE_CLAIM.
+    """Shadow to starter, after JobExit's answer: run this job; the ad is that of ACTIVATE_CLAIM.
 
     `job` is encoded as in a message in the clear: the starter hands it on as it came.
     """
 
     job: bytes = counted_bytes(_MAXIMUM_JOB)
-
-
-class ActivationEnded(Call, word=-9001, reply=Shape.NOTHING):
-    """Nothing is left of the job, and its startd knows; whether the claim may run another."""
-
-    start: int = integer()
 
 
 class ActivationRefused(Call, word=-9002, reply=Shape.NOTHING):
