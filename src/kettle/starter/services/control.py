@@ -26,7 +26,6 @@ from kettle.wire.like_ads import LikeAds
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
 
-
 # How long the end of a job may wait for the next job of its claim. Whoever gives the claim up
 # waits longer (startd/services/claiming.py).
 _NEXT_JOB_SECONDS = 0.05

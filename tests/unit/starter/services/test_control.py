@@ -141,6 +141,8 @@ def test_a_claim_goes_on_until_the_startd_says_that_it_does_not() -> None:
 
 def test_the_end_of_a_job_and_the_question_for_the_next_reach_the_startd_together() -> None:
     async def startd(stream: Stream, control: StartdControl) -> None:
+        # It listens: whoever begins to wait for an answer says first what it held back.
+        await asyncio.sleep(0)
         control.tell_done(ClassAd({"ExitCode": 3}), stays=True, may_wait=True)
         with pytest.raises(ConnectionLost):
             await stream.receive(0.01)
