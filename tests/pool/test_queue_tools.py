@@ -40,6 +40,24 @@ def run(pool: PersonalPool, work: Path, *words: str) -> subprocess.CompletedProc
     )
 
 
+def test_debug_says_how_tool_and_daemon_came_to_terms(
+    tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    config = "ALL_DEBUG = D_SECURITY\nDAEMON_LIST = MASTER COLLECTOR\n"
+    with personal_pool(tmp_path_factory.mktemp("debug"), config) as pool:
+        # Compat: the first words of these lines are the reference's; it says more of them.
+        done = run(pool, tmp_path, "condor_status", "-any", "-debug")
+        said = [line.split(" ", 2)[2] for line in done.stderr.splitlines()]
+        assert said[0].startswith("SECMAN: command ")
+        assert "Authentication was a Success." in said
+        assert said[-1] == "SECMAN: startCommand succeeded."
+        quiet = run(pool, tmp_path, "condor_status", "-any")
+        assert (quiet.stdout, quiet.stderr) == (done.stdout, "")
+        told = Path(pool.log_folder, "CollectorLog").read_text()
+        assert "Authentication was a Success.\n" in told
+        assert "DC_AUTHENTICATE: Success.\n" in told
+
+
 def start_job(pool: PersonalPool, work: Path) -> str:
     """Submit a job that runs until `finish_job`; return its cluster once it runs."""
     (work / "job.sh").write_text(_SCRIPT.format(stop=work / "stop"))

@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from kettle.client.stream import BlockingStream
-from kettle.errors import ConnectionLost, NotConnected, SessionUnknown
+from kettle.errors import ConnectionLost, KettleError, NotConnected, SessionUnknown
 from kettle.runtime.credentials import SystemClientCredentials
 from kettle.runtime.sockets.addresses import choose_route
 from kettle.wire.levels import Level
@@ -22,6 +22,9 @@ from kettle.wire.security.session import Session, SessionCache
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from types import ModuleType
+
     from kettle.config import Config
     from kettle.wire.security.claim_id import ClaimId
 
@@ -29,10 +32,14 @@ CONNECT_SECONDS = 20.0
 
 
 class Connector:
-    """Opens connections under one configuration."""
+    """Opens connections under one configuration.
 
-    def __init__(self, config: Config) -> None:
+    `trace`, if any, is told what happens: a category such as D_SECURITY, and a line for it.
+    """
+
+    def __init__(self, config: Config, trace: Callable[[str, str], None] | None = None) -> None:
         self.config = config
+        self._trace = trace
         self._sessions = SessionCache()
         self._setup: ClientSetup | None = None
 
@@ -95,12 +102,14 @@ class Connector:
     ) -> BlockingStream:
         route = choose_route(self.config, sinful)
         stream = self._reach(route, timeout)
+        resumed = session is not None
         try:
             if not route.ccb_contacts:
                 self._pass_shared_port(stream, route)
             if session is None and self.setup.policy.negotiation is Wish.NEVER:
                 stream.begin_bare(command)
                 return stream
+            self._tell(lambda notes: notes.note_start(command, str(sinful), resumed=resumed))
             stream.session = stream.run(
                 client_handshake(
                     self.setup,
@@ -112,12 +121,27 @@ class Connector:
                     force_authentication=force_authentication,
                 )
             )
+        except KettleError as error:
+            stream.close()
+            why = str(error)
+            self._tell(lambda notes: notes.note_failure(why))
+            raise
         except BaseException:
             stream.close()
             raise
+        self._tell(lambda notes: notes.note_client(stream.session, time.time(), resumed=resumed))
         if session is None:
             self._sessions.add(stream.session, address=str(sinful))
         return stream
+
+    def _tell(self, say: Callable[[ModuleType], Iterable[str]]) -> None:
+        """Have `wire.security.notes` say what happened, if anybody listens."""
+        if self._trace is None:
+            return
+        from kettle.wire.security import notes  # few say -debug
+
+        for line in say(notes):
+            self._trace("D_SECURITY", line)
 
     def _reach(self, route: Sinful, timeout: float) -> BlockingStream:
         """Open a connection in whichever direction it goes."""

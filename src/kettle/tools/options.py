@@ -16,6 +16,12 @@ from kettle.errors import KettleError, UsageError
 from kettle.structs import Struct
 from kettle.tools.programs import Streams
 
+DEBUG_FLAGS = "_KETTLE_TOOL_DEBUG_FLAGS"
+"""The variable of a tool's environment with what `-debug:` asks for beyond TOOL_DEBUG.
+
+`with_debugging` puts it there; it is not there without `-debug`.
+"""
+
 W = TypeVar("W")
 # Compat: these tools say their usage on stderr when they are asked for it; shown by
 # test_help_goes_where_the_reference_says_it.
@@ -114,7 +120,7 @@ def run_tool(
     error with `prefix` and its sentence; both on stderr, with exit code `wrong_usage` and 1.
     """
     try:
-        return act(read_wish(argv[1:]), environment, streams)
+        return act(read_wish(argv[1:]), with_debugging(argv, environment), streams)
     except Asked as asked:
         is_help = asked.kind == "help"
         where = streams.stderr if is_help and argv[0] in HELP_ON_STDERR else streams.stdout
@@ -132,6 +138,17 @@ def _version_text() -> str:
     from kettle.tools.configuration.condor_version import version_text
 
     return version_text()
+
+
+def with_debugging(argv: Sequence[str], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the environment in which `-debug` on a command line has its effect."""
+    for word in argv[1:]:
+        name, _, flags = word.partition(":")
+        if name in ("-debug", "--debug"):
+            return {**environment, DEBUG_FLAGS: flags}
+        if word == "--":
+            break
+    return environment
 
 
 def match_option(word: str, option: Option) -> str | None:

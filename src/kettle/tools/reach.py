@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 from kettle.config import Config, load_config
 from kettle.runtime.storage.files import SystemSources
+from kettle.tools.options import DEBUG_FLAGS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kettle.client.connector import Connector
     from kettle.client.pool import Kind, Located, Pool
 
@@ -43,8 +46,18 @@ class Reach:
         if self._connector is None:
             from kettle.client.connector import Connector
 
-            self._connector = Connector(self.config)
+            self._connector = Connector(self.config, self._trace())
         return self._connector
+
+    def _trace(self) -> Callable[[str, str], None] | None:
+        """Return what takes the lines of -debug, if that was said: a log on standard error."""
+        flags = self.environment.get(DEBUG_FLAGS)
+        if flags is None:
+            return None
+        from kettle.runtime.logs import Log, parse_verbosity  # few say -debug
+
+        wanted = (self.config.get("ALL_DEBUG"), self.config.get("TOOL_DEBUG"), flags)
+        return Log(verbosity=parse_verbosity(*wanted)).debug
 
     @property
     def pool(self) -> Pool:

@@ -32,6 +32,7 @@ from kettle.wire.commands import Daemon, command_name, find_command
 from kettle.wire.levels import Level, longest_message
 from kettle.wire.safesock import Reassembly
 from kettle.wire.security.datagrams import Replays, accept_datagram
+from kettle.wire.security.notes import note_server
 from kettle.wire.security.server_side import (
     FIRST_MESSAGE_SECONDS,
     Accepted,
@@ -174,6 +175,9 @@ class CommandServer:
                     first=first,
                 )
             )
+        if self._log.enabled("D_SECURITY"):
+            for note in note_server(accepted, stream.remote_name, standing.clock.steady()):
+                self._log.debug("D_SECURITY", note)
         self._accept(stream, accepted.command, accepted.peer)
         if accepted.finished:
             return

@@ -73,7 +73,7 @@ STANDARD = (
     Option("version", shortest=1),
     Option("long"),
     Option("totals", shortest=2),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("name", values=1),
     Option("pool", values=1),
     Option("addr", values=1),

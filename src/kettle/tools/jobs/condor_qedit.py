@@ -24,7 +24,7 @@ from kettle.wire.messages.qmgmt import SetAttributeFlags
 OPTIONS = (
     Option("help"),
     Option("version"),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("dry-run", shortest=3),
     Option("name", values=1),
     Option("pool", values=1),

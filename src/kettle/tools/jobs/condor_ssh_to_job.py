@@ -31,7 +31,7 @@ from kettle.tools.reach import Reach
 OPTIONS = (
     Option("help"),
     Option("version"),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("name", 1, 1),
     Option("pool", 1, 1),
     Option("auto-retry"),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OPTIONS = (
     Option("help"),
     Option("version"),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("name", 2, 1),
     Option("pool", 1, 1),
     Option("maxbytes", 1, 1),

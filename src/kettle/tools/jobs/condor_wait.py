@@ -29,7 +29,7 @@ from kettle.tools.programs import Streams
 OPTIONS = (
     Option("help"),
     Option("version"),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("status"),
     Option("echo", qualified=True),
     Option("num", values=1),

@@ -20,7 +20,7 @@ from kettle.tools.queue.wish import Words, render_jobs
 OPTIONS = (
     Option("help"),
     Option("version", 0),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("file", 2, 1),
     Option("search", 2, 1),
     Option("local", 2),

@@ -22,7 +22,7 @@ from kettle.tools.programs import Streams
 OPTIONS = (
     Option("help"),
     Option("version", 0),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("global"),
     Option("grid", 2),
     Option("name", 1, 1),

@@ -26,7 +26,7 @@ from kettle.wire.sinful import Sinful
 OPTIONS = (
     Option("help", qualified=True),
     Option("version", shortest=3),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("config", shortest=3, values=1),
     Option("address", shortest=1, values=1),
     Option("pool", values=1),

@@ -16,7 +16,7 @@ from kettle.errors import KettleError, SubmitError, UsageError
 from kettle.patterns import late_pattern
 from kettle.structs import Struct, field
 from kettle.submit.build import JobPlan, Submission, SubmitOptions, read_submission
-from kettle.tools.options import Option, match_option
+from kettle.tools.options import Option, match_option, with_debugging
 from kettle.tools.programs import Streams
 from kettle.tools.submitting.sending import Manner, Progress, show_capabilities, submit_jobs
 
@@ -48,7 +48,7 @@ OPTIONS = (
     Option("allow-crlf-script", 2),
     Option("batch-name", 1, 1),
     Option("capabilities", 3),
-    Option("debug", 2),
+    Option("debug", 2, qualified=True),
     Option("disable", 2),
     Option("dry-run", 2, 1),
     Option("dump", 2, 1),
@@ -151,7 +151,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     named = request.values.get("name", request.values.get("remote", ""))
     try:
         reach = Reach(
-            environment,
+            with_debugging(argv, environment),
             # A pool alone does not name a schedd: the own one is meant then.
             pool=request.values.get("pool", "") if named else "",
             name=named,

@@ -16,7 +16,7 @@ from kettle.tools.queue.wish import render_jobs
 OPTIONS = (
     Option("help"),
     Option("version"),
-    Option("debug"),
+    Option("debug", qualified=True),
     Option("name", 1, 1),
     Option("pool", 1, 1),
     Option("addr", 2, 1),

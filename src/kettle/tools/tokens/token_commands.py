@@ -20,7 +20,7 @@ from kettle.wire.sinful import Sinful
 STANDARD = (
     Option("help"),
     Option("version", shortest=1),
-    Option("debug"),
+    Option("debug", qualified=True),
 )
 DAEMON = (
     Option("pool", values=1),

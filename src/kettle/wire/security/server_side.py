@@ -107,7 +107,8 @@ class Accepted(NamedTuple):
 
     `message` is the rest of the first message of a bare command, None where the arguments are a
     message still to come. `session` is None for bare commands. `finished` means that the security
-    layer has said everything (DC_SEC_QUERY, a session made for UDP): close.
+    layer has said everything (DC_SEC_QUERY, a session made for UDP): close. `resumed` means that
+    the session is an earlier one.
     """
 
     command: int
@@ -115,6 +116,7 @@ class Accepted(NamedTuple):
     session: Session | None = None
     message: Reader | None = None
     finished: bool = False
+    resumed: bool = False
 
 
 def server_handshake(
@@ -438,7 +440,8 @@ def _resume(request: _Request) -> Dialog[Accepted]:
             f"{session.user} from {request.peer_address} may not "
             f"{command_name(request.command)} in its session"
         )
-    return (yield from _accept(request, session, level))
+    accepted = yield from _accept(request, session, level)
+    return accepted._replace(resumed=True)
 
 
 def _accept(request: _Request, session: Session, level: Level) -> Dialog[Accepted]:
