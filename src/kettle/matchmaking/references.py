@@ -120,6 +120,14 @@ class Reaches:
             self._known[key] = (expression, reach)
         return reach, texts
 
+    def slots_alone(self, expression: Expr, side: str) -> tuple[str, ...] | None:
+        """Return what an expression that `find` was asked about looks at in slots.
+
+        None if it may look at the request, too.
+        """
+        known = self._known.get((id(expression), side))
+        return known[1].slot if known is not None and not known[1].request else None
+
 
 def _places(expression: Expr, side: str) -> Iterator[tuple[str, str]]:
     for scope, name in find_names(expression):

@@ -118,6 +118,8 @@ class _Leaf(Node):
         self._reaches = reaches
         # By the request's part of what it looks at.
         self._tables: dict[Hashable, _Table] = {}
+        # Where it holds whatever the request, if it looks at none and every slot is known.
+        self._settled: tuple[tuple[str, ...], Column | Joint, int, Where] | None = None
 
     def _look_up(self, request: ClassAd, where: Where) -> tuple[Column | Joint, _Table]:
         reach, texts = self._reaches.find(self._expression, self._side, request)
@@ -165,12 +167,19 @@ class _Leaf(Node):
         return self._look_up(request, where)[1].wrong and super().may_be_wrong(request, where)
 
     def holds(self, request: ClassAd, where: Where) -> Where:
+        if self._settled is not None:
+            names, joint, version, everywhere = self._settled
+            if joint.version == version and self._columns.joint(names) is joint:
+                return where & everywhere
         joint, table = self._look_up(request, where)
         if not table.complete:
             return where & table.holds[joint.codes]
         if table.spread is None or table.spread_version != joint.version:
             table.spread = table.holds[joint.codes] if len(table.holds) > 1 else table.holds
             table.spread_version = joint.version
+        names = self._reaches.slots_alone(self._expression, self._side)
+        if names is not None:
+            self._settled = names, joint, joint.version, table.spread
         return where & table.spread
 
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
@@ -324,8 +333,8 @@ class _Both(Node):
         return _AND[left, self._right.truths(request, open_)]
 
     def holds(self, request: ClassAd, where: Where) -> Where:
-        left = self._left.holds(request, where)
-        return self._right.holds(request, left) if left.any() else left
+        # Where nothing is left nothing is asked, so that need not be found out before.
+        return self._right.holds(request, self._left.holds(request, where))
 
 
 class _Either(Node):

@@ -8,7 +8,7 @@ with the same result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +80,9 @@ class WideSearch:
             for group in self._groups
             if (own := group.home.lookup("Requirements")) is not None
         ]
+        self._nothing: Numbers = np.broadcast_to(np.zeros(1), len(slots))
+        # Requirements and Rank of requests, and what they name, of which it is known.
+        self._known_requests: dict[Hashable, bool] = {}
         # Values of the negotiator's ranks, by expression and what they take from a request.
         self._values: dict[tuple[Expr, tuple[str | None, ...]], _Ranked] = {}
         # Slots that changed, in the order in which they did.
@@ -142,8 +145,15 @@ class WideSearch:
             expression = request.lookup(name)
             if expression is None or expression.is_literal:
                 continue
-            defined = (text for _, text in self._vectors.definitions(expression, request))
-            if not is_steady((request.text(name), *defined)):
+            defined = self._vectors.definitions(expression, request)
+            key = (id(expression), defined)
+            known = self._known_requests.get(key)
+            if known is None:
+                texts = (text for _, text in defined)
+                known = is_steady((request.text(name), *texts))
+                # The expression is kept by `definitions`: its identity stays its own.
+                self._known_requests[key] = known
+            if not known:
                 return False
         return True
 
@@ -185,7 +195,7 @@ class WideSearch:
     def _value(self, expression: Expr | None, request: ClassAd) -> Numbers:
         """Return a rank of the negotiator for all slots."""
         if expression is None:
-            return np.broadcast_to(np.zeros(1), len(self.slots))
+            return self._nothing
         reach, texts = self._reaches.find(expression, SLOT, request)
         key = (expression, texts)
         ranked = self._values.get(key)
