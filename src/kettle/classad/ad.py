@@ -403,6 +403,14 @@ class ClassAd(Ad):
         value = self.evaluate(name, target)
         return bool(value) if isinstance(value, int | float) else None
 
+    def satisfies(self, condition: Expr, target: ClassAd | None = None) -> bool:
+        """Tell whether a condition is true of this ad, or a number other than zero.
+
+        What is undefined, an error, text or anything else is not true.
+        """
+        value = condition.evaluate(self, target)
+        return value is True or (isinstance(value, int | float) and value != 0)
+
     # -- As a value -------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:

@@ -192,10 +192,7 @@ def _wanted(entry: StoredAd, query: TableQuery) -> bool:
         return False
     if not query.absent and "absent" in entry.ad.table and entry.ad.boolean("Absent"):
         return False
-    if query.requirements is None:
-        return True
-    value = entry.ad.evaluate_expression(query.requirements)
-    return isinstance(value, (bool, int, float)) and bool(value)
+    return query.requirements is None or entry.ad.satisfies(query.requirements)
 
 
 def _names(ad: ClassAd, projection: tuple[str, ...] | Expr) -> tuple[str, ...]:

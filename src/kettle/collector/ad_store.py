@@ -444,10 +444,7 @@ def _not_yours(sender: Sender, what: str, entry: StoredAd) -> RefusedError:
 
 
 def _holds(expression: Expr | None, ad: ClassAd) -> bool:
-    if expression is None:
-        return True
-    value = ad.evaluate_expression(expression, target=ad)
-    return isinstance(value, (bool, int, float)) and bool(value)
+    return expression is None or ad.satisfies(expression, target=ad)
 
 
 def _lifetime(ad: ClassAd) -> int | None:

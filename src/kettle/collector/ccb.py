@@ -142,22 +142,12 @@ class Broker:
         self.counts.requests += 1
         number = _number_of(ad.string("CCBID") or str(ad.integer("CCBID") or ""))
         listener = self.listeners.get(number) if number is not None else None
-        address, connect_id = ad.string("MyAddress"), ad.string("ClaimId")
+        address, connect_id = ad.string("MyAddress") or "", ad.string("ClaimId") or ""
         if listener is None or listener.connection is None:
             self.counts.not_found += 1
             return [Tell(connection, _failure(f"no daemon listens behind id {number}"), last=True)]
         name = ad.string("Name") or ""
-        refusal = ""
-        if not address or not connect_id:
-            refusal = "a request needs MyAddress and ClaimId"
-        elif max(len(address), len(connect_id), len(name)) > MAX_TEXT:
-            refusal = "the request is too long"
-        elif connection in self._asked_on:
-            refusal = "this connection has asked before"
-        elif len(listener.waiting) >= MAX_WAITING:
-            refusal = "too many requests for this daemon"
-        elif len(self._waiting) >= MAX_REQUESTS or self._asked_by[host] >= MAX_REQUESTS_OF_HOST:
-            refusal = "too many requests are waiting"
+        refusal = self._refusal((address, connect_id, name), connection, listener, host)
         if refusal:
             self.counts.failed += 1
             return [Tell(connection, _failure(refusal), last=True)]
@@ -177,6 +167,30 @@ class Broker:
             }
         )
         return [Tell(listener.connection, forward)]
+
+    def _refusal(
+        self,
+        texts: tuple[str, str, str],
+        connection: Hashable,
+        listener: Listener,
+        host: str,
+    ) -> str:
+        """Return why a request is not passed on, nothing if it is.
+
+        `texts` are where the listener is to connect to, with what id, and who asks.
+        """
+        address, connect_id, _ = texts
+        if not address or not connect_id:
+            return "a request needs MyAddress and ClaimId"
+        if max(map(len, texts)) > MAX_TEXT:
+            return "the request is too long"
+        if connection in self._asked_on:
+            return "this connection has asked before"
+        if len(listener.waiting) >= MAX_WAITING:
+            return "too many requests for this daemon"
+        if len(self._waiting) >= MAX_REQUESTS or self._asked_by[host] >= MAX_REQUESTS_OF_HOST:
+            return "too many requests are waiting"
+        return ""
 
     def hear(self, connection: Hashable, ad: ClassAd) -> list[Tell]:
         """Take a listener's word: a report on a request, or a sign of life, which is returned."""

@@ -107,15 +107,15 @@ def explain(job: ClassAd, slots: Iterable[ClassAd], *, user: str = "") -> Explan
     requirements = job.lookup("Requirements")
     parts = list(split_conditions(requirements)) if requirements is not None else []
     for part in parts:
-        met = sum(1 for slot in everything if _holds(job, part, slot))
+        met = sum(1 for slot in everything if job.satisfies(part, slot))
         text = unparse(part, old=True)
         suggestion = "" if met else suggest(job, part, everything)
         found.job_conditions.append(Condition(text, len(everything), met, suggestion))
     found.slot_conditions = _slot_conditions(job, everything)
     for slot in everything:
-        wanted = requirements is not None and _holds(job, requirements, slot)
+        wanted = requirements is not None and job.satisfies(requirements, slot)
         own = slot.lookup("Requirements")
-        welcome = own is not None and _holds(slot, own, job)
+        welcome = own is not None and slot.satisfies(own, job)
         found.refused_by_job += not wanted
         found.refusing_job += not welcome
         if wanted and welcome:
@@ -139,7 +139,7 @@ def emptied(slot: ClassAd) -> ClassAd:
 
 def _agree(job: ClassAd, slot: ClassAd) -> bool:
     return all(
-        (wish := ad.lookup("Requirements")) is not None and _holds(ad, wish, other)
+        (wish := ad.lookup("Requirements")) is not None and ad.satisfies(wish, other)
         for ad, other in ((job, slot), (slot, job))
     )
 
@@ -159,7 +159,7 @@ def _slot_conditions(job: ClassAd, slots: list[ClassAd]) -> list[Condition]:
                 continue
             seen.add(text)
             asked[text] = asked.get(text, 0) + 1
-            met[text] = met.get(text, 0) + _holds(slot, part, job)
+            met[text] = met.get(text, 0) + slot.satisfies(part, job)
     return [Condition(text, count, met[text]) for text, count in asked.items()]
 
 
@@ -174,11 +174,6 @@ def _count_use(found: Explanation, slot: ClassAd, user: str) -> None:
         found.held_by_user += 1
     else:
         found.held_by_others += 1
-
-
-def _holds(ad: ClassAd, expression: Expr, target: ClassAd) -> bool:
-    value = ad.evaluate_expression(expression, target)
-    return isinstance(value, (bool, int, float)) and bool(value)
 
 
 def suggest(job: ClassAd, part: Expr, slots: list[ClassAd]) -> str:

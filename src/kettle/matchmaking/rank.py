@@ -71,12 +71,6 @@ _REASONS = {
 }
 
 
-def is_true(ad: ClassAd, expression: Expr, target: ClassAd) -> bool:
-    """Evaluate a condition of a match; undefined and error are not true."""
-    value = ad.evaluate_expression(expression, target)
-    return isinstance(value, (bool, int, float)) and bool(value)
-
-
 def number(ad: ClassAd, expression: Expr | None, target: ClassAd) -> float:
     """Evaluate a rank; what is not a number is worth 0."""
     if expression is None:
@@ -116,7 +110,7 @@ def _may_be_true(expression: Expr | None) -> bool:
         return False
     if not expression.is_literal:
         return True
-    return is_true(ClassAd(), expression, ClassAd())
+    return ClassAd().satisfies(expression, ClassAd())
 
 
 def judge_eviction(
@@ -139,7 +133,7 @@ def judge_eviction(
     if not outranks(slot.remote_user):
         return NoMatch.PRIORITY
     wanted = settings.preemption_requirements
-    if wanted is None or not is_true(slot.ad, wanted, request):
+    if wanted is None or not slot.ad.satisfies(wanted, request):
         return NoMatch.PREEMPTION_REQUIREMENTS
     return NoMatch.PRIORITY if offered < slot.current_rank else Eviction.PRIORITY
 

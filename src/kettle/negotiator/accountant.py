@@ -25,8 +25,13 @@ from kettle.records.accounting_log import (
     resource_key,
 )
 
+# The states of a slot in which somebody is charged for it.
+_HELD_STATES = frozenset(("Claimed", "Matched", "Preempting"))
+
 # Limit: customers on the books; a pool has thousands of users, not millions.
 MAX_CUSTOMERS = 100_000
+# Limit: what a log says beyond this is no usage, and its products would be infinite.
+_LARGEST = 1e300
 
 
 @dataclass(slots=True)
@@ -211,25 +216,32 @@ class Accountant:
         and a claim is reused without asking. Ads have dates of the wall clock, which was set ahead
         of the steady one by so many seconds.
         """
-        seen: dict[str, tuple[str, float, int, str]] = {}
+        seen: dict[str, Holding] = {}
         for ad in slots:
-            user = ad.string("AccountingGroup") or ad.string("RemoteUser")
-            user = user or ad.string("RemoteOwner")
-            if not user or ad.string("State") not in ("Claimed", "Preempting", "Matched"):
-                continue
-            entered = ad.integer("EnteredCurrentState")
-            since = entered - set_ahead if entered else now
-            weight = slot_weight(ad, use_weights=self.use_slot_weights)
-            limits = ad.string("ConcurrencyLimits") or ""
-            seen[holding_name(ad)] = (user, weight, min(since, now), limits)
-        for name, holding in list(self.holdings.items()):
+            holding = self._read_holding(ad, now, set_ahead)
+            if holding is not None:
+                seen[holding.name] = holding
+        for name, known in list(self.holdings.items()):
             found = seen.get(name)
-            if found is None or found[0] != holding.user or found[1] != holding.weight:
+            if found is None or (found.user, found.weight) != (known.user, known.weight):
                 self.remove_match(name, now)
-        for name, (user, weight, since, limits) in seen.items():
+        for name, found in seen.items():
             if name not in self.holdings:
                 # Not earlier than the last update: until then its former holder was charged.
-                self.add_match(user, name, weight, max(since, self.last_update_at), limits)
+                since = max(found.since, self.last_update_at)
+                self.add_match(found.user, name, found.weight, since, found.limits)
+
+    def _read_holding(self, slot: ClassAd, now: int, set_ahead: int) -> Holding | None:
+        """Return who holds a slot since when, by its ad; None if nobody does."""
+        user = slot.string("AccountingGroup") or slot.string("RemoteUser")
+        user = user or slot.string("RemoteOwner")
+        if not user or slot.string("State") not in _HELD_STATES:
+            return None
+        entered = slot.integer("EnteredCurrentState")
+        since = entered - set_ahead if entered else now
+        weight = slot_weight(slot, use_weights=self.use_slot_weights)
+        limits = slot.string("ConcurrencyLimits") or ""
+        return Holding(holding_name(slot), user, min(since, now), weight, limits)
 
     def _charged(self, user: str) -> list[str]:
         """Return who pays for a user's slots: the user, and the group it belongs to."""
@@ -373,7 +385,7 @@ def _number(text: str | None) -> float | None:
         value = float(text) if text is not None else None
     except ValueError:
         return None
-    return value if value is not None and value == value and abs(value) < 1e300 else None
+    return value if value is not None and value == value and abs(value) < _LARGEST else None
 
 
 def _holding_texts(holding: Holding) -> dict[str, str]:

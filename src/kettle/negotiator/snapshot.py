@@ -97,10 +97,7 @@ def read_submitter(ad: ClassAd) -> SubmitterAd | None:
 
 
 def _allowed(constraint: Expr | None, ad: ClassAd) -> bool:
-    if constraint is None:
-        return True
-    value = ad.evaluate_expression(constraint)
-    return isinstance(value, (bool, int, float)) and bool(value)
+    return constraint is None or ad.satisfies(constraint)
 
 
 def significant_attributes(slots: Iterable[ClassAd]) -> str:

@@ -113,8 +113,7 @@ def _system_decisions(job: ClassAd, verdict: Verdict, system: SystemPolicy) -> I
     for rule in system.rules:
         if rule.verdict is not verdict:
             continue
-        value = job.evaluate_expression(rule.expression)
-        if not (isinstance(value, (bool, int, float)) and bool(value)):
+        if not job.satisfies(rule.expression):
             continue
         reason = job.evaluate_expression(rule.reason) if rule.reason is not None else None
         subcode = job.evaluate_expression(rule.subcode) if rule.subcode is not None else None

@@ -6,6 +6,7 @@ Formats: wire notes, Job event log.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import ClassVar, Self
 
 from kettle.records.event_base import Attributes, BodyError, Event, Lines, number_in
@@ -23,16 +24,25 @@ class ClusterSubmitEvent(SubmitEvent):
     _first: ClassVar[str] = "Cluster submitted from host: "
 
 
+class Completion(IntEnum):
+    """How the making of a cluster's jobs ended."""
+
+    ERROR = -1
+    INCOMPLETE = 0
+    PAUSED = 1
+    COMPLETE = 2
+
+
 @dataclass(slots=True, kw_only=True)
 class ClusterRemoveEvent(Event):
     """A cluster made all its jobs, or will make no more.
 
-    `completion` is 2 complete, 1 paused, 0 incomplete, negative an error.
+    `completion` is a `Completion`, or any other negative number for an error.
     """
 
     jobs: int = 0
     items: int = 0
-    completion: int = 0
+    completion: int = Completion.INCOMPLETE
     notes: str | None = None
 
     number: ClassVar[int] = 36
@@ -43,11 +53,15 @@ class ClusterRemoveEvent(Event):
         ("items", "NextRow"),
         ("completion", "Completion"),
     )
-    _WORDS: ClassVar[dict[int, str]] = {0: "Incomplete", 1: "Paused", 2: "Complete"}
+    _WORDS: ClassVar[dict[int, str]] = {
+        Completion.INCOMPLETE: "Incomplete",
+        Completion.PAUSED: "Paused",
+        Completion.COMPLETE: "Complete",
+    }
 
     def body(self) -> list[str]:
         """Return the counts, how it ended, and the notes."""
-        word = self._WORDS.get(self.completion, f"Error {self.completion}")
+        word = self._WORDS.get(self.completion, f"Error {int(self.completion)}")
         lines = [
             "Cluster removed",
             f"\tMaterialized {self.jobs} jobs from {self.items} items.\t{word}",

@@ -156,18 +156,12 @@ def select(
         except ClassAdSyntaxError:
             progress.malformed += 1
             continue
-        if query.since is not None and holds(ad, query.since):
+        if query.since is not None and ad.satisfies(query.since):
             break
-        if query.constraint is None or holds(ad, query.constraint):
+        if query.constraint is None or ad.satisfies(query.constraint):
             progress.sent += 1
             yield ad
     progress.finished = True
-
-
-def holds(ad: ClassAd, constraint: Expr) -> bool:
-    """Tell whether an expression is true (or a number other than zero) for an ad."""
-    value = ad.evaluate_expression(constraint)
-    return value is True or (isinstance(value, (int, float)) and value != 0)
 
 
 def first_ad() -> ClassAd:

@@ -19,7 +19,6 @@ from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exi
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.queue.selection import holds
 from kettle.submit.arguments import read_environment, split_arguments
 
 UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
@@ -66,7 +65,7 @@ def startable(queue: JobQueue, schedd: ClassAd, allowed: dict[int, Expr | None])
     waiting.sort(key=lambda job: (-(job.ad.integer("JobPrio") or 0), job.id))
     for job in waiting:
         expression = allowed.get(job.universe)
-        if expression is None or holds(schedd, expression, job.ad):
+        if expression is None or schedd.satisfies(expression, job.ad):
             yield job
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_operand
 from kettle.matchmaking.requests import build_request
 from kettle.schedd.idle_jobs import IdleJobs
-from kettle.schedd.queue.selection import holds
 from kettle.wire.codec import split_names
 from kettle.wire.dialog import Dialog, Receive, Send
 from kettle.wire.messages.negotiate import (
@@ -84,10 +84,7 @@ def serve_round(
         if isinstance(word, (SendResourceRequestList, SendJobInfo)):
             maximum = 1 if isinstance(word, SendJobInfo) else word.maximum
             given = 0
-            while given < min(maximum, MOST_REQUESTS):
-                request = next(requests, None)
-                if request is None:
-                    break
+            for request in islice(requests, max(0, min(maximum, MOST_REQUESTS))):
                 avoid(request, avoided or {})
                 yield Send(JobInfo(request))
                 given += 1
@@ -127,7 +124,7 @@ def list_requests(header: ClassAd, idle: IdleJobs, submitter: str) -> Iterator[C
         priority = job.ad.integer("JobPrio") or 0
         if (least is not None and priority < least) or (most is not None and priority > most):
             continue
-        if constraint is not None and not holds(job.ad, constraint):
+        if constraint is not None and not job.ad.satisfies(constraint):
             continue
         note_autocluster(job.ad, bucket.autocluster, idle.autoclusters.attributes_text)
         yield build_request(

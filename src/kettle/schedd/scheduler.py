@@ -94,19 +94,26 @@ class Scheduler:
         address = slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
         if not claim_id or not address or slot.boolean("Offline") or claim_id in self.claims.by_id:
             return False
-        if 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING):
-            return False
-        number, proc = slot.integer(RESOURCE_CLUSTER), slot.integer(RESOURCE_PROC)
-        job = self.queue.job(number or 0, -1 if proc is None else proc)
-        if job is None or not self.idle.is_waiting(job.id):
-            autocluster = job.autocluster if job is not None else -1
-            job = self.idle.next_job(submitter, autocluster) or self.idle.next_fitting(
-                submitter, lambda each: _fits(each, slot)
-            )
+        job = None if self._is_full() else self._job_for(submitter, slot)
         if job is None:
             return False
         self._request(claim_id, address, slot, job)
         return True
+
+    def _is_full(self) -> bool:
+        """Tell whether as many jobs run, or are about to, as may (MAX_JOBS_RUNNING; 0: any)."""
+        return 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING)
+
+    def _job_for(self, submitter: str, slot: ClassAd) -> Job | None:
+        """Return the job that a slot was matched for; if that needs none any more, another one."""
+        number, proc = slot.integer(RESOURCE_CLUSTER), slot.integer(RESOURCE_PROC)
+        job = self.queue.job(number or 0, -1 if proc is None else proc)
+        if job is not None and self.idle.is_waiting(job.id):
+            return job
+        autocluster = job.autocluster if job is not None else -1
+        return self.idle.next_job(submitter, autocluster) or self.idle.next_fitting(
+            submitter, lambda each: _fits(each, slot)
+        )
 
     def _request(self, claim_id: str, address: str, slot: ClassAd, job: Job) -> None:
         claim = Claim(
@@ -161,7 +168,7 @@ class Scheduler:
 
     def _chain(self, claim: Claim, claim_id: str, slot: ClassAd) -> None:
         """Claim again from the rest of a partitionable slot, for the same submitter's next job."""
-        if 0 < self.most_running <= self.running + self.claims.count(Phase.REQUESTING):
+        if self._is_full():
             return
         slot = _keep_group(slot, claim.slot)
         # The match allowed for one job: another one would count against its limits a second time.
@@ -391,14 +398,12 @@ class Scheduler:
         """
         there = self.queue.jobs
         finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
-        aborted = [
-            job
-            for job in finished
-            if job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged")
-        ]
+        if not finished:
+            return ()
+        aborted = [job for job in finished if _wants_abort_event(job)]
         if aborted:
             self.outside.owners.aborted(aborted)
-        recorded = self.outside.records.finished(finished) if finished else ()
+        recorded = self.outside.records.finished(finished)
         for job in recorded:
             job.recorded = True
         if len(recorded) < len(finished):
@@ -619,6 +624,11 @@ def _keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
         if text is not None and name not in slot:
             slot.insert_text(name, text)
     return slot
+
+
+def _wants_abort_event(job: Job) -> bool:
+    """Tell whether the log of a removed job has to be told of its end."""
+    return job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged")
 
 
 def _event_of_exit(job: Job, reason: int, report: Mapping[str, str]) -> job_machine.Event | None:

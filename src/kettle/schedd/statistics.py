@@ -21,6 +21,8 @@ from kettle.statistics.histograms import (
 )
 from kettle.statistics.windows import Rate
 
+# Over how long the rates are smoothed, by the ending of their attributes.
+_RATE_HORIZONS = {"1m": 60.0, "5m": 300.0}
 _RUNTIME_LIMITS, _SIZE_LIMITS = parse_limits(RUNTIME_LIMITS), parse_limits(SIZE_LIMITS)
 
 ROWS = (
@@ -170,9 +172,8 @@ class Statistics:
             ROWS, started, window_seconds=window_seconds, quantum_seconds=quantum_seconds
         )
         self.shadows_peak = 0
-        horizons = {"1m": 60.0, "5m": 300.0}
         self._rates = {
-            name: Rate(started, horizons)
+            name: Rate(started, _RATE_HORIZONS)
             for name in ("FileTransferUploadBytes", "FileTransferDownloadBytes")
         }
         # Work of runs that were not found again after a restart, by its length.

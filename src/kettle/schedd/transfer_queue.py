@@ -101,14 +101,13 @@ class TransferQueue:
             ad[f"FileTransferMBWaitingTo{way}"] = waiting / 1_000_000
 
     def _next_of(self, *, downloading: bool) -> list[Request]:
-        limit = self.limits.of(downloading=downloading)
         mine = [one for one in self.requests if one.downloading is downloading]
         waiting = [one for one in mine if not one.running]
         under_way = Counter(one.user for one in mine if one.running)
         most = 0 if downloading else self.limits.uploads_of_user
         turns: list[Request] = []
-        while waiting and (limit <= 0 or under_way.total() < limit):
-            allowed = [one for one in waiting if most <= 0 or under_way[one.user] < most]
+        while not _is_reached(self.limits.of(downloading=downloading), under_way.total()):
+            allowed = [one for one in waiting if not _is_reached(most, under_way[one.user])]
             if not allowed:
                 break
             # `min` keeps the first of those that are alike, who asked first.
@@ -118,3 +117,8 @@ class TransferQueue:
             chosen.running = True
             turns.append(chosen)
         return turns
+
+
+def _is_reached(limit: int, number: int) -> bool:
+    """Tell whether a limit allows no more; 0 or less is none."""
+    return 0 < limit <= number

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.classad import ERROR, UNDEFINED, ClassAd, parse_expression, symmetric_match, unparse
 
 
@@ -39,3 +41,17 @@ def test_expressions_print_as_the_reference_prints_them() -> None:
     expr = parse_expression("a=?=b&&-c")
     assert unparse(expr) == "a is b &&  -c"
     assert unparse(expr, old=True) == "a =?= b &&  -c"
+
+
+@pytest.mark.parametrize(
+    ("condition", "answer"),
+    [
+        ("true", True), ("Cpus", True), ("Cpus - 2", False), ("0.5", True), ("Cpus > 1", True),
+        ("undefined", False), ("1 / 0", False), ('"true"', False), ("TARGET.Memory > 1", True),
+    ],
+)  # fmt: skip
+def test_an_ad_satisfies_what_is_true_or_another_number_than_zero(
+    condition: str, answer: bool
+) -> None:
+    ad, other = ClassAd({"Cpus": 2}), ClassAd({"Memory": 2})
+    assert ad.satisfies(parse_expression(condition), other) is answer

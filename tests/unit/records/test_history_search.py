@@ -25,7 +25,7 @@ def test_a_job_id_ends_a_search_whether_it_comes_as_a_number_or_as_a_text(
     found = {
         f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
         for job in jobs
-        if history_query.holds(job, query.since)
+        if job.satisfies(query.since)
     }
     assert found == ends_at
 

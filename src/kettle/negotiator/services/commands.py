@@ -143,10 +143,8 @@ async def _answer(stream: Stream, query: ClassAd, ads: list[ClassAd]) -> None:
     names = split_names(query.string("Projection") or "")
     writer = stream.writer()
     for ad in ads:
-        if requirements is not None:
-            value = ad.evaluate_expression(requirements)
-            if not (isinstance(value, (bool, int, float)) and value):
-                continue
+        if requirements is not None and not ad.satisfies(requirements):
+            continue
         writer.integer(1)
         writer.ad(ad, projection=expand_projection(ad, names) if names else None)
     await stream.send(writer.integer(0))

@@ -27,7 +27,7 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import is_factory
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_ids
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
-from kettle.schedd.queue.selection import candidates, holds
+from kettle.schedd.queue.selection import candidates
 from kettle.schedd.queue.transaction import Transaction
 
 _REASON = {
@@ -110,11 +110,11 @@ class Survey:
             return
         constraint = _constraint(request.constraint)
         for made in list(self._queue.clusters.values()):
-            if is_factory(made) and holds(made.ad, constraint):
+            if is_factory(made) and made.ad.satisfies(constraint):
                 self._look_at_cluster(made, only_success=True)
         everything = _TRUE.fullmatch(request.constraint) is not None
         for number, job in enumerate(candidates(self._queue, constraint), 1):
-            if (everything or holds(job.ad, constraint)) and _fits(request.action, job):
+            if (everything or job.ad.satisfies(constraint)) and _fits(request.action, job):
                 self._look_at(job)
             if number % SLICE == 0:
                 yield

@@ -23,7 +23,7 @@ from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.qmgmt_answers import CLOSE, SILENCE, Answer, Steps, code
 from kettle.schedd.queue.qmgmt_reading import READING, Reading, SlotOf
-from kettle.schedd.queue.selection import candidates, holds, parse_constraint
+from kettle.schedd.queue.selection import candidates, parse_constraint
 from kettle.schedd.queue.transaction import Change, Transaction
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import Reader
@@ -310,7 +310,7 @@ class Connection:
         for number, job in enumerate(list(meant), 1):
             if number % _LOOKED_AT == 0:
                 yield
-            if constraint is not None and not holds(job.ad, constraint):
+            if constraint is not None and not job.ad.satisfies(constraint):
                 continue
             if flags & SetAttributeFlags.ONLY_MY_JOBS and job.user != self._effective.user:
                 continue

@@ -19,7 +19,7 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue, take_away
 from kettle.schedd.queue.qmgmt_answers import Answer, code
-from kettle.schedd.queue.selection import candidates, holds, parse_constraint, select_jobs
+from kettle.schedd.queue.selection import candidates, parse_constraint, select_jobs
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.codec import Writer, is_private_attribute, split_names
 from kettle.wire.messages import qmgmt as calls
@@ -41,7 +41,7 @@ class _AllJobs:
     def parts(self, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
         constraint = self.constraint
         for number, job in enumerate(self.jobs, 1):
-            if constraint is None or holds(job.ad, constraint):
+            if constraint is None or job.ad.satisfies(constraint):
                 writer = Writer(encrypted).integer(0)
                 writer.ad(job.ad, server_time=self.now, projection=self.projection)
                 yield writer.getvalue(), False

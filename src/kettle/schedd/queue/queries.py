@@ -15,7 +15,7 @@ from kettle.errors import RefusedError
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.factory import is_factory
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.queue.selection import candidates, holds, select_jobs
+from kettle.schedd.queue.selection import candidates, select_jobs
 from kettle.wire.codec import split_names
 
 # ErrorCode of the last ad.
@@ -143,7 +143,7 @@ def look(queue: JobQueue, query: Query) -> Iterator[Job | None]:
             yield None
         if query.me and not is_mine(job, query.me):
             continue
-        if constraint is None or holds(job.ad, constraint):
+        if constraint is None or job.ad.satisfies(constraint):
             left -= 1
             yield job
 
@@ -199,7 +199,7 @@ def clusters(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
         ad["JobsRunning"] = sum(counted.count(status) for status in _BUSY)
         if query.me and (ad.string("User" if "@" in query.me else "Owner") != query.me):
             continue
-        if query.constraint is None or holds(ad, query.constraint):
+        if query.constraint is None or ad.satisfies(query.constraint):
             yield ad
 
 
@@ -308,7 +308,7 @@ def _by_autocluster(
                 ad.insert_text(name, text)
         ad["AutoClusterId"] = autocluster
         _add_jobs(ad, jobs, query)
-        if query.constraint is None or holds(ad, query.constraint):
+        if query.constraint is None or ad.satisfies(query.constraint):
             yield ad
 
 

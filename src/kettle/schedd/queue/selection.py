@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Collection, Iterator, Mapping
 
-from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad import Expr, parse_expression
 from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.job_clauses import read_alternatives
 from kettle.schedd.queue.job_queue import Job, JobQueue
@@ -38,7 +38,7 @@ def select_jobs(queue: JobQueue, constraint: Expr | None) -> Iterator[Job]:
         yield from list(queue.jobs.values())
         return
     for job in list(candidates(queue, constraint)):
-        if holds(job.ad, constraint):
+        if job.ad.satisfies(constraint):
             yield job
 
 
@@ -92,9 +92,3 @@ def _nodes(queue: JobQueue) -> list[Job]:
 
 
 _DAG = "dagmanjobid"
-
-
-def holds(ad: ClassAd, constraint: Expr, target: ClassAd | None = None) -> bool:
-    """Tell whether an expression is true (or a number other than zero) for an ad."""
-    value = ad.evaluate_expression(constraint, target)
-    return value is True or (isinstance(value, (int, float)) and value != 0)

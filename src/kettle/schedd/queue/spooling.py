@@ -110,7 +110,7 @@ def plan_output(ad: ClassAd, folder: str, view: FileView) -> tuple[list[Item], i
 
 def _inside(name: str) -> str:
     try:
-        return check_name(name.rstrip("/"), code=12)
+        return check_name(name.rstrip("/"), code=int(HoldReasonCode.TransferOutputError))
     except RefusedError:
         return posixpath.basename(name.rstrip("/"))
 

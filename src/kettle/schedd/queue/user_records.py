@@ -13,7 +13,6 @@ from kettle.classad import ClassAd, to_expression, unparse
 from kettle.classad.text import quote_line
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue.job_queue import JobQueue
-from kettle.schedd.queue.selection import holds
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.commands import Command
 
@@ -95,7 +94,7 @@ def select(queue: JobQueue, query: ClassAd) -> list[ClassAd]:
         return found
     for _, ad in records(queue):
         shown = show(queue, ad)
-        if constraint is None or holds(query, constraint, shown):
+        if constraint is None or query.satisfies(constraint, shown):
             found.append(shown)
         if limit is not None and 0 < limit <= len(found):
             break
@@ -124,7 +123,7 @@ def _keys_of(
         constraint = request.lookup("Requirements")
         if constraint is None:
             raise RefusedError("the request names no user", code=22)
-        return [key for key, ad in records(queue) if holds(ad, constraint)]
+        return [key for key, ad in records(queue) if ad.satisfies(constraint)]
     found = find(queue, user)
     if found is not None:
         return [found[0]]

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 GATHER_SECONDS = 0.005
 # The shortest pause between two updates while work goes on.
 PAUSE_SECONDS = 0.1
+# The same after a word to the negotiator: whoever waits for matches waits for the next one, too.
+WANTING_SECONDS = 0.02
+# How long the collectors may take before the negotiator is asked to look at what they were sent.
+FLUSH_SECONDS = 5.0
+# How long a shutdown waits for collectors that do not take the last word.
+LAST_WORD_SECONDS = 2.0
 # How soon after a change of the counts the schedd's own ad, which is large, tells of it.
 OWN_AD_SECONDS = 1.0
 
@@ -84,7 +90,7 @@ class ScheddAds:
             self._advertiser.invalidate(
                 Command.INVALIDATE_SUBMITTOR_ADS, "Submitter", submitter, ScheddName=name
             )
-        await self._advertiser.flush(2.0)
+        await self._advertiser.flush(LAST_WORD_SECONDS)
         await self._advertiser.close()
         await self.flock.close()
 
@@ -176,10 +182,10 @@ class ScheddAds:
             self._tell_submitters()
             wanted, self._matches_wanted = self._matches_wanted, False
             if wanted and len(self._schedd.idle):
-                await self._advertiser.flush(5.0)
+                await self._advertiser.flush(FLUSH_SECONDS)
                 await self._reschedule()
                 await self.flock.ask_for_matches(self._schedd.idle.submitters())
-            await asyncio.sleep(PAUSE_SECONDS - GATHER_SECONDS if not wanted else 0.02)
+            await asyncio.sleep(WANTING_SECONDS if wanted else PAUSE_SECONDS - GATHER_SECONDS)
 
     def _tell_submitters(self) -> None:
         schedd = self._schedd

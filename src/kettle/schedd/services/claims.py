@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 # What a startd answers ALIVE with for a claim nobody knows here: the claim ends.
 _UNKNOWN_CLAIM = -1
 
+# Limit: startds that are spoken to at a time where MAX_PENDING_STARTD_CONTACTS sets no limit.
+_MOST_CONTACTS = 10_000
+
 
 class ClaimCommands:
     """Handlers and requests that concern claims."""
@@ -121,10 +124,10 @@ class ClaimCommands:
         schedd = self._schedd
         if self._contacts is None:
             most = schedd.settings.most_startd_contacts
-            self._contacts = asyncio.Semaphore(most if most > 0 else 10_000)
+            self._contacts = asyncio.Semaphore(most if most > 0 else _MOST_CONTACTS)
         async with self._contacts:
             stream = await schedd.runtime.network.connect(
-                claim.startd_address, Command.REQUEST_CLAIM, session=_session(claim.id)
+                claim.startd_address, Command.REQUEST_CLAIM, session=ClaimId.with_session(claim.id)
             )
             schedd.scheduler.claims.in_contact += 1
             try:
@@ -151,7 +154,7 @@ class ClaimCommands:
         network = self._schedd.runtime.network
         try:
             stream = await network.connect(
-                address, Command.RELEASE_CLAIM, session=_session(claim_id)
+                address, Command.RELEASE_CLAIM, session=ClaimId.with_session(claim_id)
             )
             try:
                 await stream.send(ReleaseClaim(claim_id))
@@ -167,7 +170,7 @@ class ClaimCommands:
         if claim_id in self._known:
             return
         self._known.add(claim_id)
-        session = _session(claim_id)
+        session = ClaimId.with_session(claim_id)
         if session is not None:
             self._schedd.runtime.network.add_session(
                 session, user=EXECUTE_SIDE, levels=(Level.READ, Level.DAEMON), lifetime=None
@@ -176,14 +179,9 @@ class ClaimCommands:
     def forget(self, claim_id: str) -> None:
         """Forget a claim's session."""
         self._known.discard(claim_id)
-        session = _session(claim_id)
+        session = ClaimId.with_session(claim_id)
         if session is not None:
             self._schedd.runtime.network.remove_session(session)
-
-
-def _session(claim_id: str) -> ClaimId | None:
-    claim = ClaimId(claim_id)
-    return claim if claim.has_session else None
 
 
 def claim_request(job: ClassAd, claim: Claim, schedd_name: str) -> ClassAd:

@@ -81,7 +81,9 @@ class ConnectCommands:
         """
         network = self._schedd.runtime.network
         startd = job.ad.string("StartdIpAddr") or ""
-        stream = await network.connect(startd, Command.CA_CMD, session=_session(claim_id))
+        stream = await network.connect(
+            startd, Command.CA_CMD, session=ClaimId.with_session(claim_id)
+        )
         try:
             question = ClassAd(
                 {
@@ -107,7 +109,7 @@ class ConnectCommands:
     async def _make_session(self, address: str, claim_id: str, request: ClassAd) -> ClassAd:
         network = self._schedd.runtime.network
         stream = await network.connect(
-            address, Command.CREATE_JOB_OWNER_SEC_SESSION, session=_session(claim_id)
+            address, Command.CREATE_JOB_OWNER_SEC_SESSION, session=ClaimId.with_session(claim_id)
         )
         try:
             question = ClassAd(
@@ -120,11 +122,6 @@ class ConnectCommands:
         if not reply.boolean("Result"):
             raise RefusedError(reply.string("ErrorString") or "the starter made no session")
         return reply
-
-
-def _session(claim_id: str) -> ClaimId | None:
-    claim = ClaimId(claim_id)
-    return claim if claim.has_session else None
 
 
 def _refusal(job: Job | None, why: str) -> ClassAd:

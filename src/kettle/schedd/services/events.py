@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.errors import NotFoundError, StorageError
 from kettle.records.event_base import Event
-from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent
+from kettle.records.event_cluster import ClusterRemoveEvent, ClusterSubmitEvent, Completion
 from kettle.records.event_kinds import (
     JobAbortedEvent,
     JobHeldEvent,
@@ -117,8 +117,8 @@ class ScheddEvents:
         )
         self.write_cluster(cluster, event)
 
-    def cluster_removed(self, cluster: Cluster, completion: int) -> None:
-        """Write event 036; `completion` is 2 complete, 1 paused, 0 incomplete."""
+    def cluster_removed(self, cluster: Cluster, completion: Completion) -> None:
+        """Write event 036."""
         event = ClusterRemoveEvent(
             jobs=factory.progress(cluster.ad),
             items=factory.count_items_used(cluster.ad),

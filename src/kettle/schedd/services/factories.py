@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError
-from kettle.records.event_cluster import FactoryPausedEvent, FactoryResumedEvent
+from kettle.records.event_cluster import Completion, FactoryPausedEvent, FactoryResumedEvent
 from kettle.runtime import tasks
 from kettle.schedd import departures
 from kettle.schedd.queue import factory
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 
 # Limit: the items of one cluster.
 _MOST_ITEM_BYTES = 512 * 1024 * 1024
+
+# What the last event of a cluster says of how far its making had come.
+_COMPLETIONS = {
+    Paused.NO_MORE: Completion.COMPLETE,
+    Paused.HELD: Completion.PAUSED,
+    Paused.INVALID: Completion.ERROR,
+}
 
 
 class Factories:
@@ -166,6 +173,6 @@ class Factories:
         self._late.pop(cluster.id, None)
         self._plans.pop(cluster.id, None)
         paused = cluster.ad.integer("JobMaterializePaused") or 0
-        completion = {Paused.NO_MORE: 2, Paused.HELD: 1, Paused.INVALID: -1}.get(Paused(paused), 0)
+        completion = _COMPLETIONS.get(Paused(paused), Completion.INCOMPLETE)
         self._schedd.events.cluster_removed(cluster, completion)
         self._schedd.spool.remove_cluster(cluster.id)

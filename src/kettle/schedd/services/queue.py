@@ -20,7 +20,6 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.qmgmt import Connection
 from kettle.schedd.queue.query_answers import Answer
-from kettle.schedd.queue.selection import holds
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
 from kettle.wire.messages.collector import Query, QueryReply
@@ -191,7 +190,7 @@ class QueueCommands:
                 claims = self._schedd.scheduler.claims.by_id.values()
                 found = [claim.slot for claim in claims]
         constraint = query.lookup("Requirements")
-        shown = [ad for ad in found if constraint is None or holds(query, constraint, ad)]
+        shown = [ad for ad in found if constraint is None or query.satisfies(constraint, ad)]
         await stream.send(QueryReply(shown))
 
     async def on_clear_dirty(self, stream: Stream) -> None:

@@ -356,8 +356,7 @@ class ShadowHosts:
         self._deaths[host.user] = deaths
         self._problem(host, f"died with {len(host.jobs)} jobs")
         if deaths > 1:
-            pause = _FIRST_PAUSE_SECONDS * 2.0 ** min(deaths, 16)
-            await asyncio.sleep(min(pause, _LONGEST_PAUSE_SECONDS))
+            await asyncio.sleep(_pause_seconds(deaths))
         # A start that it never got is still a start; of the others the starters may be alive.
         words = [word for word in host.waiting if isinstance(word, JobMessage)]
         unsent = {_job_of(word) for word in words if isinstance(word, StartShadow)}
@@ -375,3 +374,10 @@ class ShadowHosts:
 
 def _job_of(message: JobMessage) -> JobId:
     return JobId(message.cluster, message.proc)
+
+
+def _pause_seconds(deaths: int) -> float:
+    """Return how long a host that died so often in a row is not replaced: longer each time."""
+    # As a real a large power is infinite, or no number at all.
+    doublings = min(deaths, 16)
+    return min(_FIRST_PAUSE_SECONDS * 2.0**doublings, _LONGEST_PAUSE_SECONDS)

@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, RefusedError
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue import spooling
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from kettle.schedd.services.parts import Schedd
 
 TRANSFER_SECONDS = 600.0
+# What the other side is told where files could not be moved.
+_INPUT = int(HoldReasonCode.TransferInputError)
+_OUTPUT = int(HoldReasonCode.TransferOutputError)
 
 
 class SpoolCommands:
@@ -107,7 +111,10 @@ class SpoolCommands:
         files.give(arriving)
         landing = plan_landing(job.ad, arriving, spooled=True)
         terms = Terms(
-            "SCHEDD", peer=f"<{stream.remote_name}>", code=13, max_bytes=self._most_bytes(job)
+            "SCHEDD",
+            peer=f"<{stream.remote_name}>",
+            code=_INPUT,
+            max_bytes=self._most_bytes(job),
         )
         outcome = await stream.run(download(landing.path_for, files, terms))
         if outcome.failure is not None:
@@ -191,7 +198,7 @@ class SpoolCommands:
         folder = schedd.spool.job_folder(job.id)
         await stream.send(TransferDataJob(job.ad))
         items, size = spooling.plan_output(job.ad, folder, files)
-        terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=12)
+        terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
         await stream.run(upload(items, files, terms, final=True, sandbox_bytes=size))
 
     def _note_fetched(self, jobs: list[JobId]) -> None:

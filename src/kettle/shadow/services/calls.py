@@ -42,6 +42,8 @@ MAX_EXPRESSION = 64 * 1024
 SHORT_RUN_SECONDS = 0.05
 # Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
 INPUT_SECONDS = 60.0
+# Limit: letters of a starter's statistics in our log.
+_MOST_LOGGED = 1000
 
 
 async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
@@ -301,7 +303,7 @@ async def _environment(shadow: Run) -> str:
 
 
 async def _dprintf_stats(shadow: Run, call: calls.DprintfStats) -> Reply:
-    shadow.log(call.text[:1000].replace("\n", " "))
+    shadow.log(call.text[:_MOST_LOGGED].replace("\n", " "))
     return call.answer(0)
 
 

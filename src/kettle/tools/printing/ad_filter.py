@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.classad.operators import truth
 
 
 class AdFilter:
@@ -18,4 +17,4 @@ class AdFilter:
 
     def __call__(self, ad: ClassAd) -> bool:
         """Tell whether the constraint is true of an ad."""
-        return self._everything or truth(ad.evaluate_expression(self.expression)) is True
+        return self._everything or ad.satisfies(self.expression)

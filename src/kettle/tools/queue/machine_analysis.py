@@ -130,8 +130,7 @@ def _count_matches(jobs: Sequence[ClassAd], slot: ClassAd) -> tuple[int, int, in
 
 
 def _meets(ad: ClassAd, other: ClassAd) -> bool:
-    value = ad.evaluate("Requirements", other)
-    return isinstance(value, (bool, int, float)) and bool(value)
+    return ad.boolean("Requirements", other) is True
 
 
 class _Definitions:

@@ -173,7 +173,7 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
         streams.stderr.write(f"{warning}\n")
     if found.constraint:
         expression = parse_expression(found.constraint)
-        ads = [ad for ad in ads if _holds(ad, expression)]
+        ads = [ad for ad in ads if ad.satisfies(expression)]
     for column in found.mask.columns:
         if column.width is not None and column.shown is None and column.printf is None:
             # Compat: a column of fixed width shows strings only (vectors `output`, or.cpf).
@@ -217,7 +217,7 @@ def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
         ads: Iterable[ClassAd] = parse_ads(file.read(), form)
         for condition in conditions:
             expression = parse_expression(condition)
-            ads = [ad for ad in ads if _holds(ad, expression)]
+            ads = [ad for ad in ads if ad.satisfies(expression)]
         return list(ads)
 
 
@@ -264,11 +264,6 @@ def projection(wish: Wish) -> list[str]:
         if text != "no":
             names.add(text.lstrip("-"))
     return sorted({*names, *_ALWAYS}, key=str.lower)
-
-
-def _holds(ad: ClassAd, expression: Expr) -> bool:
-    value = ad.evaluate_expression(expression)
-    return isinstance(value, (bool, int, float)) and bool(value)
 
 
 # --- in which order -----------------------------------------------------------------------------

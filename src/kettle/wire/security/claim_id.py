@@ -117,6 +117,12 @@ class ClaimId:
                 values[name] = values[name].replace(".", ",")
         return values
 
+    @classmethod
+    def with_session(cls, text: str) -> ClaimId | None:
+        """Return the id that a text is, if it carries a session."""
+        claim = cls(text)
+        return claim if claim.has_session else None
+
     @property
     def has_session(self) -> bool:
         """Whether the id carries a session."""

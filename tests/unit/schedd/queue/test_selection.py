@@ -9,7 +9,7 @@ import pytest
 from kettle.classad import parse_expression
 from kettle.errors import RefusedError
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.selection import candidates, holds, parse_constraint, select_jobs
+from kettle.schedd.queue.selection import candidates, parse_constraint, select_jobs
 from unit.schedd.queue_fixture import Schedd
 
 
@@ -67,7 +67,7 @@ def test_what_is_looked_up_is_what_evaluation_finds(
     expr = parse_expression(text, old=True)
     assert len(candidates(schedd.queue, expr)) == looked_up
     jobs = schedd.queue.jobs.values()
-    assert sorted(selected(schedd, text)) == sorted(str(j.id) for j in jobs if holds(j.ad, expr))
+    assert sorted(selected(schedd, text)) == sorted(str(j.id) for j in jobs if j.ad.satisfies(expr))
 
 
 def test_an_empty_constraint_selects_everything(schedd: Schedd) -> None:
