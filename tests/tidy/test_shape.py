@@ -22,7 +22,6 @@ TOO_DEEP: set[str] = set()
 # how many modules of each are in such a group.
 IN_CYCLES = {
     "config": 2,
-    "starter": 3,
 }
 
 

@@ -102,17 +102,9 @@ class FakeProcesses:
         self._next_pid = _FIRST_PID
 
     def spawn(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Mapping[str, str],
-        cwd: str | None = None,
-        fds: Mapping[int, int] | None = None,
-        new_session: bool = False,
-        name: str = "",
+        self, argv: Sequence[str], *, environment: Mapping[str, str], name: str = "", **_: object
     ) -> Child:
         """Start a program; FileNotFoundError for one that `programs` does not have."""
-        del cwd, fds, new_session
         behaviour = self.programs.get(argv[0])
         if behaviour is None:
             raise FileNotFoundError(2, "No such file or directory", argv[0])

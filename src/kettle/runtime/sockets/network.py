@@ -98,17 +98,31 @@ class Network(Protocol):
 
 
 class CommandNetwork:
-    """Handshakes, dispatch and sessions over any transport."""
+    """Handshakes, dispatch and sessions over any transport.
+
+    What services ask of a `Network` its parts answer themselves: the standing with others,
+    commands in, commands out, and the brokers.
+    """
 
     def __init__(self, config: Config, identity: DaemonIdentity, clock: Clock, log: Log) -> None:
         self._log = log
-        self.standing = Standing(config, identity, clock)
+        self.standing = standing = Standing(config, identity, clock)
         name = f"{identity.subsystem} {identity.name}"
         calls = Reversed(self, name)
-        self.commands = CommandServer(self.standing, log, calls, Admission(_MOST_STRANGERS))
-        self.client = CommandClient(self.standing, self, calls)
+        self.commands = CommandServer(standing, log, calls, Admission(_MOST_STRANGERS))
+        self.client = CommandClient(standing, self, calls)
         ways = Ways(self, self.client.dial, self.commands.serve_stream)
         self.brokers = Brokers(ways, name, log, self._on_contact)
+        self.reconfigure = standing.reconfigure
+        self.add_family = standing.add_family
+        self.add_session = standing.add_session
+        self.remove_session = standing.remove_session
+        self.expire_sessions = standing.expire_sessions
+        self.register = self.commands.register
+        self.serve = self.commands.serve
+        self.hang_up = self.commands.close
+        self.connect = self.client.connect
+        self.post = self.client.post
 
     @property
     def config(self) -> Config:
@@ -120,82 +134,9 @@ class CommandNetwork:
         """Where this daemon can be reached."""
         return self.standing.address
 
-    def reconfigure(self, config: Config) -> None:
-        """Take over policies and lists; sessions and registrations stay."""
-        self.standing.reconfigure(config)
-
-    # Sessions.
-
-    def add_family(self, secret: str) -> None:
-        """Join the family of the master's daemons; see `Standing.add_family`."""
-        self.standing.add_family(secret)
-
-    def add_session(
-        self,
-        claim: ClaimId,
-        *,
-        user: str,
-        levels: Iterable[Level] = (),
-        lifetime: float | None = None,
-    ) -> None:
-        """Let whoever knows the claim's secret be `user`; see `Standing.add_session`."""
-        self.standing.add_session(claim, user=user, levels=levels, lifetime=lifetime)
-
-    def remove_session(self, claim: ClaimId) -> None:
-        """Forget a claim's session, in both directions."""
-        self.standing.remove_session(claim)
-
-    # Commands in.
-
-    def register(
-        self,
-        command: int,
-        handler: Handler,
-        *,
-        levels: Iterable[Level] | None = None,
-        force_authentication: bool | None = None,
-        again: bool = False,
-    ) -> None:
-        """Answer a command; see `CommandServer.register`."""
-        self.commands.register(
-            command,
-            handler,
-            levels=levels,
-            force_authentication=force_authentication,
-            again=again,
-        )
-
     def allows(self, stream: Stream, level: Level) -> bool:
         """Whether the peer holds a level beyond that of its command."""
         return self.commands.allows(stream.peer, level)
-
-    async def serve(self, transport: Transport) -> None:
-        """Answer one connection from its first message to its end."""
-        await self.commands.serve(transport)
-
-    # Commands out.
-
-    async def connect(
-        self,
-        address: Sinful | str,
-        command: int,
-        *,
-        session: ClaimId | None = None,
-        timeout: float = CONNECT_SECONDS,  # noqa: ASYNC109
-        force_authentication: bool = False,
-    ) -> Stream:
-        """Open a connection for a command; see `CommandClient.connect`."""
-        return await self.client.connect(
-            address,
-            command,
-            session=session,
-            timeout=timeout,
-            force_authentication=force_authentication,
-        )
-
-    async def post(self, address: Sinful | str, command: int, message: Message) -> None:
-        """Send a command that nothing answers, by UDP if it can be; see `CommandClient.post`."""
-        await self.client.post(address, command, message)
 
     async def register_with_brokers(self, files: Files, seconds: float) -> None:
         """Register with the brokers of CCB_ADDRESS; see `Brokers.register`."""
@@ -212,14 +153,6 @@ class CommandNetwork:
     def send_message(self, target: Endpoint, payload: bytes) -> None:
         """Send a message in datagrams; the part that differs between networks."""
         raise NotImplementedError
-
-    def expire_sessions(self) -> None:
-        """Forget sessions that nobody can use any more."""
-        self.standing.expire_sessions()
-
-    def hang_up(self) -> None:
-        """End every connection that is being served."""
-        self.commands.close()
 
     async def close(self) -> None:
         """End every connection that is being served."""

@@ -11,8 +11,7 @@ import contextlib
 import secrets
 import socket
 import string
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.text import quote_line
@@ -20,10 +19,9 @@ from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, Remot
 from kettle.runtime import tasks
 from kettle.runtime.sockets.loopback import uid_of_peer
 from kettle.starter import chirp, syscalls
-from kettle.starter.sandbox import Sandbox
-from kettle.starter.services.sandbox import SandboxKeeper, SmallFile
-from kettle.starter.settings import StarterSettings
-from kettle.wire.dialog import Dialog
+from kettle.starter.services.chirp_door import ChirpDoor
+from kettle.starter.services.parts import Starter
+from kettle.starter.services.sandbox import SmallFile
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Reply
 
@@ -43,71 +41,6 @@ _COOKIE_SECONDS = 10.0
 def _make_cookie() -> str:
     """Return letters that nobody can guess."""
     return secrets.token_bytes(_COOKIE_LETTERS).translate(_AS_LETTERS).decode()
-
-
-class Starter(Protocol):
-    """What is needed of the job's starter."""
-
-    job: ClassAd
-    settings: StarterSettings
-    sandbox: Sandbox
-    delayed: dict[str, str]
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
-
-    def log(self, text: str) -> None:
-        """Write a line to the starter's log."""
-        ...
-
-    async def call(self, make: Callable[[], Dialog[T]]) -> T:
-        """Make a call to the shadow."""
-        ...
-
-
-class ChirpDoor:
-    """Where a starter's jobs connect, one after the other: a port of the loopback interface."""
-
-    def __init__(self) -> None:
-        self._socket: socket.socket | None = None
-        self._let_in: Callable[[socket.socket], None] | None = None
-
-    def open(self, let_in: Callable[[socket.socket], None]) -> tuple[str, int]:
-        """Hand connections to `let_in` from now on; return host and port."""
-        self._let_in = let_in
-        if self._socket is None:
-            sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-            sock.bind(("127.0.0.1", 0))
-            sock.listen(16)
-            sock.setblocking(False)
-            self._socket = sock
-            asyncio.get_running_loop().add_reader(sock.fileno(), self._on_connection)
-        host, port = self._socket.getsockname()
-        return host, port
-
-    def shut(self) -> None:
-        """Let nobody in until the next job."""
-        self._let_in = None
-
-    def close(self) -> None:
-        """Stop listening."""
-        if self._socket is not None:
-            asyncio.get_running_loop().remove_reader(self._socket.fileno())
-            self._socket.close()
-            self._socket = None
-
-    def _on_connection(self) -> None:
-        assert self._socket is not None
-        try:
-            connection, _ = self._socket.accept()
-        except OSError:
-            return
-        if self._let_in is None:
-            connection.close()
-        else:
-            self._let_in(connection)
 
 
 class ChirpServer:

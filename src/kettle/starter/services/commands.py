@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter.launch import LaunchPlan
 from kettle.starter.peek import Piece, look_reply, plan_look
+from kettle.starter.services.parts import Starter
 from kettle.starter.services.ssh import ShellServer
 from kettle.starter.services.world import Handler
 from kettle.wire.commands import Command
@@ -25,9 +25,6 @@ from kettle.wire.messages.claims import ClaimCommand, ClaimCommandReply
 from kettle.wire.messages.filetransfer import CHUNK, EMPTY_FILE_MARK
 from kettle.wire.messages.short_way import SHORT_WAY
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
-
-if TYPE_CHECKING:
-    from kettle.starter.service import Starter
 
 # Code of a refusal that is worth asking again soon.
 _NOT_YET = 1

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
@@ -17,63 +16,16 @@ from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
 from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep
-from kettle.starter.launch import LaunchPlan
 from kettle.starter.limits import Excess
-from kettle.starter.services.control import StartdControl
-from kettle.starter.services.job import JobProcesses
-from kettle.starter.services.reports import NO_UPDATE, JobReports
-from kettle.starter.services.sandbox import SandboxKeeper
-from kettle.starter.services.shadow import ShadowLink
-from kettle.starter.services.transfer import SandboxTransfer, TransferFailed
-from kettle.starter.services.world import StarterWorld
+from kettle.starter.services.parts import Starter
+from kettle.starter.services.reports import NO_UPDATE
+from kettle.starter.services.transfer import TransferFailed
 from kettle.transfer.plan import sends_only_changes
 from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
-from kettle.wire.messages.starter_control import StarterActivation
 
 # How long a finished starter waits to be told that its claim was deactivated.
 _DEACTIVATION_SECONDS = 20.0
-
-
-class Starter(Protocol):
-    """What is needed of the job's starter."""
-
-    activation: StarterActivation
-    job: ClassAd
-    world: StarterWorld
-    control: StartdControl
-    shadow: ShadowLink
-    reports: JobReports
-    transfer: SandboxTransfer
-    transfers: bool
-    short_way: bool
-    delayed: dict[str, str]
-    plan: LaunchPlan | None
-    vacate: outcome.Vacate | None
-    may_stay: bool
-    deactivated: asyncio.Event
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
-
-    @property
-    def jobs(self) -> JobProcesses:
-        """The job's processes."""
-        ...
-
-    def log(self, text: str) -> None:
-        """Write a line to the starter's log."""
-        ...
-
-    def trace(self, step: Step, detail: str = "") -> None:
-        """Leave a line of the job's step in the log, where that is wanted."""
-        ...
-
-    def stop_looking(self) -> None:
-        """End the periodic reports and looks."""
-        ...
 
 
 class JobEnd:

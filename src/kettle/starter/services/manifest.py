@@ -8,32 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
-from kettle.starter.sandbox import Sandbox
-from kettle.starter.services.sandbox import SandboxKeeper
+from kettle.starter.services.parts import Starter
 from kettle.transfer.plan import check_name
 
 # Limit: files that a list names; a sandbox may have more.
 MAX_NAMES = 1_000_000
-
-
-class Starter(Protocol):
-    """What the lists need of the job's starter."""
-
-    job: ClassAd
-    sandbox: Sandbox
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
-
-    def log(self, text: str) -> None:
-        """Write a line to the starter's log."""
-        ...
 
 
 def folder_of(job: ClassAd) -> str:

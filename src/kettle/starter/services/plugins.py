@@ -7,10 +7,11 @@ What they are asked and what they answer is `kettle.transfer.plugins`', the runn
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.starter import syscalls
+from kettle.starter.services.parts import Starter
 from kettle.transfer.items import ReportUrl
 from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plugin_records import TransferClass
@@ -18,56 +19,8 @@ from kettle.transfer.plugins import plugin_environment
 from kettle.wire.messages import syscalls as calls
 
 if TYPE_CHECKING:
-    from kettle.runtime.logs import Log
-    from kettle.runtime.process.privileges import Privileges
-    from kettle.runtime.process.processes import Child, SystemProcesses
+    from kettle.runtime.process.processes import Child
     from kettle.runtime.storage.url_fetching import UrlFetcher
-    from kettle.starter.sandbox import Sandbox
-    from kettle.starter.services.sandbox import SandboxKeeper
-    from kettle.starter.services.shadow import ShadowLink
-    from kettle.starter.settings import StarterSettings
-
-
-class World(Protocol):
-    """What plug-ins need of the starter's surroundings."""
-
-    @property
-    def privileges(self) -> Privileges:
-        """The accounts, and the switches between them."""
-        ...
-
-    @property
-    def processes(self) -> SystemProcesses:
-        """Where they are run."""
-        ...
-
-    @property
-    def settings(self) -> StarterSettings:
-        """What the configuration says."""
-        ...
-
-    @property
-    def log(self) -> Log:
-        """Where it is told what they do."""
-        ...
-
-
-class Starter(Protocol):
-    """What plug-ins need of the job's starter."""
-
-    job: ClassAd
-    shadow: ShadowLink
-    sandbox: Sandbox
-
-    @property
-    def world(self) -> World:
-        """Its surroundings."""
-        ...
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
 
 
 class JobPlugins:

@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
@@ -21,56 +21,9 @@ from kettle.starter import outcome, syscalls
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import ProcessList, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
-from kettle.starter.sandbox import Sandbox
-from kettle.starter.services.job import JobProcesses
-from kettle.starter.services.sandbox import SandboxKeeper
-from kettle.starter.services.shadow import ShadowLink
-from kettle.starter.services.streams import StreamedFiles
-from kettle.starter.services.transfer import SandboxTransfer, TransferFailed
+from kettle.starter.services.parts import Starter
+from kettle.starter.services.transfer import TransferFailed
 from kettle.wire.messages import syscalls as calls
-
-
-class Starter(Protocol):
-    """What is needed of the job's starter."""
-
-    job: ClassAd
-    sandbox: Sandbox
-    shadow: ShadowLink
-    streams: StreamedFiles
-    transfer: SandboxTransfer
-    transfers: bool
-    vacate: outcome.Vacate | None
-
-    @property
-    def jobs(self) -> JobProcesses:
-        """The job's processes."""
-        ...
-
-    @property
-    def launch_plan(self) -> LaunchPlan:
-        """What is started for the job."""
-        ...
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
-
-    def log(self, text: str) -> None:
-        """Write a line to the starter's log."""
-        ...
-
-    def trace(self, step: Step, detail: str = "") -> None:
-        """Leave a line of the job's step in the log, where that is wanted."""
-        ...
-
-    def on_job_started(self, pid: int) -> None:
-        """The job itself runs."""
-        ...
-
-    def report_failure(self, message: str, code: int, subcode: int) -> Coroutine[Any, Any, None]:
-        """Tell the shadow that the job cannot go on here."""
-        ...
 
 
 class Programs:

@@ -8,17 +8,11 @@ Numbers come from `services/job.py` and `services/sandbox.py`, their arithmetic 
 from __future__ import annotations
 
 import contextlib
-from typing import Protocol
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.starter import outcome, syscalls
-from kettle.starter.place import Place
-from kettle.starter.services.control import StartdControl
-from kettle.starter.services.job import JobProcesses
-from kettle.starter.services.sandbox import SandboxKeeper
-from kettle.starter.services.shadow import ShadowLink
-from kettle.starter.services.world import StarterWorld
+from kettle.starter.services.parts import Starter
 from kettle.starter.usage import Usage, final_figures, update_ad
 from kettle.wire.messages import short_way
 from kettle.wire.messages import syscalls as calls
@@ -26,32 +20,6 @@ from kettle.wire.messages.rpc import RepeatedCall
 
 NO_UPDATE = -1
 """As `_condor_JOBINFO_MAXINTERVAL`: no further update is promised."""
-
-
-class Starter(Protocol):
-    """What is needed of the job's starter."""
-
-    place: Place
-    slot: ClassAd
-    world: StarterWorld
-    control: StartdControl
-    shadow: ShadowLink
-    delayed: dict[str, str]
-    vacate: outcome.Vacate | None
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
-
-    @property
-    def jobs(self) -> JobProcesses:
-        """The job's processes."""
-        ...
-
-    def lose_for_good(self) -> None:
-        """End the job: its shadow was away for the whole lease."""
-        ...
 
 
 class JobReports:

@@ -12,13 +12,10 @@ import contextlib
 import os
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError
+from kettle.starter.services.parts import Starter
 from kettle.starter.services.view import has_shell
-
-if TYPE_CHECKING:
-    from kettle.starter.service import Starter
 
 _CONFIG = """\
 HostKey "{folder}/host_key"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
 from kettle.starter.outcome import told_code
 from kettle.starter.services.manifest import Manifest
+from kettle.starter.services.parts import Starter
 from kettle.starter.services.plugins import JobPlugins
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
@@ -49,16 +50,7 @@ from kettle.wire.security.claim_id import CLAIM_INFO, ClaimId
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
-    from kettle.classad import ClassAd
-    from kettle.runtime.logs import Log
-    from kettle.runtime.process.privileges import Privileges
-    from kettle.runtime.process.processes import SystemProcesses
     from kettle.runtime.sockets.stream import Stream
-    from kettle.starter.sandbox import Sandbox
-    from kettle.starter.services.sandbox import SandboxKeeper
-    from kettle.starter.services.shadow import ShadowLink
-    from kettle.starter.settings import StarterSettings
-    from kettle.wire.dialog import Dialog
 
 T = TypeVar("T")
 
@@ -74,68 +66,6 @@ class TransferFailed(KettleError):  # noqa: N818 - the name says what happened
         self.code = 0 if try_again else code
         self.subcode = subcode
         self.try_again = try_again
-
-
-class World(Protocol):
-    """What transfers need of the starter's surroundings."""
-
-    @property
-    def privileges(self) -> Privileges:
-        """The accounts, and the switches between them."""
-        ...
-
-    @property
-    def processes(self) -> SystemProcesses:
-        """Where plug-ins are run."""
-        ...
-
-    @property
-    def settings(self) -> StarterSettings:
-        """What the configuration says."""
-        ...
-
-    @property
-    def log(self) -> Log:
-        """The starter's log."""
-        ...
-
-    async def connect(
-        self, address: Sinful, command: Command, *, session: ClaimId | None
-    ) -> Stream:
-        """Open a connection to the shadow's file server."""
-        ...
-
-    def accept_session(self, claim: ClaimId) -> None:
-        """Let who knows this session speak to the starter."""
-        ...
-
-
-class Starter(Protocol):
-    """What transfers need of the job's starter."""
-
-    job: ClassAd
-    slot: ClassAd
-    shadow: ShadowLink
-    sandbox: Sandbox
-    transfers: bool
-
-    @property
-    def world(self) -> World:
-        """Its surroundings."""
-        ...
-
-    @property
-    def keeper(self) -> SandboxKeeper:
-        """The sandbox on disk."""
-        ...
-
-    def log(self, text: str) -> None:
-        """Write a line to the starter's log."""
-        ...
-
-    async def call(self, make: Callable[[], Dialog[T]]) -> T:
-        """Make a call to the shadow."""
-        ...
 
 
 class SandboxTransfer:

@@ -23,7 +23,7 @@ from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.starter.account import Claimed, is_dedicated
 from kettle.starter.argument_syntax import parse_either_environment
 from kettle.starter.place import Place, Process
-from kettle.starter.services.chirp import ChirpDoor
+from kettle.starter.services.chirp_door import ChirpDoor
 from kettle.starter.services.job import JobProcesses
 from kettle.starter.services.sandbox import KeptSandbox
 from kettle.starter.services.view import JobView
