@@ -55,3 +55,31 @@ def test_the_queue_statement_ends_at_the_next_option() -> None:
     code, out, err = submit("-queue", "3", "-dry-run", "-", "job.sub")
     assert (code, out) == (1, "Dry-Run job(s)\n")
     assert "-queue argument conflicts with queue statement in submit file" in err
+
+
+def test_a_dry_run_lists_short_names_first(tmp_path: Path) -> None:
+    code, out, _ = submit("-dry-run:cluster=7", "-", "job.sub")
+    names = [line.partition("=")[0] for line in out.split("\n\n")[0].splitlines()[1:]]
+    cluster = names[: names.index("ProcId")]
+    assert (code, cluster[0], "ClusterId=7\n" in out) == (0, "ClusterId", True)
+    assert cluster[1:] == sorted(cluster[1:], key=lambda name: (len(name), name.lower()))
+
+
+def test_a_dry_run_can_show_whole_ads_of_another_cluster(tmp_path: Path) -> None:
+    (tmp_path / "job.sub").write_text(
+        "executable = /bin/echo\narguments = $(x)\nqueue x in (a b)\n"
+    )
+    code, out, err = submit("-dry-run:cluster=7,full", "-", "job.sub")
+    said, first, second = out.split("\n\n")
+    assert (code, err) == (0, "")
+    assert said == "Dry-Run job(s)..\n2 job(s) dry-run to cluster 7."
+    for proc, (ad, argument) in enumerate(((first, "a"), (second, "b"))):
+        lines = ad.strip().splitlines()
+        assert lines == sorted(lines, key=lambda line: line.partition(" =")[0].lower())
+        own = [f'Args = "{argument}"', "ClusterId = 7", f"ProcId = {proc}"]
+        assert [line for line in lines if line in own] == own
+    assert submit("-dry-run:nonsense", "-", "job.sub") == (
+        1,
+        "",
+        "unknown option nonsense for -dry-run:<opts>\n",
+    )

@@ -6,6 +6,7 @@ The steps are `program.py`, `requests.py`, `transfer.py`, `policy.py`, `universe
 
 from __future__ import annotations
 
+import posixpath
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -190,7 +191,7 @@ class JobBuilder:
         """Return a name as seen from the job's own folder."""
         if name.startswith("/"):
             return name
-        return f"{self.folder}/{name}"
+        return posixpath.join(self.folder, name)
 
     @property
     def folder(self) -> str:
@@ -198,7 +199,7 @@ class JobBuilder:
         text = self.param("initialdir")
         if text is None:
             return self.facts.folder
-        return text if text.startswith("/") else f"{self.facts.folder}/{text}"
+        return text if text.startswith("/") else posixpath.join(self.facts.folder, text)
 
     def size_kib(self, path: str) -> int:
         """Return the size of a file in KiB, rounded up; 0 if it is not there."""

@@ -6,6 +6,7 @@ expansion looked at something that changes from job to job, so that only that is
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING
 
 from kettle.config.expander import Expander
@@ -117,7 +118,7 @@ class SubmitMacros:
 
     def absolute(self, path: str) -> str:
         """Return a path as seen from the submission's folder."""
-        return path if path.startswith("/") else f"{self.facts.folder}/{path}"
+        return path if path.startswith("/") else posixpath.join(self.facts.folder, path)
 
     def unused(self) -> list[Variable]:
         """Return the variables that nobody asked for, in the order of the warnings."""

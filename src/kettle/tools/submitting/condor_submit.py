@@ -50,7 +50,7 @@ OPTIONS = (
     Option("capabilities", 3),
     Option("debug", 2, qualified=True),
     Option("disable", 2),
-    Option("dry-run", 2, 1),
+    Option("dry-run", 2, 1, qualified=True),
     Option("dump", 2, 1),
     Option("factory", 1),
     Option("file", 4, 1),
@@ -89,6 +89,9 @@ class Request(Struct):
     appended: list[str] = field(default_factory=list)
     assignments: list[tuple[str, str]] = field(default_factory=list)
     queue: str | None = None
+    # Of a dry run: whether each job is shown whole, and the number of its cluster.
+    whole_ads: bool = False
+    cluster: int = 1
 
     @property
     def dry_file(self) -> str:
@@ -197,6 +200,8 @@ def parse_arguments(words: list[str]) -> Request:
             raise UsageError(f"condor_submit: -{option.name} requires another argument")
         value = words[position]
         position += 1
+        if option.name == "dry-run":
+            _read_dry_words(match_option(word, option) or "", request)
         if option.name == "append":
             request.appended.append(value)
         elif option.name == "maxjobs" and not value.isdecimal():
@@ -206,6 +211,21 @@ def parse_arguments(words: list[str]) -> Request:
         else:
             request.values[option.name] = value
     return request
+
+
+def _read_dry_words(words: str, request: Request) -> None:
+    """Read what stands behind `-dry-run:`.
+
+    Compat: hash, def, template and jobset, which show the reference's own tables, are unknown
+    (test_a_dry_run_can_show_whole_ads_of_another_cluster).
+    """
+    for word in re.split(r"[,\s]+", words.strip()) if words else ():
+        if word == "full":
+            request.whole_ads = True
+        elif re.fullmatch(r"cluster=\d{1,9}", word):
+            request.cluster = max(1, int(word.partition("=")[2]))
+        elif not re.fullmatch(r"digest|oauth=\d+", word):
+            raise UsageError(f"unknown option {word} for -dry-run:<opts>")
 
 
 def _read_word(word: str, request: Request) -> None:
@@ -246,6 +266,7 @@ def prepare(
     from kettle.client.submit_sources import SystemSubmitSources, read_facts
 
     facts = read_facts(config, environment, request.file or "-")
+    facts.cluster = request.cluster
     sources = SystemSubmitSources(None if request.file in ("", "-") else streams.stdin.read)
     return read_submission(text, sources, config, facts, request.options(config))
 
@@ -273,10 +294,15 @@ def write_dry(
 ) -> int:
     """Write each job's attributes; the first one with the cluster's."""
     show.begin()
+    whole: list[str] = []
     try:
         for job in submission.jobs():
+            if request.whole_ads:
+                whole.append(whole_ad(submission, job))
+                show.one()
+                continue
             if job.proc == 0:
-                ordered = sorted(submission.cluster, key=lambda one: len(one[0]))
+                ordered = sorted(submission.cluster, key=_place)
                 write("\n" + "".join(f"{name}={text}\n" for name, text in ordered))
             else:
                 write("\n")
@@ -290,10 +316,25 @@ def write_dry(
             write("\n")
         show.fail(submission, error)
         return 1
-    show.end(submission, 1)
+    show.end(submission, request.cluster)
+    write("".join(f"\n{text}" for text in whole))
     if "dump" in request.values and show.count and not show.terse:
         show.streams.stderr.write("To monitor your job(s), run: condor_watch_q -clusters 1\n")
     return 0
+
+
+def _place(one: tuple[str, str]) -> tuple[bool, int, str]:
+    """Sort a cluster's attributes as the reference does: its number, then short names first."""
+    return one[0] != "ClusterId", len(one[0]), one[0].lower()
+
+
+def whole_ad(submission: Submission, job: JobPlan) -> str:
+    """Return all that a job's ad will hold, by name."""
+    own = {"ProcId": str(job.proc), "JobStatus": job.status, **dict(job.differences)}
+    hidden = {name.lower() for name in own}
+    shared = {name: text for name, text in submission.cluster if name.lower() not in hidden}
+    ordered = sorted((shared | own).items(), key=lambda one: one[0].lower())
+    return "".join(f"{name} = {text}\n" for name, text in ordered)
 
 
 def own_attributes(job: JobPlan) -> str:
