@@ -219,7 +219,7 @@ def _check_record(record: dict[str, str], wish: Wish, finished: int) -> Iterator
             yield f"exited {wish.code}, its record says {record.get('ExitCode')}"
         if wish.removed:
             yield "was removed, as its user was told, and is completed"
-    elif status == _REMOVED and not wish.removed:
+    elif status == _REMOVED and not wish.to_be_removed:
         yield "was removed by nobody"
     starts = int(record.get("NumJobStarts", "0"))
     if starts < finished:

@@ -39,6 +39,8 @@ class Wish:
     more: dict[str, str] = field(default_factory=dict)
     cluster: int = 0
     acknowledged: bool = False
+    # Whether its user wanted it removed, and whether the schedd said that it was.
+    to_be_removed: bool = False
     removed: bool = False
 
     @property
@@ -85,6 +87,7 @@ class User:
             return 0
 
         if wish.acknowledged:
+            wish.to_be_removed |= action == REMOVE
             self.machine.around.table.start("condor_act", self.machine.name, life)
 
 

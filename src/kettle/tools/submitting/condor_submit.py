@@ -198,19 +198,24 @@ def parse_arguments(words: list[str]) -> Request:
             continue
         if position >= len(words):
             raise UsageError(f"condor_submit: -{option.name} requires another argument")
-        value = words[position]
+        _read_option(option.name, match_option(word, option) or "", words[position], request)
         position += 1
-        if option.name == "dry-run":
-            _read_dry_words(match_option(word, option) or "", request)
-        if option.name == "append":
-            request.appended.append(value)
-        elif option.name == "maxjobs" and not value.isdecimal():
-            raise UsageError(f"-maxjobs requires a number, not {value}")
-        elif option.name == "file":
-            request.file = value
-        else:
-            request.values[option.name] = value
     return request
+
+
+def _read_option(name: str, qualifiers: str, value: str, request: Request) -> None:
+    """Take an option's value; `qualifiers` is what stands behind the colon in its name."""
+    if name == "append":
+        request.appended.append(value)
+        return
+    if name == "file":
+        request.file = value
+        return
+    if name == "maxjobs" and not value.isdecimal():
+        raise UsageError(f"-maxjobs requires a number, not {value}")
+    if name == "dry-run":
+        _read_dry_words(qualifiers, request)
+    request.values[name] = value
 
 
 def _read_dry_words(words: str, request: Request) -> None:
