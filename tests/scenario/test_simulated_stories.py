@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from kettle.attributes.codes import JobStatus
+from kettle.testing.simulation import checks
 from kettle.testing.simulation.children import run_in_child
-from kettle.testing.simulation.jobs import hides
+from kettle.testing.simulation.disk import PLENTY
+from kettle.testing.simulation.jobs import Execution, hides
 from kettle.testing.simulation.pool import SimulatedPool
 from kettle.testing.simulation.processes import MortalLoop, watch_connections
 from kettle.testing.simulation.run import Verdict, wait_for_the_end
 from kettle.testing.simulation.shapes import Shape
-from kettle.testing.simulation.users import Wish
+from kettle.testing.simulation.users import REMOVE, Wish
 
 Story = Callable[[SimulatedPool], Awaitable[None]]
+
+
+def events_of(pool: SimulatedPool, name: str) -> list[str]:
+    """Return the numbers of the events in a job's log, but for those that tell its size."""
+    log = pool.access_points[0].folder / f"{name}.log"
+    numbers = re.findall(r"^(\d{3}) \(", log.read_text() if log.exists() else "", re.MULTILINE)
+    return [number for number in numbers if number != "006"]
+
+
+def kill(pool: SimulatedPool, *titles: str) -> None:
+    """Kill processes of the access point by how their names begin."""
+    for process in pool.table.living("ap1"):
+        if process.name.startswith(titles):
+            process.kill()
 
 
 def tell(folder: Path, story: Story, shape: Shape | None = None) -> None:
@@ -109,5 +127,105 @@ def test_the_end_of_a_story_is_not_before_what_its_users_were_late_with(tmp_path
         await wait_for_the_end(pool, verdict)
         assert not verdict.violations
         assert [pool.witness.runs_of(job)[0].code for job in late.jobs] == [0] * 6
+
+    tell(tmp_path, story)
+
+
+@pytest.mark.parametrize("killed", [("condor_shadow",), ("SCHEDD",), ("SCHEDD", "condor_shadow")])
+def test_an_end_for_which_its_log_has_no_room_outlives_every_process(
+    killed: tuple[str, ...], tmp_path: Path
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ap] = pool.access_points
+        pool.users[0].submit(Wish("j", seconds=30.0, code=3))
+        await asyncio.sleep(20)
+        assert events_of(pool, "j") == ["000", "001"]
+        ap.home.room = 100
+        await asyncio.sleep(30)
+        [run] = pool.witness.executions
+        assert run.code == 3
+        # It has ended, and stays until its log says so.
+        assert ap.service("SCHEDD").queue.job(1, 0).status == JobStatus.COMPLETED
+        kill(pool, *killed)
+        await asyncio.sleep(60)
+        assert ap.service("SCHEDD").queue.job(1, 0).status == JobStatus.COMPLETED
+        assert events_of(pool, "j") == ["000", "001"]
+        ap.home.room = PLENTY
+        await asyncio.sleep(30)
+        assert events_of(pool, "j") == ["000", "001", "005"]
+        assert len(checks.history_of(ap.folder / "spool")) == 1
+        assert not ap.service("SCHEDD").queue.jobs
+        assert pool.witness.executions == [run]
+
+    tell(tmp_path, story)
+
+
+@pytest.mark.parametrize("killed", ["condor_shadow", "SCHEDD"])
+def test_a_job_whose_log_is_full_from_the_first_has_all_its_events(
+    killed: str, tmp_path: Path
+) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ap] = pool.access_points
+        ap.home.room = 0
+        pool.users[0].submit(Wish("j", seconds=300.0, code=0))
+        await asyncio.sleep(60)
+        [run] = pool.witness.executions
+        kill(pool, killed)
+        await asyncio.sleep(60)
+        assert events_of(pool, "j") == []
+        ap.home.room = PLENTY
+        await asyncio.sleep(300)
+        numbers = events_of(pool, "j")
+        assert sorted(numbers) == ["000", "001", "005", "022", "023"]
+        assert numbers.index("001") < numbers.index("022") < numbers.index("005")
+        assert pool.witness.executions == [run]
+
+    tell(tmp_path, story)
+
+
+def test_a_start_that_no_log_tells_of_is_counted_before_the_program_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever dies in the moment in which the program begins: its start is in the queue on disk."""
+
+    async def story(pool: SimulatedPool) -> None:
+        [ap], [ep] = pool.access_points, pool.execution_points
+        pool.users[0].submit(Wish("j", seconds=30.0, code=0, more={"UserLog": "undefined"}))
+        begun, begin = asyncio.Event(), pool.witness.begin
+
+        def note(job: str, machine: str, now: float) -> Execution:
+            begun.set()
+            return begin(job, machine, now)
+
+        monkeypatch.setattr(pool.witness, "begin", note)
+        await begun.wait()
+        ap.lose_power()
+        ep.lose_power()
+        await asyncio.sleep(60)
+        ap.regain_power()
+        ep.regain_power()
+        await asyncio.sleep(1000)
+        assert len(pool.witness.executions) == 2
+        [record] = checks.history_of(ap.folder / "spool")
+        assert record["NumJobStarts"] == "2"
+
+    tell(tmp_path, story)
+
+
+def test_a_job_removed_while_its_end_waits_for_room_ends_once_in_its_log(tmp_path: Path) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ap], [alice] = pool.access_points, pool.users
+        alice.submit(Wish("j", seconds=10.0, code=0))
+        await asyncio.sleep(8)
+        ap.home.room = 0
+        await asyncio.sleep(20)
+        assert ap.service("SCHEDD").queue.job(1, 0).status == JobStatus.COMPLETED
+        alice.act(REMOVE, alice.wishes[0])
+        await asyncio.sleep(5)
+        assert ap.service("SCHEDD").queue.job(1, 0).status == JobStatus.REMOVED
+        ap.home.room = PLENTY
+        await asyncio.sleep(30)
+        assert events_of(pool, "j") == ["000", "001", "005"]
+        assert not ap.service("SCHEDD").queue.jobs
 
     tell(tmp_path, story)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.wire.codec import is_private_attribute
 
 
@@ -65,8 +66,10 @@ def read_protected_names(words: Callable[[str], Iterable[str]]) -> ProtectedName
     return ProtectedNames(names("IMMUTABLE"), names("PROTECTED"), names("SECURE"))
 
 
-# What the job machine owns.
-_STATE = frozenset(("jobstatus", "lastjobstatus"))
+# What the job machine owns, and what the queue keeps of events that wait to be written.
+_STATE = frozenset(
+    name.lower() for name in ("JobStatus", "LastJobStatus", SCHEDD_EVENTS, SHADOW_EVENTS)
+)
 
 
 def standing(name: str, lists: Protection) -> Standing:

@@ -3,12 +3,13 @@
 Pure. The order matters and is the caller's to keep: first the final status is committed, then the
 history record (`job_records`) is written and synced, then the ad is destroyed. A crash in between
 leaves a finished job in the queue, which the next start finishes without running it again or
-recording it twice.
+recording it twice. Its log has its last event before any of that.
 """
 
 from __future__ import annotations
 
 from kettle.attributes.codes import JobStatus
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
@@ -21,8 +22,18 @@ MOST_TOGETHER = 500
 
 
 def may_leave(job: Job) -> bool:
-    """Tell whether a finished job goes now, or stays because LeaveJobInQueue says so."""
-    return job.status in FINISHED and not job.ad.boolean("LeaveJobInQueue")
+    """Tell whether a finished job goes now, or stays because LeaveJobInQueue says so.
+
+    One whose log had no room for its events stays until they are written.
+    """
+    if job.status not in FINISHED:
+        return False
+    return not job.ad.boolean("LeaveJobInQueue") and not has_unwritten_events(job)
+
+
+def has_unwritten_events(job: Job) -> bool:
+    """Tell whether events of a job wait for room in its log."""
+    return SCHEDD_EVENTS in job.ad or SHADOW_EVENTS in job.ad
 
 
 def plan_departure(transaction: Transaction, queue: JobQueue, job: Job) -> None:

@@ -55,6 +55,9 @@ class Telling(Protocol):
     def aborted(self, jobs: Sequence[Job]) -> None:
         """Write the events of jobs that were removed."""
 
+    def recall(self, job: Job) -> None:
+        """Write the events of a job for which an earlier process had no room."""
+
     def was_told(self, job: Job) -> bool:
         """Tell whether the log has the end of a job that a crash left in the queue."""
 

@@ -10,7 +10,7 @@ Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import assert_never
 
 from kettle.attributes.codes import (
@@ -28,6 +28,7 @@ from kettle.matchmaking.requests import (
     limits_text,
 )
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
 from kettle.schedd import departures, job_machine, job_runs
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
@@ -284,6 +285,20 @@ class Scheduler:
             changes |= self._status_update(job, int(status))
         if changes:
             self.queue.update(job_id, changes)
+        if SHADOW_EVENTS in changes:
+            self.on_events_written(job)
+
+    def on_events_written(self, job: Job) -> None:
+        """Let a job go that may have waited for nothing but room in its log."""
+        if job.status not in ON_A_MACHINE and job.id not in self.claims.by_job:
+            self._let_go(job)
+
+    def on_events_left(self, jobs: Iterable[JobId]) -> None:
+        """Take over the events of jobs without a shadow, whose host is gone."""
+        for job_id in list(jobs):
+            job = self.queue.jobs.get(job_id)
+            if job is not None and SHADOW_EVENTS in job.ad:
+                self.outside.owners.recall(job)
 
     def _status_update(self, job: Job, status: int) -> job_machine.Attributes:
         """Turn a status that a shadow reports into the machine's event, where it has one."""
@@ -398,21 +413,23 @@ class Scheduler:
         """
         there = self.queue.jobs
         finished = [job for job in jobs if there.get(job.id) is job and departures.may_leave(job)]
-        if not finished:
-            return ()
         aborted = [job for job in finished if _wants_abort_event(job)]
         if aborted:
             self.outside.owners.aborted(aborted)
-        recorded = self.outside.records.finished(finished)
+        # A log may have had no room for that.
+        ready = [job for job in finished if departures.may_leave(job)]
+        recorded = self.outside.records.finished(ready) if ready else ()
         for job in recorded:
             job.recorded = True
         if len(recorded) < len(finished):
-            stays = {job.id for job in finished} - {job.id for job in recorded}
-            for job in aborted:
-                if job.id in stays:
-                    # Its event is written: the next try must not write another.
-                    self.queue.update(job.id, {"JobAbortEventLogged": "true"})
+            self._note_told(aborted, {job.id for job in recorded})
         return recorded
+
+    def _note_told(self, aborted: Iterable[Job], leaving: Container[JobId]) -> None:
+        """Note of those that stay that their event is written: the next try must write no other."""
+        for job in aborted:
+            if job.id not in leaving:
+                self.queue.update(job.id, {"JobAbortEventLogged": "true"})
 
     def take_out(self, jobs: Iterable[Job]) -> None:
         """Take jobs out of the queue, whose records are on disk."""
@@ -453,6 +470,9 @@ class Scheduler:
                 self.outside.runs.signal(job, word, done.reason, code, 0)
             case JobAction.REMOVE | JobAction.REMOVE_X | JobAction.TRANSFER_AND_REMOVE:
                 self._forget_run(job)
+                if done.was == JobStatus.COMPLETED and departures.has_unwritten_events(job):
+                    # It was about to leave: its log will have its end, and needs no other.
+                    self.queue.update(job.id, {"JobAbortEventLogged": "true"})
                 self._let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:
                 # The reference names neither the user nor code 1004 in the event.
@@ -534,10 +554,18 @@ class Scheduler:
             elif "ClaimId" in job.ad and not self._take_over(job):
                 # Held or removed while it ran, and the end of its run was not heard of.
                 self._abandon_run(job)
+            self._recover_events(job)
             if job.status in FINISHED and job.id not in self.claims.by_job:
                 self._recover_departure(job, leaving)
         if leaving:
             self.queue.commit(leaving)
+
+    def _recover_events(self, job: Job) -> None:
+        """Have what waited for room written; a run's events are its new shadow's to write."""
+        if SCHEDD_EVENTS in job.ad or (
+            SHADOW_EVENTS in job.ad and job.id not in self.claims.by_job
+        ):
+            self.outside.owners.recall(job)
 
     def _recover_departure(self, job: Job, leaving: Transaction) -> None:
         """Finish a departure: a job that the crash found recorded is not recorded again."""

@@ -47,6 +47,7 @@ from kettle.schedd.services.shadows import ShadowHosts
 from kettle.schedd.services.spool import SpoolFolder
 from kettle.schedd.services.spooling import SpoolCommands
 from kettle.schedd.services.transfer_queue import TransferQueueCommands
+from kettle.schedd.services.unwritten_events import UnwrittenEvents
 from kettle.schedd.services.users import UserCommands
 from kettle.schedd.settings import read_queue_settings, read_service_settings
 from kettle.schedd.statistics import Statistics
@@ -92,10 +93,11 @@ class ScheddService:
         self.queue = JobQueue(self.journal, uid_domain=self.queue_settings.uid_domain)
         self.spool = SpoolFolder(runtime, self.settings.spool)
         self.history = HistoryFiles(runtime, self.settings)
-        self.events = ScheddEvents(runtime)
+        self.unwritten = UnwrittenEvents(self)
+        self.events = ScheddEvents(runtime, self.unwritten.keep)
         self.on_disk = OnDisk(self.journal)
         mailer = Mailer(runtime, lambda: self.queue_settings.uid_domain)
-        self.owners = Owners(self.events, mailer)
+        self.owners = Owners(self.events, mailer, self.unwritten)
         self.records = Records(self, mailer)
         self.departures = Departures(self)
         self.shadows = ShadowHosts(self, self.records)
@@ -188,6 +190,8 @@ class ScheddService:
         self.queue.observe(self.factories.on_changes)
         self.factories.start()
         self.queue.observe(self.beside.on_changes)
+        # Last: it may commit something itself.
+        self.queue.observe(self._tell_submitted)
         self.beside.start()
         self.ads.start()
         self.ads.want_matches()
@@ -244,17 +248,21 @@ class ScheddService:
             self.statistics.on_submitted(changes, self.now())
             for job in changes.new[:_MOST_TRACED]:
                 self.trace(job, Step.SUBMITTED)
-            self.events.all_submitted(
-                [job for job in changes.new if not is_waiting_for_files(job.ad)]
-            )
             self.want_matches()
         elif self.idle.was_edited(changes):
             self.ads.want_matches()
+        if changes.new or changes.gone or changes.status_before:
+            self.ads.on_change()
+
+    def _tell_submitted(self, changes: Changes) -> None:
+        """Write the events of what came into the queue: they may have to be kept there."""
+        if changes.new:
+            self.events.all_submitted(
+                [job for job in changes.new if not is_waiting_for_files(job.ad)]
+            )
         for cluster in changes.new_clusters:
             if "JobMaterializeDigestFile" in cluster.ad:
                 self.events.cluster_submitted(cluster)
-        if changes.new or changes.gone or changes.status_before:
-            self.ads.on_change()
 
     # -- periodic work ----------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.config.knobs.startd import StartdKnobs
@@ -22,11 +23,13 @@ from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.policy.attribute_protection import read_protected_names
 from kettle.policy.job_policy import SystemPolicy
 from kettle.policy.system_policy import read_system_policy
+from kettle.records.unwritten_events import SHADOW_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_logs import EventLogs
 from kettle.runtime.storage.free_space import Reserve
 from kettle.runtime.storage.mounts import machine_mounts
+from kettle.runtime.storage.waiting_events import Place
 from kettle.shadow.endings import Request, Wish
 from kettle.shadow.services.kept_ads import KeptAds
 from kettle.shadow.services.lines import IdleLines
@@ -47,6 +50,8 @@ from kettle.wire.messages.shadow_host import (
     SignalShadow,
     StartShadow,
     StopHost,
+    UpdateJob,
+    UpdateKept,
     read_host_message,
 )
 
@@ -95,6 +100,7 @@ class ShadowHost:
             report=runtime.log.problem,
             aside=self.aside,
             is_far=self.mounts.is_far,
+            note=self._note_unwritten,
         )
         self.shadows: dict[tuple[int, int], RunningShadow] = {}
         self.lines = IdleLines()
@@ -189,6 +195,19 @@ class ShadowHost:
             self.log(f"The schedd is gone: {error}")
             self._stopping.set()
 
+    def _note_unwritten(self, places: set[Place], urgent: bool) -> None:
+        """Have the queue keep the events that wait, and forget those that no longer do."""
+        for place in sorted(places):
+            waiting = self.logs.unwritten(place)
+            change = {SHADOW_EVENTS: quote_old(encode(waiting)) if waiting else "undefined"}
+            shadow = self.shadows.get(place)
+            if shadow is None:
+                self.tell_schedd(UpdateJob(*place, change))
+                continue
+            shadow.update(change)
+            if urgent:
+                shadow.flush()
+
     def add_transfer_session(self, session: ClaimId) -> None:
         """Let the starter that knows this session move its job's files."""
         self.runtime.network.add_session(
@@ -245,6 +264,8 @@ class ShadowHost:
             self._signal(message)
         elif isinstance(message, SetAttributes):
             self._set_attributes(message)
+        elif isinstance(message, UpdateKept):
+            self._note_kept(message)
         elif isinstance(message, KeepAd):
             self._kept.keep(message)
         elif isinstance(message, DropAd):
@@ -318,6 +339,11 @@ class ShadowHost:
             tasks.spawn(shadow.check_policy(), f"policy {shadow.name}")
         else:
             shadow.watch_policy()
+
+    def _note_kept(self, message: UpdateKept) -> None:
+        shadow = self._find(message)
+        if shadow is not None:
+            shadow.note_kept()
 
     # File transfers.
 

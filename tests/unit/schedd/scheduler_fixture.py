@@ -72,6 +72,9 @@ class Hands:
     def aborted(self, jobs: Sequence[Job]) -> None:
         self.done += [("009", str(job.id)) for job in jobs]
 
+    def recall(self, job: Job) -> None:
+        self.done.append(("recall", str(job.id)))
+
     def run_ended(self, job: Job) -> None:
         self.runs.append(str(job.id))
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import actions
@@ -490,3 +493,67 @@ def test_a_finished_job_that_the_history_cannot_take_stays_and_is_tried_again() 
     world.scheduler.see_out([job])
     assert world.queue.jobs.get(job.id) is None
     assert ("history", "1.0", "4") in world.hands.take()
+
+
+WAITING = '"/home/alice/j.log|005 (001.000.000) Job terminated."'
+
+
+def test_a_job_whose_log_has_no_room_for_its_end_leaves_when_it_is_written() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    report = {"ExitCode": "0", SHADOW_EVENTS: WAITING}
+    world.scheduler.on_shadow_exited(job.id, 100, report, reusable=True)
+    world.scheduler.apply_policy([job])
+    assert status_of(job) is JobStatus.COMPLETED
+    assert ("history", "1.0", "4") not in world.hands.take()
+    world.scheduler.on_job_update(job.id, {SHADOW_EVENTS: "undefined"})
+    assert ("history", "1.0", "4") in world.hands.take()
+    assert not world.queue.jobs
+
+
+def test_a_removed_job_leaves_no_sooner_than_its_log_has_room_to_say_so() -> None:
+    world = World()
+    (job,) = world.submit()
+
+    def have_no_room(jobs: Sequence[Job]) -> None:
+        for each in jobs:
+            world.queue.update(each.id, {SCHEDD_EVENTS: WAITING})
+        world.hands.done += [("009", str(each.id)) for each in jobs]
+
+    world.hands.aborted = have_no_room  # type: ignore[method-assign]
+    act(world, 3, "1.0")
+    world.scheduler.apply_policy([job])
+    assert world.hands.take() == [("009", "1.0")]
+    world.queue.update(job.id, {SCHEDD_EVENTS: None})
+    world.scheduler.on_events_written(job)
+    assert world.hands.take() == [("history", "1.0", "3")]
+    assert not world.queue.jobs
+
+
+def test_a_removal_while_the_end_waits_for_room_adds_no_other_end() -> None:
+    world = World()
+    (job,) = world.submit()
+    world.run(job)
+    world.scheduler.on_shadow_exited(job.id, 100, {SHADOW_EVENTS: WAITING}, reusable=True)
+    act(world, 3, "1.0")
+    world.hands.take()
+    world.scheduler.on_job_update(job.id, {SHADOW_EVENTS: "undefined"})
+    assert world.hands.take() == [("history", "1.0", "3")]
+
+
+def test_events_that_wait_are_taken_over_by_who_comes_after_the_dead() -> None:
+    """Those of a run by its new shadow, and all others by the schedd."""
+    world = World()
+    running, ended = world.submit(2)
+    world.run(running)
+    for job in (running, ended):
+        world.queue.update(job.id, {SHADOW_EVENTS: WAITING, "JobLeaseDuration": "2400"})
+    world.scheduler.on_events_left([ended.id, JobId(99, 0)])
+    assert world.hands.take() == [("recall", str(ended.id))]
+    again = restart(world)
+    done = again.hands.take()
+    assert ("recall", str(ended.id)) in done
+    assert ("recall", str(running.id)) not in done
+    world.queue.update(running.id, {SCHEDD_EVENTS: WAITING})
+    assert ("recall", str(running.id)) in restart(world).hands.take()

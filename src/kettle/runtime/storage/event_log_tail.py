@@ -22,22 +22,21 @@ _ENDS = (b"000", b"004", b"007", b"012", b"024")
 _REQUEUED = b"terminated and was requeued"
 
 
-def tells_of_start(path: str, cluster: int, proc: int) -> bool:
+def tells_of_start(tail: bytes, cluster: int, proc: int) -> bool:
     """Tell whether a log has the start of a job's current run: nothing ended it since."""
-    heads = [number for number, _ in _heads(_read_tail(path), cluster, proc)]
+    heads = [number for number, _ in _heads(tail, cluster, proc)]
     last = {number: place for place, number in enumerate(heads)}
     return last.get(b"001", -1) > max((last.get(number, -1) for number in _ENDS), default=-1)
 
 
-def starts_told(path: str, cluster: int, proc: int) -> int:
+def starts_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many starts of a job a log tells of since the job was submitted."""
-    numbers = [number for number, _ in _heads(_read_tail(path), cluster, proc)]
+    numbers = [number for number, _ in _heads(tail, cluster, proc)]
     return _since_submission(numbers).count(b"001")
 
 
-def requeues_told(path: str, cluster: int, proc: int) -> int:
+def requeues_told(tail: bytes, cluster: int, proc: int) -> int:
     """Return how many runs a log tells of that ended by themselves, to be followed by another."""
-    tail = _read_tail(path)
     words = [
         _REQUEUED if number == b"004" and _says_requeued(tail, place) else number
         for number, place in _heads(tail, cluster, proc)
@@ -55,9 +54,8 @@ def _since_submission(numbers: list[bytes]) -> list[bytes]:
     return numbers[len(numbers) - submitted :]
 
 
-def last_event(path: str, cluster: int, proc: int) -> Event | None:
-    """Return the last complete event of a job in a log; None if there is none, or no such log."""
-    tail = _read_tail(path)
+def last_event(tail: bytes, cluster: int, proc: int) -> Event | None:
+    """Return the last complete event of a job in a log; None if there is none."""
     places = [place for number, place in _heads(tail, cluster, proc) if number != _INFORMATION]
     if not places:
         return None
@@ -74,7 +72,8 @@ def _heads(tail: bytes, cluster: int, proc: int) -> list[tuple[bytes, int]]:
     return [(head[1], head.start()) for head in found]
 
 
-def _read_tail(path: str) -> bytes:
+def read_tail(path: str) -> bytes:
+    """Return the end of a log, or all of it; nothing of one that cannot be read."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

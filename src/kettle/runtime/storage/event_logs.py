@@ -6,7 +6,8 @@ while, because short jobs of one cluster share a log. What an event says is deci
 bytes in `kettle.records`. Nothing is fsynced: what was written survives the death of any process.
 
 What cannot be written at once, because the log is far away or its disk is full, waits in
-`waiting_events.py`, and everything behind it.
+`waiting_events.py`, and everything behind it. Whoever made the `EventLogs` is told of it, and gives
+it to the process that comes after this one (`recall`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import os
 import posixpath
 import stat
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,16 +29,25 @@ from kettle.records.event_log import DEFAULT_STYLE, Form, Style, render_event
 from kettle.runtime.process.aside import Aside, InlineAside
 from kettle.runtime.storage.event_log_tail import (
     last_event,
+    read_tail,
     requeues_told,
     starts_told,
     tells_of_start,
 )
 from kettle.runtime.storage.global_log import GlobalLog, Privileged
-from kettle.runtime.storage.waiting_events import FULL, Append, WaitingEvents
+from kettle.runtime.storage.waiting_events import (
+    PASSING,
+    Append,
+    Note,
+    Piece,
+    Place,
+    WaitingEvents,
+)
 
 if TYPE_CHECKING:
     from kettle.classad import ClassAd
     from kettle.config import Config
+    from kettle.records.unwritten_events import Unwritten
 
 # Limit: logs kept open at once; a user with more logs than that pays an open for each event.
 MAX_OPEN = 128
@@ -99,6 +109,14 @@ def _say_nothing(_: str) -> None:
     pass
 
 
+def _keep_nothing(_: set[Place], __: bool) -> None:
+    pass
+
+
+def _place(job: ClassAd) -> Place:
+    return job.integer("ClusterId") or 0, job.integer("ProcId") or 0
+
+
 # Whose rights an owner's logs are written with.
 AsOwner = Callable[[str], contextlib.AbstractContextManager[None]]
 
@@ -109,7 +127,7 @@ class EventLogs:
     `privileged` and `report` are the global log's, see there. Logs that are `is_far` are written
     beside the loop by `append_far`, in a thread if there is none; what goes wrong with them, and
     with those of a full disk, is reported. Whoever calls has the owner's rights already; what is
-    written later takes them by `as_owner`.
+    written later takes them by `as_owner`. `note` hears of which jobs something waits.
     """
 
     def __init__(
@@ -122,18 +140,19 @@ class EventLogs:
         is_far: Callable[[str], bool] = _nowhere,
         append_far: Append | None = None,
         as_owner: AsOwner = _as_we_are,
+        note: Note = _keep_nothing,
     ) -> None:
         self._aside = aside or InlineAside()
         self._is_far = is_far
         self._append_far = append_far or self._append_aside
         self._as_owner = as_owner
-        self._waiting = WaitingEvents(self._append_later, report or _say_nothing)
+        self._waiting = WaitingEvents(self._append_later, report or _say_nothing, note)
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
         self._open: OrderedDict[str, tuple[int, tuple[int, int]]] = OrderedDict()
         # By path: whose log it is, and what is to be written.
-        self._gathered: dict[str, tuple[str, list[bytes]]] | None = None
+        self._gathered: dict[str, tuple[str, list[Piece]]] | None = None
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -205,37 +224,63 @@ class EventLogs:
             self._global.write(event)
             if self._global_attributes:
                 self._global.write(_information(event, job, self._global_attributes))
+        piece = Piece((event.cluster, event.proc), data)
         for at, path in enumerate(paths):
             if at == 0 or mask is None or event.number in mask:
-                self._append(path, owner, data)
+                self._append(path, owner, [piece])
+
+    def unwritten(self, place: Place) -> list[Unwritten]:
+        """Return the events of a job that wait, in their order."""
+        return self._waiting.of(place)
+
+    def recall(self, job: ClassAd, events: Iterable[Unwritten]) -> None:
+        """Write what an earlier process had no room for, unless a log of the job's has it.
+
+        Each is written when its turn comes; what is meant for no log of the job's is passed over.
+        """
+        paths, place = user_log_paths(job), _place(job)
+        known = self.unwritten(place)
+        for path, data in events:
+            if path in paths and (path, data) not in known:
+                piece = Piece(place, data, unsure=True)
+                self._waiting.add(path, job.string("Owner") or "", [piece])
+
+    def shows(self, job: ClassAd) -> bool:
+        """Whether a job's own log can be read later for what was written into it so far."""
+        paths = user_log_paths(job)[:1]
+        is_text = job.boolean("UserLogUseXML") is not True and self._style.form is Form.TEXT
+        return (
+            bool(paths)
+            and is_text
+            and not self.unwritten(_place(job))
+            and not any(self._is_far(path) for path in paths)
+        )
 
     def last_of(self, job: ClassAd) -> Event | None:
         """Return what a job's own log says last; None if that cannot be known quickly."""
-        for path in user_log_paths(job)[:1]:
-            if not self._is_far(path):
-                place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
-                return last_event(path, *place)
+        for tail in self._tails(job):
+            return last_event(tail, *_place(job))
         return None
 
     def tell_of_start(self, job: ClassAd) -> bool:
         """Whether a job's own log has the start of this run, as far as that can be known."""
-        place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
-        return all(
-            self._is_far(path) or tells_of_start(path, *place) for path in user_log_paths(job)[:1]
-        )
+        return all(tells_of_start(tail, *_place(job)) for tail in self._tails(job))
 
     def starts_told(self, job: ClassAd) -> int:
         """Return how many starts of a job its own log tells of, as far as that can be known."""
-        return self._count_told(job, starts_told)
+        return sum(starts_told(tail, *_place(job)) for tail in self._tails(job))
 
     def requeues_told(self, job: ClassAd) -> int:
         """Return how many ends of a job that goes on its own log tells of, as far as is known."""
-        return self._count_told(job, requeues_told)
+        return sum(requeues_told(tail, *_place(job)) for tail in self._tails(job))
 
-    def _count_told(self, job: ClassAd, count: Callable[[str, int, int], int]) -> int:
-        place = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
-        near = (path for path in user_log_paths(job)[:1] if not self._is_far(path))
-        return sum(count(path, *place) for path in near)
+    def _tails(self, job: ClassAd) -> Iterator[bytes]:
+        """Yield what a job's own log says, with what waits; nothing if that may take long."""
+        for path in user_log_paths(job)[:1]:
+            if not self._is_far(path):
+                tail = read_tail(path)
+                waiting = (data for to, data in self.unwritten(_place(job)) if to == path)
+                yield tail + b"".join(data for data in waiting if data not in tail)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
@@ -243,7 +288,7 @@ class EventLogs:
 
         A log that cannot be written does not keep the others back; StorageError for the last one.
         """
-        gathered: dict[str, tuple[str, list[bytes]]] = {}
+        gathered: dict[str, tuple[str, list[Piece]]] = {}
         self._gathered = gathered
         try:
             yield
@@ -252,37 +297,42 @@ class EventLogs:
             failure: StorageError | None = None
             for path, (owner, pieces) in gathered.items():
                 try:
-                    self._append(path, owner, b"".join(pieces))
+                    self._append(path, owner, pieces)
                 except StorageError as error:
                     failure = error
         if failure is not None:
             raise failure
 
-    def _append(self, path: str, owner: str, data: bytes) -> None:
+    def _append(self, path: str, owner: str, pieces: list[Piece]) -> None:
         if self._gathered is not None:
-            self._gathered.setdefault(path, (owner, []))[1].append(data)
+            self._gathered.setdefault(path, (owner, []))[1].extend(pieces)
             return
         if path in self._waiting or self._is_far(path):
-            self._waiting.add(path, owner, data)
+            self._waiting.add(path, owner, pieces)
             return
+        try:
+            self._write_now(path, b"".join(piece.data for piece in pieces))
+        except StorageError as trouble:
+            if trouble.errno not in PASSING:
+                raise
+            self._waiting.add(path, owner, pieces, trouble)
+
+    def _write_now(self, path: str, data: bytes) -> None:
         try:
             _write_whole(self._descriptor(path), data)
         except OSError as error:
-            trouble = _cannot("write", path, error)
-            if error.errno not in FULL:
-                raise trouble from error
-            self._waiting.add(path, owner, data, trouble)
+            raise _cannot("write", path, error) from error
 
-    async def _append_later(self, owner: str, path: str, data: bytes) -> None:
+    async def _append_later(self, owner: str, path: str, data: bytes, unsure: bool) -> None:
         """Write what waited, with its owner's rights."""
         if self._is_far(path):
-            await self._append_far(owner, path, data)
+            await self._append_far(owner, path, data, unsure)
         else:
             with self._as_owner(owner):
-                append_once(path, data)
+                append_once(path, data, unsure=unsure)
 
-    async def _append_aside(self, _: str, path: str, data: bytes) -> None:
-        await self._aside.run(partial(append_once, path, data))
+    async def _append_aside(self, _: str, path: str, data: bytes, unsure: bool) -> None:
+        await self._aside.run(partial(append_once, path, data, unsure=unsure))
 
     def _descriptor(self, path: str) -> int:
         known = self._open.get(path)
@@ -350,11 +400,14 @@ def _write_whole(descriptor: int, data: bytes) -> None:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def append_once(path: str, data: bytes) -> None:
-    """Open, append and close, for a log that is not kept open; StorageError. May hang."""
+def append_once(path: str, data: bytes, *, unsure: bool = False) -> None:
+    """Open, append and close, for a log that is not kept open; StorageError. May hang.
+
+    What is `unsure` is appended only where the end of the log does not have it.
+    """
     descriptor = _open_log(path)
     try:
-        if data:
+        if data and not (unsure and data in read_tail(path)):
             _write_whole(descriptor, data)
     except OSError as error:
         raise _cannot("write", path, error) from error

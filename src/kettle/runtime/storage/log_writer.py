@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 ENTRY = "kettle.runtime.storage.log_writer:main"
 # How long a writer without work stays.
 _IDLE_SECONDS = 60.0
-# Lengths of path and data; then errno and length of what is said of it.
-_REQUEST, _ANSWER = struct.Struct("<II"), struct.Struct("<iI")
+# Lengths of path and data, whether they may be there already; then errno and length of what is said
+# of it.
+_REQUEST, _ANSWER = struct.Struct("<II?"), struct.Struct("<iI")
 
 
 def main(arguments: bytes, descriptors: list[int]) -> int:
@@ -42,10 +43,11 @@ def main(arguments: bytes, descriptors: list[int]) -> int:
         privileges.become(account)
     with socket.socket(fileno=descriptors[0]) as line, line.makefile("rb") as requests:
         while len(head := requests.read(_REQUEST.size)) == _REQUEST.size:
-            path, data = (requests.read(size) for size in _REQUEST.unpack(head))
+            *sizes, unsure = _REQUEST.unpack(head)
+            path, data = (requests.read(size) for size in sizes)
             number, said = 0, b""
             try:
-                append_once(os.fsdecode(path), data)
+                append_once(os.fsdecode(path), data, unsure=unsure)
             except StorageError as error:
                 number, said = error.errno, error.message.encode("utf-8", "surrogateescape")
             line.sendall(_ANSWER.pack(number, len(said)) + said)
@@ -69,15 +71,18 @@ class LogWriters:
         self._runtime = runtime
         self._writers: dict[str, asyncio.Task[_Writer]] = {}
 
-    async def append(self, owner: str, path: str, data: bytes) -> None:
-        """Have bytes appended with the owner's rights; StorageError. Waits as long as it takes."""
+    async def append(self, owner: str, path: str, data: bytes, unsure: bool = False) -> None:
+        """Have bytes appended with the owner's rights; StorageError. Waits as long as it takes.
+
+        What is `unsure` is appended only where the log does not have it.
+        """
         if owner not in self._writers:
             self._writers[owner] = asyncio.ensure_future(self._start(owner))
         starting = self._writers[owner]
         try:
             writer = await asyncio.shield(starting)
             async with writer.busy:
-                await self._ask(owner, writer, os.fsencode(path), data)
+                await self._ask(owner, writer, os.fsencode(path), data, unsure=unsure)
         except (KettleError, OSError) as error:
             if isinstance(error, StorageError):
                 raise
@@ -101,11 +106,14 @@ class LogWriters:
             theirs.close()
         return _Writer(ours, child)
 
-    async def _ask(self, owner: str, writer: _Writer, path: bytes, data: bytes) -> None:
+    async def _ask(
+        self, owner: str, writer: _Writer, path: bytes, data: bytes, *, unsure: bool
+    ) -> None:
         loop = asyncio.get_running_loop()
         if writer.timer is not None:
             writer.timer.cancel()
-        await loop.sock_sendall(writer.line, _REQUEST.pack(len(path), len(data)) + path + data)
+        head = _REQUEST.pack(len(path), len(data), unsure)
+        await loop.sock_sendall(writer.line, head + path + data)
         head = await _receive(writer.line, _ANSWER.size)
         number, size = _ANSWER.unpack(head)
         said = await _receive(writer.line, size)

@@ -1,28 +1,47 @@
 """Events that cannot be written at once: their log's server may hang, or its disk is full.
 
-They wait in memory, each log's in their order, and are written by a task of the log's own. A full
-disk is tried again until it has room; any other fault is reported and costs these events. Which
-logs those are is decided by `event_logs.py`.
+They wait in memory, each log's in their order, and are written by a task of the log's own. A disk
+that is full or broken is tried again until it takes them; any other fault is reported and costs
+these events. Which logs those are is decided by `event_logs.py`. Whoever owns the events is told
+which jobs have some waiting, so that the queue has them too and they outlive this process.
 """
 
 from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kettle.errors import StorageError
+from kettle.records.unwritten_events import Unwritten
 from kettle.runtime import tasks
 
 # What a disk says that may have room later.
 FULL = frozenset((errno.ENOSPC, errno.EDQUOT))
+# What it says that may be mended later; nobody is asked to do again what happened meanwhile.
+PASSING = FULL | {errno.EIO, errno.EROFS}
 # Limit: events that wait for one log; further ones are lost, and the log of the daemon says so.
 MAX_WAITING = 10_000
 RETRY_SECONDS = 2.0
 
-# Appends bytes to a log with its owner's rights; StorageError if that cannot be done.
-Append = Callable[[str, str, bytes], Awaitable[None]]
+# A job, by its cluster and its number there.
+Place = tuple[int, int]
+# Appends bytes to a log of an owner's, with his rights; StorageError if that cannot be done. What
+# is `unsure` may be in the log already, and is not written a second time.
+Append = Callable[[str, str, bytes, bool], Awaitable[None]]
+# Told of jobs of which something waits or no longer does, and whether it may be long.
+Note = Callable[[set[Place], bool], None]
+
+
+class Piece(NamedTuple):
+    """Bytes to be written, and of which job they tell."""
+
+    place: Place
+    data: bytes
+    # Whether an earlier process may have written it.
+    unsure: bool = False
 
 
 @dataclass(slots=True)
@@ -30,7 +49,7 @@ class _Queue:
     """What waits for one log, and the trouble it has, if it is known."""
 
     owner: str
-    pieces: list[bytes] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
     lost: int = 0
     trouble: StorageError | None = None
 
@@ -38,22 +57,34 @@ class _Queue:
 class WaitingEvents:
     """The logs that have events waiting."""
 
-    def __init__(self, append: Append, report: Callable[[str], object]) -> None:
+    def __init__(self, append: Append, report: Callable[[str], object], note: Note) -> None:
         self._append = append
         self._report = report
+        self._note = note
         self._queues: dict[str, _Queue] = {}
+        self._of: dict[Place, list[Unwritten]] = {}
         self._writers: set[asyncio.Task[None]] = set()
 
     def __contains__(self, path: str) -> bool:
         return path in self._queues
+
+    def of(self, place: Place) -> list[Unwritten]:
+        """Return what waits of a job, in its order."""
+        return self._of.get(place, [])
 
     def trouble(self, path: str) -> StorageError | None:
         """Return what keeps a log's events waiting, None if nothing is known to."""
         queue = self._queues.get(path)
         return None if queue is None else queue.trouble
 
-    def add(self, path: str, owner: str, data: bytes, trouble: StorageError | None = None) -> None:
-        """Let an event wait; `trouble` is why it could not be written at once."""
+    def add(
+        self,
+        path: str,
+        owner: str,
+        pieces: Sequence[Piece],
+        trouble: StorageError | None = None,
+    ) -> None:
+        """Let events wait; `trouble` is why they could not be written at once."""
         queue = self._queues.get(path)
         if queue is None:
             queue = self._queues[path] = _Queue(owner)
@@ -62,13 +93,17 @@ class WaitingEvents:
             writer = tasks.spawn(self._write(path, queue), f"event log {path}")
             self._writers.add(writer)
             writer.add_done_callback(self._writers.discard)
-        if len(queue.pieces) < MAX_WAITING:
-            queue.pieces.append(data)
-        else:
-            queue.lost += 1
+        room = MAX_WAITING - len(queue.pieces)
+        taken = pieces[:room]
+        queue.lost += len(pieces) - len(taken)
+        queue.pieces += taken
+        for piece in taken:
+            self._of.setdefault(piece.place, []).append((path, piece.data))
+        if taken:
+            self._note({piece.place for piece in taken}, queue.trouble is not None)
 
     async def settle(self, seconds: float) -> None:
-        """Wait until all is written, but no longer than so; what is not is lost, and said so."""
+        """Wait until all is written, but no longer than so; what is not is said."""
         if self._writers:
             await asyncio.wait(self._writers, timeout=seconds)
         for path, queue in self._queues.items():
@@ -77,6 +112,8 @@ class WaitingEvents:
     def _complain(self, queue: _Queue, trouble: StorageError) -> None:
         if queue.trouble is None:
             self._report(f"{trouble.message}; its events wait until there is room")
+            if queue.pieces:
+                self._note({piece.place for piece in queue.pieces}, True)
         queue.trouble = trouble
 
     async def _write(self, path: str, queue: _Queue) -> None:
@@ -91,11 +128,13 @@ class WaitingEvents:
                 self._report(f"{queue.lost} events of {path} were too many to wait, and are lost")
 
     async def _write_some(self, path: str, queue: _Queue) -> None:
-        count = len(queue.pieces)
+        first = queue.pieces[0]
+        count = 1 if first.unsure else _sure(queue.pieces)
+        data = b"".join(piece.data for piece in queue.pieces[:count])
         try:
-            await self._append(queue.owner, path, b"".join(queue.pieces[:count]))
+            await self._append(queue.owner, path, data, first.unsure)
         except StorageError as error:
-            if error.errno in FULL:
+            if error.errno in PASSING:
                 self._complain(queue, error)
                 await asyncio.sleep(RETRY_SECONDS)
                 return
@@ -104,7 +143,26 @@ class WaitingEvents:
             if queue.trouble is not None:
                 self._report(f"{path} has room again: {count} events that waited are written")
                 queue.trouble = None
+        self._forget(path, queue, count)
+
+    def _forget(self, path: str, queue: _Queue, count: int) -> None:
+        """Let go of the first so many events, which are written, or never will be."""
+        gone = queue.pieces[:count]
         del queue.pieces[:count]
+        for piece in gone:
+            waiting = self._of[piece.place]
+            waiting.remove((path, piece.data))
+            if not waiting:
+                del self._of[piece.place]
+        self._note({piece.place for piece in gone}, False)
 
 
-__all__ = ["FULL", "MAX_WAITING", "RETRY_SECONDS", "Append", "WaitingEvents"]
+def _sure(pieces: Sequence[Piece]) -> int:
+    """Return how many events come before one that may have been written."""
+    return next((at for at, piece in enumerate(pieces) if piece.unsure), len(pieces))
+
+
+__all__ = [
+    "FULL", "MAX_WAITING", "PASSING", "RETRY_SECONDS", "Append", "Note", "Piece", "Place",
+    "WaitingEvents",
+]  # fmt: skip

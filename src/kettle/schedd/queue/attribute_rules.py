@@ -14,6 +14,7 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError
 from kettle.policy.attribute_protection import Standing, standing
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import is_private_attribute
@@ -25,6 +26,8 @@ LONGEST_TEXT = 1024 * 1024
 LONGEST_NAME = 256
 
 _UNDEFINED = "undefined"
+# What an ad that was copied from another queue may say, and means nothing here.
+_OURS = frozenset((SCHEDD_EVENTS.lower(), SHADOW_EVENTS.lower()))
 _NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
 
 
@@ -52,7 +55,7 @@ def decide_new(
         raise RefusedError(f"ProcId of job {cluster}.{proc} cannot be {text}", code=errno.EINVAL)
     if lower == "jobstatus" and text not in _NEW_STATUSES and not actor.super_user:
         raise RefusedError(f"a new job cannot have JobStatus {text}", code=errno.EINVAL)
-    if lower in settings.secure:
+    if lower in settings.secure or lower in _OURS:
         return None
     if is_private_attribute(name) and not actor.super_user:
         raise RefusedError(f"{name} is private", code=errno.EACCES)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.errors import NotFoundError, StorageError
@@ -23,10 +23,12 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
     SubmitEvent,
 )
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS, decode, in_order
 from kettle.runtime.storage.event_logs import EventLogs
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import account_of_owner
+from kettle.runtime.storage.waiting_events import Place
 from kettle.schedd.queue import factory
 
 if TYPE_CHECKING:
@@ -40,8 +42,14 @@ _LAST_SECONDS = 2.0
 class ScheddEvents:
     """Writes events of jobs that do not run."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, keep: Callable[[Iterable[Place]], None]) -> None:
+        """`keep` has the queue keep what waits of these jobs (`logs.unwritten`)."""
         self._runtime = runtime
+        self._keep = keep
+        # Jobs of which something else waits than the queue knows, and how many owners we are now:
+        # what the queue does about it is not to be done with an owner's rights.
+        self._changed: set[Place] = set()
+        self._depth = 0
         self.writers = LogWriters(runtime)
         self.logs = EventLogs(
             runtime.config,
@@ -50,12 +58,29 @@ class ScheddEvents:
             is_far=machine_mounts().is_far,
             append_far=self.writers.append,
             as_owner=self._as_owner,
+            note=self._note,
         )
 
     async def stop(self) -> None:
         """Write what can still be written, but wait for no server."""
         await self.logs.settle(_LAST_SECONDS)
         self.writers.stop()
+
+    def _note(self, places: set[Place], _: bool) -> None:
+        self._changed |= places
+        self._keep_changed()
+
+    def _keep_changed(self) -> None:
+        if self._changed and not self._depth:
+            changed, self._changed = self._changed, set()
+            self._keep(sorted(changed))
+
+    def recall(self, job: Job) -> None:
+        """Write what an earlier process, a schedd or a shadow host, had no room for."""
+        kept = [decode(job.ad.string(name)) for name in (SCHEDD_EVENTS, SHADOW_EVENTS)]
+        with self._as_owner(job.owner):
+            self.logs.recall(job.ad, in_order(itertools.chain(*kept)))
+            self._changed.add(job.id)
 
     def submitted(self, job: Job) -> None:
         """Write event 000."""
@@ -153,8 +178,13 @@ class ScheddEvents:
             account = account_of_owner(self._runtime.privileges, owner)
         except NotFoundError as error:
             raise StorageError(str(error)) from error
-        with self._runtime.privileges.as_account(account):
-            yield
+        self._depth += 1
+        try:
+            with self._runtime.privileges.as_account(account):
+                yield
+        finally:
+            self._depth -= 1
+            self._keep_changed()
 
 
 def _aborted_event(job: Job) -> JobAbortedEvent:

@@ -9,13 +9,15 @@ if TYPE_CHECKING:
     from kettle.schedd.queue.job_queue import Job
     from kettle.schedd.services.events import ScheddEvents
     from kettle.schedd.services.mail import Mailer
+    from kettle.schedd.services.unwritten_events import UnwrittenEvents
 
 
 class Owners:
     """Those who own jobs."""
 
-    def __init__(self, events: ScheddEvents, mailer: Mailer) -> None:
+    def __init__(self, events: ScheddEvents, mailer: Mailer, unwritten: UnwrittenEvents) -> None:
         self._events = events
+        self._unwritten = unwritten
         self._mailer = mailer
 
     def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
@@ -34,6 +36,10 @@ class Owners:
     def aborted(self, jobs: Sequence[Job]) -> None:
         """Write events 009."""
         self._events.all_aborted(jobs)
+
+    def recall(self, job: Job) -> None:
+        """Write the events for which an earlier process had no room."""
+        self._unwritten.recall(job)
 
     def was_told(self, job: Job) -> bool:
         """Tell whether the log has the end of a job that a crash left in the queue."""

@@ -13,13 +13,15 @@ import contextlib
 import os
 import traceback
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.records import queue_log
+from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.kept_ads import KeptAds
@@ -35,6 +37,7 @@ from kettle.wire.messages.shadow_host import (
     StopHost,
     TransferRecord,
     UpdateJob,
+    UpdateKept,
     read_host_message,
 )
 
@@ -82,6 +85,8 @@ class _Host:
     pump: asyncio.Task[None] | None = None
     idle_timer: asyncio.TimerHandle | None = None
     jobs: set[JobId] = field(default_factory=set)
+    # Jobs, running or not, of which the present process has events that wait for room.
+    unwritten: set[JobId] = field(default_factory=set)
     # When it gets no further jobs, by the steady clock (SHADOW_WORKLIFE).
     old_at: float = 0.0
     began: float = 0.0
@@ -267,6 +272,7 @@ class ShadowHosts:
             while not self._stopping:
                 host.began = clock.monotonic()
                 await self._live_once(host)
+                self._take_events(host)
                 if self._is_over(host):
                     return
                 await self._replace(host)
@@ -277,6 +283,12 @@ class ShadowHosts:
             self._all.discard(host)
             if self._current.get(host.user) is host:
                 del self._current[host.user]
+
+    def _take_events(self, host: _Host) -> None:
+        """Have the events written that a host has left and no shadow after it will."""
+        left, host.unwritten = host.unwritten - host.jobs, set()
+        if left and not self._stopping:
+            self._schedd.scheduler.on_events_left(sorted(left))
 
     def _is_over(self, host: _Host) -> bool:
         return self._stopping or (host.leaving and not host.jobs)
@@ -329,7 +341,7 @@ class ShadowHosts:
                 if host.waiting:
                     self._pump(host)
             elif isinstance(message, UpdateJob):
-                self._schedd.scheduler.on_job_update(_job_of(message), message.attributes)
+                self._on_update(host, message)
             elif isinstance(message, ShadowExited):
                 self._on_exit(host, message)
             elif isinstance(message, TransferRecord):
@@ -337,8 +349,16 @@ class ShadowHosts:
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
 
+    def _on_update(self, host: _Host, message: UpdateJob) -> None:
+        job = _job_of(message)
+        _note_unwritten(host, job, message.attributes)
+        self._schedd.scheduler.on_job_update(job, message.attributes)
+        if message.answered:
+            self._schedd.on_disk.then(partial(self._send, host, UpdateKept(*job)))
+
     def _on_exit(self, host: _Host, message: ShadowExited) -> None:
         job = _job_of(message)
+        _note_unwritten(host, job, message.attributes)
         host.jobs.discard(job)
         if self._by_job.get(job) is host:
             del self._by_job[job]
@@ -381,3 +401,10 @@ def _pause_seconds(deaths: int) -> float:
     # As a real a large power is infinite, or no number at all.
     doublings = min(deaths, 16)
     return min(_FIRST_PAUSE_SECONDS * 2.0**doublings, _LONGEST_PAUSE_SECONDS)
+
+
+def _note_unwritten(host: _Host, job: JobId, attributes: Mapping[str, str]) -> None:
+    """Note whether a host has events of a job that wait, if that is what it says."""
+    text = attributes.get(SHADOW_EVENTS)
+    if text is not None:
+        (host.unwritten.discard if text == "undefined" else host.unwritten.add)(job)

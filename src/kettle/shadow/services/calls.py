@@ -36,9 +36,8 @@ if TYPE_CHECKING:
 Handler = Callable[["Run", Any], Awaitable[Reply]]
 # Limit: what a job may write into its own ad in one call.
 MAX_EXPRESSION = 64 * 1024
-# A program that has ended within so long costs the queue one transaction, not two. A shadow that
-# dies meanwhile has told the log of the start; only of a job without a log, whose starter dies as
-# well, is a start not counted.
+# A program that has ended within so long costs the queue one transaction, not two: the shadow that
+# follows one that dies meanwhile reads of the start in the job's log.
 SHORT_RUN_SECONDS = 0.05
 # Limit: a starter that asks whether its input is there has it; our side may lag behind so long.
 INPUT_SECONDS = 60.0
@@ -97,7 +96,7 @@ async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -
             note_nothing(shadow, "Input")
         shadow.note_report(call.info)
         await shadow.happen(Event.EXECUTING)
-    return _answer_begin(shadow, call)
+    return await _answer_begin(shadow, call)
 
 
 async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa: ARG001
@@ -109,15 +108,19 @@ async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
         # After a checkpoint.
         shadow.activation.begin(int(shadow.host.now()))
     await shadow.happen(Event.EXECUTING)
-    return _answer_begin(shadow, call)
+    return await _answer_begin(shadow, call)
 
 
-def _answer_begin(shadow: Run, call: Call) -> Reply:
+async def _answer_begin(shadow: Run, call: Call) -> Reply:
     """Let the program begin: its start is in the log, and now on its way into the queue.
 
-    In this order, because a shadow that takes over learns from the log what the queue missed.
+    In this order, because a shadow that takes over learns from the log what the queue missed. Where
+    the log cannot tell, the program begins when the queue has its start on disk.
     """
-    shadow.flush_within(SHORT_RUN_SECONDS)
+    if shadow.is_logged:
+        shadow.flush_within(SHORT_RUN_SECONDS)
+    else:
+        await shadow.keep()
     return call.answer(0)
 
 

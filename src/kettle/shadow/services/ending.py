@@ -14,6 +14,7 @@ from kettle.records.event_kinds import (
     ShadowExceptionEvent,
 )
 from kettle.records.job_trace import Step
+from kettle.records.unwritten_events import SHADOW_EVENTS, decode
 from kettle.shadow import job_events
 from kettle.shadow.endings import (
     Ending,
@@ -29,6 +30,13 @@ from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
 
 _REQUEUE = VacateReasonCode.JobShouldRequeue
+
+
+def recall_events(run: Run) -> None:
+    """Write the events that an earlier shadow of this run had no room for."""
+    events = decode(run.job.string(SHADOW_EVENTS))
+    if events:
+        run.host.logs.recall(run.job, events)
 
 
 def recall_end(run: Run) -> bool:

@@ -39,6 +39,8 @@ class JobRecord:
 
     __slots__ = (
         "_flush_timer",
+        "_kept",
+        "_lacks_events",
         "_lease_sent_at",
         "_logged_sizes",
         "_logs",
@@ -70,6 +72,10 @@ class JobRecord:
         self._logs: JobLogs | None = None
         self._pending: dict[str, str] = {}
         self._flush_timer: asyncio.TimerHandle | None = None
+        # Set when the queue has on disk what it was last asked to keep.
+        self._kept: asyncio.Event | None = None
+        # Whether a log of the job's was refused an event for good.
+        self._lacks_events = False
 
     @property
     def name(self) -> str:
@@ -109,6 +115,23 @@ class JobRecord:
             self.flush_within(UPDATE_DELAY_SECONDS)
         elif self._pending:
             self.host.tell_schedd(UpdateJob(self.cluster, self.proc, self.take_pending()))
+
+    async def keep(self) -> None:
+        """Return when the queue has the waiting updates, and what came before, on its disk."""
+        self._kept = asyncio.Event()
+        update = UpdateJob(self.cluster, self.proc, self.take_pending(), answered=True)
+        self.host.tell_schedd(update)
+        await self._kept.wait()
+
+    def note_kept(self) -> None:
+        """Note that the queue has it."""
+        if self._kept is not None:
+            self._kept.set()
+
+    @property
+    def is_logged(self) -> bool:
+        """Whether the job's log tells a later shadow everything that was written into it."""
+        return not self._lacks_events and self.host.logs.shows(self.job)
 
     def _disarm(self) -> None:
         if self._flush_timer is not None:
@@ -160,6 +183,7 @@ class JobRecord:
                 self._logs = logs.logs_of(self.job, self.host.nodes_mask(self.job))
             self.host.logs.write(self.job, event, self._logs)
         except StorageError as error:
+            self._lacks_events = True
             self.log(f"ERROR: {error}")
 
     def forget_logs(self) -> None:
@@ -173,6 +197,7 @@ class JobRecord:
             with self.host.logs.together():
                 yield
         except StorageError as error:
+            self._lacks_events = True
             self.log(f"ERROR: {error}")
 
     def note_report(self, ad: ClassAd) -> dict[str, str]:

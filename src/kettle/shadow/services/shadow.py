@@ -28,7 +28,7 @@ from kettle.shadow.job_updates import texts
 from kettle.shadow.services.calls import answer
 from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
 from kettle.shadow.services.dataflow import skip_if_dataflow
-from kettle.shadow.services.ending import fail_run, finish, recall_end
+from kettle.shadow.services.ending import fail_run, finish, recall_end, recall_events
 from kettle.shadow.services.reconnect import (
     look_for_starter,
     note_disconnection,
@@ -90,6 +90,7 @@ class RunningShadow(Run):
         """Live until the job's end is known and told; never raises but when cancelled."""
         try:
             if self.state.reconnecting:
+                recall_events(self)
                 if recall_end(self):
                     finish(self)
                     return

@@ -175,8 +175,7 @@ def _check_job(
     finished = [run for run in runs if run.code is not None]
     folder = user.machine.folder
     place = f"({wish.cluster:03}.{int(record['ProcId']):03}."
-    complete = not user.machine.disk.log_refused
-    yield from _check_log(folder / f"{wish.name}.log", place, ran=bool(runs), complete=complete)
+    yield from _check_log(folder / f"{wish.name}.log", place, ran=bool(runs))
     yield from _check_record(record, wish, len(finished))
     yield from _check_output(folder / f"{wish.name}.out", record, wish, finished)
 
@@ -192,20 +191,16 @@ def _check_output(
         yield f"has an output that no run of it wrote to its end: {written!r}"
 
 
-def _check_log(log: Path, place: str, *, ran: bool, complete: bool) -> Iterator[str]:
-    """Yield what is wrong with a finished job's event log.
-
-    Limit: events that wait until a log can be written are lost with the process in which they wait;
-    where that may have happened the log need not be `complete`, but says nothing twice.
-    """
+def _check_log(log: Path, place: str, *, ran: bool) -> Iterator[str]:
+    """Yield what is wrong with a finished job's event log."""
     text = log.read_text() if log.exists() else ""
     events = [match[1] for match in _EVENT.finditer(text) if match[0][4:].startswith(place)]
     ends = [number for number in events if number in ("005", "009")]
-    if len(ends) != 1 and (ends or complete):
+    if len(ends) != 1:
         yield f"ends {len(ends)} times in its log: {' '.join(events)}"
-    if events.count("000") != 1 and ("000" in events or complete):
+    if events.count("000") != 1:
         yield f"is submitted {events.count('000')} times in its log"
-    if ran and "001" not in events and complete:
+    if ran and "001" not in events:
         yield f"ran, and its log does not say so: {' '.join(events)}"
 
 

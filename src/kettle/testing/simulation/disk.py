@@ -37,8 +37,6 @@ class SimulatedDisk(SystemDisk):
         self.write_error = 0
         self.sync_error = 0
         self.sync_seconds = SYNC_SECONDS
-        # Whether an event log could not be written here: its events then wait in some memory.
-        self.log_refused = False
         # By inode, the length that survives a power cut; what has none was never a durable file.
         self._kept: dict[int, int] = {}
         self._paths: dict[int, str] = {}
@@ -210,14 +208,7 @@ class _OsOnDisk:
         process = current_process()
         if process is None:
             return os.write(fd, data)
-        disk = self._disk_of(process)
-        try:
-            taken = disk.take(len(data))
-        except OSError:
-            disk.log_refused = True
-            raise
-        disk.log_refused |= taken < len(data)
-        return os.write(fd, data[:taken])
+        return os.write(fd, data[: self._disk_of(process).take(len(data))])
 
 
 def watch_event_logs(disk_of: Callable[[SimulatedProcess], SimulatedDisk]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kettle.testing.simulation.disk import PLENTY, SYNC_SECONDS
+from kettle.testing.simulation.disk import PLENTY, SYNC_SECONDS, SimulatedDisk
 from kettle.testing.simulation.processes import SimulatedProcess
 from kettle.testing.simulation.users import (
     CONTINUE,
@@ -186,31 +186,53 @@ def _slow_down(pool: SimulatedPool, source: random.Random) -> str:
     return f"the network takes {low:.2f} seconds and more, not {usual[0]:g}"
 
 
+def _choose_disks(pool: SimulatedPool, source: random.Random) -> tuple[list[SimulatedDisk], str]:
+    """Choose a machine's disk; an access point's users may have one of their own, or the same."""
+    machine = source.choice(pool.machines)
+    if machine not in pool.access_points:
+        return [machine.disk], f"the disk of {machine.name}"
+    return source.choice(
+        (
+            ([machine.disk], f"the spool of {machine.name}"),
+            ([machine.home], f"the disk of {machine.name}'s users"),
+            ([machine.disk, machine.home], f"the disk of {machine.name}"),
+        )
+    )
+
+
 def _fill_disk(pool: SimulatedPool, source: random.Random) -> str:
-    disk = (machine := source.choice(pool.machines)).disk
-    disk.room = source.choice((0, 0, source.randrange(300), source.randrange(20_000)))
+    disks, name = _choose_disks(pool, source)
+    room = source.choice((0, 0, source.randrange(300), source.randrange(20_000)))
+    for disk in disks:
+        disk.room = room
 
     def make_room() -> None:
-        disk.room = PLENTY
+        for disk in disks:
+            disk.room = PLENTY
 
     seconds = source.uniform(1, 200)
     pool.later(seconds, make_room)
-    return f"the disk of {machine.name} has {disk.room} bytes left for {seconds:.0f} seconds"
+    return f"{name} has {room} bytes left for {seconds:.0f} seconds"
 
 
 def _break_disk(pool: SimulatedPool, source: random.Random) -> str:
-    disk = (machine := source.choice(pool.machines)).disk
+    disks, name = _choose_disks(pool, source)
     seconds = source.choice((0.1, 2.0, 60.0))
+    number, what = errno.EIO, "synced"
     if source.random() < 0.5:
-        disk.write_error, what = source.choice((errno.EIO, errno.EROFS)), "written"
-    else:
-        disk.sync_error, what = errno.EIO, "synced"
+        number, what = source.choice((errno.EIO, errno.EROFS)), "written"
+    for disk in disks:
+        if what == "written":
+            disk.write_error = number
+        else:
+            disk.sync_error = number
 
     def mend() -> None:
-        disk.write_error = disk.sync_error = 0
+        for disk in disks:
+            disk.write_error = disk.sync_error = 0
 
     pool.later(seconds, mend)
-    return f"the disk of {machine.name} cannot be {what} for {seconds:g} seconds"
+    return f"{name} cannot be {what} for {seconds:g} seconds"
 
 
 def _slow_disk(pool: SimulatedPool, source: random.Random) -> str:
@@ -288,7 +310,7 @@ TROUBLES = (
     Trouble("cut connections", 4, _cut_connections),
     Trouble("cut at a message", 4, _cut_at_message),
     Trouble("slow down", 2, _slow_down),
-    Trouble("fill disk", 2, _fill_disk),
+    Trouble("fill disk", 3, _fill_disk),
     Trouble("break disk", 3, _break_disk),
     Trouble("slow disk", 2, _slow_disk),
     Trouble("jump", 2, _jump),

@@ -144,7 +144,8 @@ class Machine:
         self._datagrams = datagrams
         self.name = name
         self.address = address
-        self.disk = SimulatedDisk(around.random)
+        # Where the daemons have their files, and where users have the logs of their jobs.
+        self.disk, self.home = SimulatedDisk(around.random), SimulatedDisk(around.random)
         self.clock = VirtualClock()
         self.up = True
         self.daemons: dict[str, SimulatedProcess] = {}

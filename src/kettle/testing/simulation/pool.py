@@ -71,7 +71,7 @@ class SimulatedPool:
             for n in range(1, shape.execution_points + 1)
         ]
         self._by_name = {machine.name: machine for machine in self.machines}
-        watch_event_logs(lambda process: self._by_name[process.machine].disk)
+        watch_event_logs(lambda process: self._by_name[process.machine].home)
         self.users = [User(name, self.access_points[at]) for name, at in shape.users]
         if shape.skewed:
             for machine in self.machines:

@@ -1,8 +1,9 @@
 """Words between a schedd and its shadow hosts, on an inherited socket pair.
 
 Kettle's own: no other implementation ever hears them. Expressions travel as text, so they are
-neither parsed nor printed on the way. Acknowledgement is by state only: updates of one job are
-committed in the order they come. The schedd's side is `schedd`, the host's `shadow`.
+neither parsed nor printed on the way. Updates of one job are committed in the order they come;
+only those that ask for it are answered, when they are on disk. The schedd's side is `schedd`, the
+host's `shadow`.
 """
 
 from __future__ import annotations
@@ -72,10 +73,15 @@ class DropAd(HostMessage, word=6):
     number: int = integer()
 
 
+class UpdateKept(JobMessage, word=7):
+    """What a job's last update that wanted to be answered said is on disk."""
+
+
 class UpdateJob(JobMessage, word=11):
-    """Attributes to commit; one that is `undefined` is removed."""
+    """Attributes to commit; one that is `undefined` is removed. `answered` wants an UpdateKept."""
 
     attributes: dict[str, str] = texts()
+    answered: bool = boolean(default=False)
 
 
 class ShadowExited(JobMessage, word=12):
@@ -106,6 +112,7 @@ WORDS: dict[int, type[HostMessage]] = {
         StopHost,
         KeepAd,
         DropAd,
+        UpdateKept,
         UpdateJob,
         ShadowExited,
         HostReady,

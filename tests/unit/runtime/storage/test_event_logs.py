@@ -11,8 +11,14 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.errors import StorageError
-from kettle.records.event_kinds import GenericEvent, JobAbortedEvent, SubmitEvent
-from kettle.records.event_log import GlobalHeader, read_events
+from kettle.records.event_kinds import (
+    ExecuteEvent,
+    GenericEvent,
+    JobAbortedEvent,
+    JobTerminatedEvent,
+    SubmitEvent,
+)
+from kettle.records.event_log import GlobalHeader, read_events, render_event
 from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs, user_log_paths
 
 
@@ -141,3 +147,41 @@ def test_a_global_log_that_cannot_be_written_harms_no_job(tmp_path: Path) -> Non
     writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": "j"}), SubmitEvent())
     writer.close()
     assert numbers(tmp_path / "j") == [0]
+
+
+def test_what_an_earlier_process_could_not_write_is_written_unless_a_log_has_it(
+    tmp_path: Path,
+) -> None:
+    job = ClassAd({"Iwd": str(tmp_path), "UserLog": "j", "ClusterId": 7, "ProcId": 1})
+    path = str(tmp_path / "j")
+    submitted = render_event(SubmitEvent(cluster=7, proc=1))
+    begun = render_event(ExecuteEvent(cluster=7, proc=1))
+    ended = render_event(JobTerminatedEvent(cluster=7, proc=1))
+    (tmp_path / "j").write_bytes(submitted + begun)
+
+    async def main() -> None:
+        writer = logs()
+        left = [(path, begun), ("/etc/passwd", b"x"), (path, ended)]
+        writer.recall(job, left)
+        # It is known at once, and what is known is not recalled again.
+        assert isinstance(writer.last_of(job), JobTerminatedEvent)
+        assert writer.starts_told(job) == 1
+        assert not writer.shows(job)
+        writer.recall(job, left)
+        await writer.settle(10)
+        assert writer.shows(job)
+        assert writer.unwritten((7, 1)) == []
+        writer.close()
+
+    asyncio.run(main())
+    assert numbers(tmp_path / "j") == [0, 1, 5]
+
+
+def test_a_log_tells_later_what_happened_only_if_it_is_text_and_at_hand(tmp_path: Path) -> None:
+    ad = {"Iwd": str(tmp_path), "UserLog": "j"}
+    assert logs().shows(ClassAd(ad))
+    assert not logs().shows(ClassAd({"Iwd": str(tmp_path)}))
+    assert not logs().shows(ClassAd({**ad, "UserLogUseXML": True}))
+    assert not logs("DEFAULT_USERLOG_FORMAT_OPTIONS = JSON\n").shows(ClassAd(ad))
+    far = EventLogs(Config.from_text("", subsystem="SCHEDD"), is_far=lambda _: True)
+    assert not far.shows(ClassAd(ad))

@@ -11,7 +11,7 @@ import pytest
 
 from kettle.errors import StorageError
 from kettle.runtime.storage import waiting_events
-from kettle.runtime.storage.waiting_events import RETRY_SECONDS, WaitingEvents
+from kettle.runtime.storage.waiting_events import RETRY_SECONDS, Piece, Place, WaitingEvents
 from kettle.testing.virtual_loop import run_virtually
 
 NO_ROOM = StorageError("cannot write the event log /l: No space", errno=errno.ENOSPC)
@@ -24,13 +24,27 @@ class Disk:
         self.refuses: StorageError | None = None
         self.written: list[bytes] = []
         self.said: list[str] = []
-        self.waiting = WaitingEvents(self.append, self.said.append)
+        # How many events of job 7.0 were known to wait, and what was not sure to lack.
+        self.noted: list[tuple[int, bool]] = []
+        self.unsure: list[bytes] = []
+        self.waiting = WaitingEvents(self.append, self.said.append, self.note)
 
-    async def append(self, owner: str, path: str, data: bytes) -> None:
+    def add(
+        self, data: bytes, trouble: StorageError | None = None, *, unsure: bool = False
+    ) -> None:
+        self.waiting.add("/l", "u", [Piece((7, 0), data, unsure)], trouble)
+
+    def note(self, places: set[Place], urgent: bool) -> None:
+        assert places == {(7, 0)}
+        self.noted.append((len(self.waiting.of((7, 0))), urgent))
+
+    async def append(self, owner: str, path: str, data: bytes, unsure: bool) -> None:
         assert (owner, path) == ("u", "/l")
         if self.refuses is not None:
             raise self.refuses
         self.written.append(data)
+        if unsure:
+            self.unsure.append(data)
 
 
 def play(scenario: Callable[[Disk], Coroutine[Any, Any, None]]) -> Disk:
@@ -46,9 +60,9 @@ def play(scenario: Callable[[Disk], Coroutine[Any, Any, None]]) -> Disk:
 def test_events_wait_for_room_in_their_order_and_are_written_once() -> None:
     async def scenario(disk: Disk) -> None:
         disk.refuses = NO_ROOM
-        disk.waiting.add("/l", "u", b"1", NO_ROOM)
+        disk.add(b"1", NO_ROOM)
         await asyncio.sleep(10 * RETRY_SECONDS)
-        disk.waiting.add("/l", "u", b"2")
+        disk.add(b"2")
         assert disk.waiting.trouble("/l") is NO_ROOM
         assert disk.written == []
         disk.refuses = None
@@ -67,7 +81,7 @@ def test_events_wait_for_room_in_their_order_and_are_written_once() -> None:
 def test_what_another_fault_keeps_out_is_said_and_given_up() -> None:
     async def scenario(disk: Disk) -> None:
         disk.refuses = StorageError("cannot open the event log /l: Is a directory", errno=21)
-        disk.waiting.add("/l", "u", b"1")
+        disk.add(b"1")
         await disk.waiting.settle(1)
         assert "/l" not in disk.waiting
 
@@ -83,7 +97,7 @@ def test_more_than_can_wait_and_what_waits_at_the_end_is_counted(
     async def scenario(disk: Disk) -> None:
         disk.refuses = NO_ROOM
         for _ in range(5):
-            disk.waiting.add("/l", "u", b"1", NO_ROOM)
+            disk.add(b"1", NO_ROOM)
         await disk.waiting.settle(3 * RETRY_SECONDS)
         assert disk.said[1:] == ["3 events were not written to /l"]
         disk.refuses = None
@@ -92,3 +106,40 @@ def test_more_than_can_wait_and_what_waits_at_the_end_is_counted(
     disk = play(scenario)
     assert disk.written == [b"111"]
     assert disk.said[-1] == "2 events of /l were too many to wait, and are lost"
+
+
+def test_who_keeps_the_events_is_told_what_waits_and_whether_that_may_take_long() -> None:
+    async def scenario(disk: Disk) -> None:
+        disk.add(b"1")
+        disk.refuses = NO_ROOM
+        await asyncio.sleep(1)
+        disk.add(b"2")
+        assert disk.noted == [(1, False), (1, True), (2, True)]
+        disk.refuses = None
+        await disk.waiting.settle(2 * RETRY_SECONDS)
+        assert disk.noted[3:] == [(0, False)]
+
+    play(scenario)
+
+
+def test_what_may_be_in_the_log_already_is_written_by_itself_and_in_its_turn() -> None:
+    async def scenario(disk: Disk) -> None:
+        for number, data in enumerate((b"1", b"2", b"3", b"4", b"5")):
+            disk.add(data, unsure=number == 2)
+        await disk.waiting.settle(1)
+
+    disk = play(scenario)
+    assert disk.written == [b"12", b"3", b"45"]
+    assert disk.unsure == [b"3"]
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EROFS, errno.EDQUOT])
+def test_a_disk_that_is_broken_may_be_mended(number: int) -> None:
+    async def scenario(disk: Disk) -> None:
+        disk.refuses = StorageError("cannot write the event log /l", errno=number)
+        disk.add(b"1")
+        await asyncio.sleep(3 * RETRY_SECONDS)
+        disk.refuses = None
+        await asyncio.sleep(RETRY_SECONDS)
+
+    assert play(scenario).written == [b"1"]

@@ -51,6 +51,7 @@ def verdict(decide: object, *arguments: object, **more: object) -> str | None:
         ("JobStatus", "2", REFUSED, "2"),
         # What the schedd says itself is passed over, what is secret refused.
         ("x509UserProxySubject", '"me"', None, None),
+        ("KettleShadowEvents", '"/etc/passwd|x"', None, None),
         ("ClaimId", '"<a>#1"', REFUSED, '"<a>#1"'),
     ],
 )
@@ -84,6 +85,7 @@ def test_root_owns_no_job_unless_the_pool_is_root_s() -> None:
         ("ClaimId", REFUSED, "5"),
         ("JobStatus", REFUSED, "5"),
         ("LastJobStatus", REFUSED, "5"),
+        ("KettleScheddEvents", REFUSED, "5"),
     ],
 )
 def test_an_attribute_of_a_queued_job(name: str, alice: str | None, root: str | None) -> None:

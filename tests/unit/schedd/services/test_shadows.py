@@ -12,6 +12,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
 from kettle.records import queue_log
+from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd.claims import Claim
@@ -29,6 +30,8 @@ from kettle.wire.messages.shadow_host import (
     SignalShadow,
     StartShadow,
     StopHost,
+    UpdateJob,
+    UpdateKept,
     read_host_message,
 )
 
@@ -48,11 +51,25 @@ class Stage:
         self.reads = True
         self.refuse_forks = 0
         self.raises = False
+        self.waiting: list[Callable[[], None]] = []
 
     @property
     def scheduler(self) -> Stage:
         """It is told the reports itself."""
         return self
+
+    @property
+    def on_disk(self) -> Stage:
+        """Everything is on disk when a test says so."""
+        return self
+
+    def then(self, action: Callable[[], None]) -> None:
+        """Note what waits for the disk."""
+        self.waiting.append(action)
+
+    def on_events_left(self, jobs: Iterable[JobId]) -> None:
+        """Note whose events a dead host has left."""
+        self.story += [f"events of {job_id}" for job_id in jobs]
 
     def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
         """Not used."""
@@ -90,6 +107,8 @@ class Stage:
                 elif isinstance(message, SetAttributes):
                     texts = [f"{name}={text}" for name, text in message.attributes.items()]
                     self.story.append(f"{' '.join(texts)} {number}.0")
+                elif isinstance(message, UpdateKept):
+                    self.story.append(f"kept {number}.0")
                 elif isinstance(message, StopHost):
                     self.story.append("stop")
                     return 0
@@ -341,5 +360,44 @@ def test_the_shadow_of_a_running_job_is_told_what_its_user_changes(tmp_path: Pat
         )
         await asyncio.sleep(1)
         assert stage.story[2:] == ["PeriodicHold=true Own=undefined 1.0", "JobPrio=5 2.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_an_update_that_wants_an_answer_gets_it_when_it_is_on_disk(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        await asyncio.sleep(1)
+        stage.streams[0].post(UpdateJob(1, 0, {"A": "1"}))
+        stage.streams[0].post(UpdateJob(1, 0, {"A": "2"}, answered=True))
+        await asyncio.sleep(1)
+        [answer] = stage.waiting
+        assert stage.story == ["start 1.0"]
+        answer()
+        await asyncio.sleep(1)
+        assert stage.story == ["start 1.0", "kept 1.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_the_events_that_a_host_leaves_are_taken_over_with_its_jobs(tmp_path: Path) -> None:
+    """A running job's by its new shadow, which has them in its ad; the schedd has the others."""
+
+    async def scenario(stage: Stage) -> None:
+        for number in (1, 2, 3):
+            stage.start(number)
+        await asyncio.sleep(1)
+        line = stage.streams[0]
+        for number in (1, 2, 3):
+            line.post(UpdateJob(number, 0, {SHADOW_EVENTS: '"/l|1"'}))
+        line.post(ShadowExited(2, 0, 100))
+        line.post(ShadowExited(3, 0, 100))
+        line.post(UpdateJob(3, 0, {SHADOW_EVENTS: "undefined"}))
+        await asyncio.sleep(1)
+        stage.processes.started[0].signal(9)
+        await asyncio.sleep(1)
+        assert "events of 2.0" in stage.story
+        assert "events of 1.0" not in stage.story
+        assert "events of 3.0" not in stage.story
 
     play(tmp_path, scenario)

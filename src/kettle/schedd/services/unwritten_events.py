@@ -1,0 +1,56 @@
+"""The queue's copy of events that wait for room in their jobs' logs: made, used, thrown away.
+
+What waits is the event log's business (`events.py`); a job that has such a copy stays in the queue
+(`departures.may_leave`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kettle.classad.text import quote_old
+from kettle.errors import StorageError
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS, encode
+from kettle.schedd.queue.job_ids import key_of
+
+if TYPE_CHECKING:
+    from kettle.runtime.storage.waiting_events import Place
+    from kettle.schedd.queue.job_queue import Job
+    from kettle.schedd.services.parts import Schedd
+
+
+class UnwrittenEvents:
+    """The events of one schedd's jobs that no log has yet."""
+
+    def __init__(self, schedd: Schedd) -> None:
+        self._schedd = schedd
+
+    def keep(self, places: Iterable[Place]) -> None:
+        """Keep what waits of these jobs, and let go of those of which nothing waits any more."""
+        queue, logs = self._schedd.queue, self._schedd.events.logs
+        transaction, written = queue.transaction(), []
+        for cluster, proc in places:
+            job = queue.job(cluster, proc)
+            if job is None:
+                continue
+            waiting = logs.unwritten(job.id)
+            if waiting:
+                text = quote_old(encode(waiting))
+                transaction.update(key_of(*job.id), {SCHEDD_EVENTS: text})
+            elif SCHEDD_EVENTS in job.ad:
+                transaction.update(key_of(*job.id), {SCHEDD_EVENTS: None})
+                written.append(job)
+        queue.commit(transaction)
+        for job in written:
+            self._schedd.scheduler.on_events_written(job)
+
+    def recall(self, job: Job) -> None:
+        """Write the events for which an earlier process had no room; they are ours from now on."""
+        done = [SHADOW_EVENTS]
+        try:
+            self._schedd.events.recall(job)
+        except (StorageError, OSError) as error:
+            self._schedd.runtime.log.problem(f"Job {job.id}: {error}")
+            done.append(SCHEDD_EVENTS)
+        self._schedd.queue.update(job.id, {name: None for name in done if name in job.ad})
