@@ -11,6 +11,7 @@ import pytest
 
 from kettle.attributes.codes import JobStatus
 from kettle.testing.simulation import checks
+from kettle.testing.simulation.administrators import drain, end_drain
 from kettle.testing.simulation.children import run_in_child
 from kettle.testing.simulation.disk import PLENTY
 from kettle.testing.simulation.jobs import Execution, hides
@@ -19,6 +20,7 @@ from kettle.testing.simulation.processes import MortalLoop, watch_connections
 from kettle.testing.simulation.run import Verdict, wait_for_the_end
 from kettle.testing.simulation.shapes import Shape
 from kettle.testing.simulation.users import REMOVE, Wish
+from kettle.wire.messages.claims import DrainCompletion, DrainHowFast
 
 Story = Callable[[SimulatedPool], Awaitable[None]]
 
@@ -229,3 +231,39 @@ def test_a_job_removed_while_its_end_waits_for_room_ends_once_in_its_log(tmp_pat
         assert not ap.service("SCHEDD").queue.jobs
 
     tell(tmp_path, story)
+
+
+@pytest.mark.parametrize("how_fast", list(DrainHowFast))
+def test_a_drained_machine_runs_nothing_until_somebody_ends_the_drain(
+    how_fast: DrainHowFast, tmp_path: Path
+) -> None:
+    """Whatever happens to its job, it is told and counted; a graceful drain lets it end."""
+
+    async def story(pool: SimulatedPool) -> None:
+        [ap], [ep] = pool.access_points, pool.execution_points
+        # Otherwise nobody has time to end what is asked to leave.
+        pool.users[0].submit(Wish("j", seconds=300.0, code=0))
+        await asyncio.sleep(20)
+        drain(ep, how_fast, DrainCompletion.NOTHING)
+        await asyncio.sleep(100)
+        [run] = pool.witness.executions
+        assert run.ended is not None
+        assert ep.service("STARTD").machine.is_drained()
+        end_drain(pool, ep)
+        await asyncio.sleep(500)
+        assert [run.code for run in pool.witness.executions] == [None, 0]
+        assert events_of(pool, "j") == ["000", "001", "004", "001", "005"]
+        assert not ap.service("SCHEDD").queue.jobs
+
+    tell(tmp_path, story)
+
+
+def test_jobs_that_find_no_machine_at_home_run_in_the_other_pool(tmp_path: Path) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        for number in range(4):
+            pool.users[0].submit(Wish(f"j{number}", seconds=200.0, code=0))
+        await asyncio.sleep(190)
+        where = sorted(run.machine for run in pool.witness.executions)
+        assert where == ["ep1", "ep1", "fp1", "fp1"]
+
+    tell(tmp_path, story, Shape(flocks=True))

@@ -6,8 +6,10 @@ import errno
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
+from kettle.testing.simulation.administrators import drain, end_drain
 from kettle.testing.simulation.disk import PLENTY, SYNC_SECONDS, SimulatedDisk
 from kettle.testing.simulation.processes import SimulatedProcess
 from kettle.testing.simulation.users import (
@@ -19,6 +21,7 @@ from kettle.testing.simulation.users import (
     VACATE,
     VACATE_FAST,
 )
+from kettle.wire.messages.claims import DrainCompletion, DrainHowFast
 
 if TYPE_CHECKING:
     from kettle.testing.simulation.pool import SimulatedPool
@@ -292,6 +295,17 @@ def _reconfigure(pool: SimulatedPool, source: random.Random) -> str:
     return f"{machine.name} is reconfigured"
 
 
+def _drain(pool: SimulatedPool, source: random.Random) -> str:
+    """Drain an execution point; one that would stay drained for ever is freed after a while."""
+    machine = source.choice(pool.execution_points)
+    how_fast, then = source.choice(tuple(DrainHowFast)), source.choice(tuple(DrainCompletion))
+    seconds = source.choice((1.0, 60.0, 300.0))
+    drain(machine, how_fast, then)
+    pool.later(seconds, partial(end_drain, pool, machine))
+    what = f"{how_fast.name.lower()}, then {then.name.lower()}"
+    return f"{machine.name} is drained: {what}; for {seconds:g} seconds at most"
+
+
 TROUBLES = (
     Trouble("kill schedd", 4, _kill("SCHEDD")),
     Trouble("kill startd", 4, _kill("STARTD")),
@@ -323,6 +337,7 @@ TROUBLES = (
     Trouble("continue", 1, _act(CONTINUE, "continue")),
     Trouble("ask to leave", 4, _ask_to_leave),
     Trouble("reconfigure", 1, _reconfigure),
+    Trouble("drain", 2, _drain),
 )
 
 

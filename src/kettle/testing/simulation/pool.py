@@ -31,6 +31,10 @@ from kettle.testing.simulation.users import User, Wish
 from kettle.testing.virtual_loop import VirtualClock
 
 _CENTRAL = "10.0.0.1"
+# The central manager of another pool, what its machines say beside, and who sends it jobs.
+_OTHER = "10.0.0.9"
+_OF_OTHER = f"CONDOR_HOST = {_OTHER}\nCOLLECTOR_HOST = {_OTHER}:9618\n"
+_TO_OTHER = f"FLOCK_TO = {_OTHER}:9618\n"
 
 
 class SimulatedPool:
@@ -60,16 +64,22 @@ class SimulatedPool:
         )
         self.shape = shape = shape or draw_shape(self.random)
 
-        def make(name: str, number: int) -> Machine:
-            address = f"10.0.0.{number}"
-            return Machine(around, folder / name, name, address, shape.text, shape.datagrams)
+        def make(name: str, number: int, more: str = "") -> Machine:
+            address, text = f"10.0.0.{number}", shape.text + more
+            return Machine(around, folder / name, name, address, text, shape.datagrams)
 
-        self.central = make("cm", 1)
-        self.access_points = [make(f"ap{n}", n + 1) for n in range(1, shape.access_points + 1)]
+        flocking = _TO_OTHER if shape.flocks else ""
+        self.centrals = [make("cm", 1)]
+        self.access_points = [
+            make(f"ap{n}", n + 1, flocking) for n in range(1, shape.access_points + 1)
+        ]
         self.execution_points = [
             make(f"ep{n}", n + shape.access_points + 1)
             for n in range(1, shape.execution_points + 1)
         ]
+        if shape.flocks:
+            self.centrals.append(make("cm2", 9, _OF_OTHER))
+            self.execution_points.append(make("fp1", 10, _OF_OTHER))
         self._by_name = {machine.name: machine for machine in self.machines}
         watch_event_logs(lambda process: self._by_name[process.machine].home)
         self.users = [User(name, self.access_points[at]) for name, at in shape.users]
@@ -81,7 +91,7 @@ class SimulatedPool:
     @property
     def machines(self) -> list[Machine]:
         """Return all machines, in a fixed order."""
-        return [self.central, *self.access_points, *self.execution_points]
+        return [*self.centrals, *self.access_points, *self.execution_points]
 
     def wishes(self) -> Iterator[tuple[User, Wish]]:
         """Yield every job that anybody wished for."""
@@ -100,7 +110,8 @@ class SimulatedPool:
 
     def start(self) -> None:
         """Start all daemons; the collector has to be there first, as for any pool."""
-        self.central.add(COLLECTOR, NEGOTIATOR)
+        for machine in self.centrals:
+            machine.add(COLLECTOR, NEGOTIATOR)
         for machine in self.access_points:
             machine.add(SCHEDD)
         for machine in self.execution_points:

@@ -38,6 +38,8 @@ class Shape:
     datagrams: bool = False
     # Every machine has its own idea of the time.
     skewed: bool = False
+    # Whether there is a second pool, with an execution point, to which jobs are flocked.
+    flocks: bool = False
 
 
 def draw_shape(source: random.Random) -> Shape:
@@ -61,8 +63,8 @@ def draw_shape(source: random.Random) -> Shape:
         text += _GROUPS.format(surplus=source.choice(("true", "false")))
     if datagrams:
         text += _DATAGRAMS
-    skewed = source.random() < 0.3
-    return Shape(access_points, execution_points, users, text, groups, datagrams, skewed)
+    skewed, flocks = source.random() < 0.3, source.random() < 0.15
+    return Shape(access_points, execution_points, users, text, groups, datagrams, skewed, flocks)
 
 
 def draw_wishes(source: random.Random, shape: Shape, user: str) -> list[Wish]:
