@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from kettle.errors import ConnectionLost
 from kettle.runtime.clock import Clock
@@ -66,7 +66,7 @@ class ShadowLink:
     async def call(self, make: Callable[[], Dialog[T]]) -> T:
         """Run a dialog of calls; after a loss wait for the shadow and run it again.
 
-        Raises LeaseOver when the shadow stays away.
+        Raises LeaseOver when the shadow stays away. Who may be cancelled calls `beside`.
         """
         async with self._lock:
             while True:
@@ -82,11 +82,22 @@ class ShadowLink:
                     return result
                 await self._wait_for_return()
 
+    async def beside(self, make: Callable[[], Dialog[T]]) -> T:
+        """Do what `call` does for somebody who may be cancelled, and leave the line in step.
+
+        What was asked is answered before anybody asks again: an answer that nobody had read would
+        be taken for the next one.
+        """
+        return await _to_its_end(self.call(make))
+
     async def call_once(self, make: Callable[[], Dialog[T]]) -> T:
         """Run a dialog if the shadow is there; ConnectionLost otherwise, without waiting.
 
-        A shadow that does not answer within the lease is not there.
+        A shadow that does not answer within the lease is not there. The caller may be cancelled.
         """
+        return await _to_its_end(self._call_once(make))
+
+    async def _call_once(self, make: Callable[[], Dialog[T]]) -> T:
         async with self._lock:
             stream = self._stream
             if stream is None:
@@ -183,3 +194,18 @@ class ShadowLink:
 
 def _nothing() -> None:
     return None
+
+
+async def _to_its_end(calling: Coroutine[Any, Any, T]) -> T:
+    """Wait for a call; it goes on without us if we are cancelled, and nobody hears how it ends."""
+    task = asyncio.ensure_future(calling)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.add_done_callback(_forget)
+        raise
+
+
+def _forget(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()

@@ -50,14 +50,14 @@ class _Remote:
     async def open(self) -> None:
         """Open it; CannotLaunch with code 9 or 10 where the shadow cannot."""
         try:
-            await self._shadow.call(self._open)
+            await self._shadow.beside(self._open)
         except RefusedError as error:
             excess = self.explain("open", error)
             raise CannotLaunch(excess.message, excess.code, excess.subcode) from error
 
     async def read(self) -> bytes:
         """Return what comes next, empty at the end; RefusedError with the errno."""
-        reply = await self._shadow.call(lambda: self._ask(lambda: calls.Read(self._fd, _PIECE)))
+        reply = await self._shadow.beside(lambda: self._ask(lambda: calls.Read(self._fd, _PIECE)))
         data: bytes = reply.result or b""
         self._offset += len(data)
         return data
@@ -66,7 +66,7 @@ class _Remote:
         """Append all of it; RefusedError with the errno."""
         while data:
             piece = data
-            reply = await self._shadow.call(
+            reply = await self._shadow.beside(
                 lambda: self._ask(lambda: calls.Write(self._fd, piece))  # noqa: B023
             )
             done = max(1, reply.value)
@@ -77,7 +77,7 @@ class _Remote:
         """See that it is on disk, and close it; RefusedError with the errno."""
         if self.number != 0:
             try:
-                await self._shadow.call(lambda: self._ask(lambda: calls.Fsync(self._fd)))
+                await self._shadow.beside(lambda: self._ask(lambda: calls.Fsync(self._fd)))
             except RefusedError as error:
                 # Devices and pipes have no disk.
                 if error.code != errno.EINVAL:

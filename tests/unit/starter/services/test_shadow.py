@@ -105,3 +105,23 @@ def test_a_clock_that_is_set_changes_no_lease() -> None:
         assert link.lease_is_over
 
     play(scenario)
+
+
+@pytest.mark.parametrize("name", ["beside", "call_once"])
+def test_an_answer_that_nobody_waits_for_any_more_is_not_taken_for_the_next_one(name: str) -> None:
+    """A report that is under way is cancelled when the job ends, and the end is told next."""
+
+    async def scenario(link: ShadowLink, shadow: Stream, clock: VirtualClock) -> None:
+        report = asyncio.ensure_future(getattr(link, name)(ask))
+        await asyncio.sleep(1)
+        report.cancel()
+        ending = asyncio.ensure_future(link.call(ask))
+        await asyncio.sleep(1)
+        assert report.cancelled()
+        for number in (1, 2):
+            await shadow.receive()
+            await shadow.send(shadow.writer().integer(number))
+        assert await ending == 2
+        assert link.connected
+
+    play(scenario)
