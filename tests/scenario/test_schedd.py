@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from kettle.attributes.codes import JobStatus
-from kettle.classad import parse_old_ad
+from kettle.classad import ClassAd, parse_old_ad
 from kettle.errors import StorageError
 from kettle.records.event_log import read_events
 from kettle.testing.world import World, run_in_world
+from kettle.wire.commands import Command
+from kettle.wire.messages.collector import Query, QueryReply
 from scenario.access_point import AccessPoint
+from scenario.stage import connect
 
 Scenario = Callable[[AccessPoint], Awaitable[None]]
 
@@ -205,6 +208,35 @@ def test_its_ad_lies_in_the_spool_for_tools_while_it_lives(tmp_path: Path) -> No
 
     play(tmp_path, scenario)
     assert not left()
+
+
+def test_its_ad_shows_as_much_of_its_statistics_as_is_configured_and_asked_for(
+    tmp_path: Path,
+) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        async def ask(more: str = "") -> ClassAd:
+            query = ClassAd({"MyType": "Query", "TargetType": "Scheduler"})
+            query.insert_text("Requirements", "true")
+            if more:
+                query["STATISTICS_TO_PUBLISH"] = more
+            address = str(here.schedd.runtime.network.address)
+            stream = await connect(here.client, address, Command.QUERY_SCHEDD_ADS)
+            await stream.send(Query(query))
+            (ad,) = QueryReply.read(await stream.receive()).ads
+            return ad
+
+        ad = await ask()
+        assert "JobsSubmitted" in ad
+        assert "TotalIdleJobs" in ad
+        for name in ("RecentJobsSubmitted", "TransferQueueMaxUploading", "RecentWindowMax"):
+            assert name not in ad
+        more = await ask("TRANSFER:1,SCHEDD:2")
+        assert more.integer("RecentWindowMax") == 1200
+        assert (more.integer("StatsLastUpdateTime") or 0) > 0
+        assert "RecentJobsSubmitted" in more
+        assert "TransferQueueMaxUploading" in more
+
+    play(tmp_path, scenario, "STATISTICS_TO_PUBLISH = SCHEDD:1!R\n")
 
 
 @pytest.mark.parametrize(("seconds", "status"), [(60, JobStatus.HELD), (0, JobStatus.IDLE)])

@@ -177,9 +177,9 @@ class _Leaf(Node):
         if table.spread is None or table.spread_version != joint.version:
             table.spread = table.holds[joint.codes] if len(table.holds) > 1 else table.holds
             table.spread_version = joint.version
-        names = self._reaches.slots_alone(self._expression, self._side)
-        if names is not None:
-            self._settled = names, joint, joint.version, table.spread
+        alone = self._reaches.slots_alone(self._expression, self._side)
+        if alone is not None:
+            self._settled = alone, joint, joint.version, table.spread
         return where & table.spread
 
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:

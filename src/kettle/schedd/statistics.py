@@ -273,6 +273,9 @@ class Statistics:
     def publish(self, ad: ClassAd, now: int, running: Sequence[Job] = ()) -> None:
         """Put the counters into an ad, and how long and how large `running` jobs are."""
         self.counters.publish(ad, now)
+        ad["StatsLastUpdateTime"] = now
+        ad["RecentWindowMax"] = self.counters.window_seconds
+        ad["RecentStatsTickTime"] = self.counters.tick_time
         for name, rate in self._rates.items():
             for word, value in rate.observe(self.counters.value(name), now).items():
                 ad[f"{name}PerSecond_{word}"] = value

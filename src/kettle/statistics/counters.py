@@ -64,6 +64,16 @@ class Counters:
         self._window = max(1, window_seconds)
         self._recent = Recent(self._window, quantum_seconds)
 
+    @property
+    def window_seconds(self) -> int:
+        """How long "recent" is."""
+        return self._window
+
+    @property
+    def tick_time(self) -> int:
+        """When the present step of "recent" began."""
+        return self._recent.step_began
+
     def add(self, name: str, now: int, amount: float = 1) -> None:
         """Count something; KeyError for a name that no row has."""
         self._values[name] += amount

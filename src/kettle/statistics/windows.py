@@ -25,6 +25,11 @@ class Recent:
         step = self._steps[-1]
         step[name] = step.get(name, 0) + amount
 
+    @property
+    def step_began(self) -> int:
+        """When the present quantum began; 0 if nothing was counted yet."""
+        return self._step_began
+
     def advance(self, now: int) -> None:
         """Begin as many quanta as have passed."""
         if not self._steps:

@@ -329,6 +329,19 @@ class ScheddKnobs:
         "TotalSchedulerJobsRunning < 500",
         doc="Which scheduler universe jobs may start.",
     )
+    STATISTICS_TO_PUBLISH = string(
+        "",
+        unset="DEFAULT",
+        doc=(
+            "Which statistics the schedd's ad shows: SCHEDD, TRANSFER, ALL or DEFAULT, each with "
+            "a level from 0 to 2 and !R for no recent ones (SCHEDD:2, TRANSFER:0); NONE for none. "
+            "What is not named is not shown."
+        ),
+    )
+    STATISTICS_TO_PUBLISH_LIST = listing(
+        "",
+        doc="Statistics of level 2 that are shown at level 1, too.",
+    )
     STATISTICS_WINDOW_QUANTUM = integer(
         "240",
         doc='In which steps "recent" statistics forget, in seconds.',

@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.config.knobs.schedd import ScheddKnobs as Knobs
 from kettle.errors import KettleError
 from kettle.runtime import tasks
 from kettle.runtime.self_monitor import describe_host, read_window
@@ -19,6 +20,7 @@ from kettle.schedd.claims import Phase
 from kettle.schedd.scheduler import ON_A_MACHINE
 from kettle.schedd.services.capabilities import Capabilities
 from kettle.schedd.services.flocking import Flock, count_running, find_negotiator
+from kettle.statistics.publication import SCHEDD, TRANSFER, read_publication, thin_out
 from kettle.statistics.windows import RecentTotals
 from kettle.wire.commands import Command
 
@@ -94,8 +96,12 @@ class ScheddAds:
         await self._advertiser.close()
         await self.flock.close()
 
-    def own_ad(self) -> ClassAd:
-        """Return the schedd's ad with its statistics."""
+    def own_ad(self, asked: str = "") -> ClassAd:
+        """Return the schedd's ad with as much of its statistics as is configured.
+
+        `asked` are those that somebody asks for in the words of STATISTICS_TO_PUBLISH, to be shown
+        beside them.
+        """
         schedd = self._schedd
         address = str(schedd.runtime.network.address)
         now = schedd.now()
@@ -106,16 +112,17 @@ class ScheddAds:
         schedd.statistics.publish(ad, now, running)
         self._transfers.publish(ad, now)
         ads.add_work(ad, self._work())
-        describe_host(ad, schedd.runtime.config)
-        for name, knob in ads.PUBLISHED_EXPRESSIONS.items():
-            text = schedd.runtime.config.get(knob)
-            if text:
-                ad.insert_text(name, text)
         autoclusters = len(schedd.idle.autoclusters)
         ad["Autoclusters"] = autoclusters
         ad["RecentAutoclusters"] = self._recent.observe({"Autoclusters": autoclusters}, now)[
             "Autoclusters"
         ]
+        self._thin_out(ad, asked)
+        describe_host(ad, schedd.runtime.config)
+        for name, knob in ads.PUBLISHED_EXPRESSIONS.items():
+            text = schedd.runtime.config.get(knob)
+            if text:
+                ad.insert_text(name, text)
         for name, value in schedd.runtime.self_figures().items():
             ad[name] = value
         # The collectors are sent these anyway; who asks the schedd itself wants them too.
@@ -123,6 +130,17 @@ class ScheddAds:
             if name not in ad:
                 ad[name] = value
         return ad
+
+    def _thin_out(self, ad: ClassAd, asked: str) -> None:
+        """Leave out the statistics that are not to be shown."""
+        config = self._schedd.runtime.config
+        configured = config.get("STATISTICS_TO_PUBLISH") or None
+        listed = config[Knobs.STATISTICS_TO_PUBLISH_LIST]
+        for collection in (SCHEDD, TRANSFER):
+            published = read_publication(configured, collection)
+            if asked:
+                published = published.together(read_publication(asked, collection))
+            thin_out(ad, collection, published, listed)
 
     def _leave_for_tools(self, ad: ClassAd) -> None:
         """Write the ad to where tools on this machine look before they ask a collector.

@@ -183,7 +183,7 @@ class QueueCommands:
         query = Query.read(await stream.receive()).query
         match stream.command:
             case Command.QUERY_SCHEDD_ADS:
-                found = [self._ads.own_ad()]
+                found = [self._ads.own_ad(query.string("STATISTICS_TO_PUBLISH") or "")]
             case Command.QUERY_SUBMITTOR_ADS:
                 found = self._ads.submitter_ads()
             case _:
