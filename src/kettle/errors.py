@@ -18,6 +18,7 @@ which name the place, the thing and, where there is one, the nearest right thing
     │   ├── AuthenticationFailed
     │   │   └── SessionUnknown     the server has forgotten the session: connect anew
     │   └── AuthorizationDenied
+    ├── WaitInterrupted        a wait that somebody here ended; the connection goes on
     ├── StorageError           a file that cannot be read, written or trusted
     ├── RefusedError           a daemon said no, with a code and a reason
     └── NotFoundError          a job, a daemon or a file that is not there
@@ -73,6 +74,10 @@ class ConfigError(LanguageError):
 
 class SubmitError(LanguageError):
     """A submit file that cannot be made into jobs."""
+
+
+class WaitInterrupted(KettleError):  # noqa: N818 - nothing went wrong
+    """A wait for a peer that was ended here, by other news; the connection is as it was."""
 
 
 class WireError(KettleError):

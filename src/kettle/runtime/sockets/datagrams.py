@@ -66,6 +66,10 @@ class Datagram:
     async def flush(self, timeout: float | None) -> None:  # noqa: ASYNC109
         """Nothing is ever unsent."""
 
+    def interrupt(self) -> bool:
+        """Nobody ever waits for an answer."""
+        return False
+
     def release(self) -> int:
         """Raise LocalProtocolError: there is no descriptor."""
         raise LocalProtocolError("a datagram cannot be given away")

@@ -188,6 +188,13 @@ class Stream:
         finally:
             self.timeout = timeout
 
+    def interrupt(self) -> bool:
+        """End a `receive_forever` that has nothing to read yet: it raises WaitInterrupted.
+
+        The connection stays as it is. False if nobody waits in vain.
+        """
+        return self._transport.interrupt()
+
     def push_back(self, reader: Reader) -> None:
         """Make `reader` the next thing received: the rest of a message that began a command."""
         assert self._pending is None

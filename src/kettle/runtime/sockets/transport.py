@@ -14,7 +14,7 @@ import socket
 from functools import partial
 from typing import Protocol
 
-from kettle.errors import ConnectionLost, LocalProtocolError
+from kettle.errors import ConnectionLost, LocalProtocolError, WaitInterrupted
 from kettle.runtime.process.aside import ThreadedAside
 
 _PIECE = 256 * 1024
@@ -66,6 +66,10 @@ class Transport(Protocol):
 
     async def flush(self, timeout: float | None) -> None:  # noqa: ASYNC109
         """Wait until everything has been given to the kernel."""
+        ...
+
+    def interrupt(self) -> bool:
+        """End the wait for bytes, if there is one: it hears WaitInterrupted."""
         ...
 
     def release(self) -> int:
@@ -165,6 +169,16 @@ class SocketTransport:
         """Have the kernel notice a vanished peer; see the function of this name."""
         if self._socket is not None:
             keep_alive(self._socket, seconds)
+
+    def interrupt(self) -> bool:
+        """End the wait for bytes, if there is one: it hears WaitInterrupted. The connection stays.
+
+        False if nobody waits, or if there is something to read.
+        """
+        if self._reader is None or self._reader.done():
+            return False
+        self._reader.set_exception(WaitInterrupted("there is news from elsewhere"))
+        return True
 
     def at_end(self) -> bool:
         """Whether the other end has closed and everything it sent has been read."""

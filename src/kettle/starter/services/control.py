@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from collections.abc import Callable
 from typing import Protocol
 
 from kettle.attributes.codes import VacateReasonCode
@@ -70,6 +71,8 @@ class StartdControl:
         # Sends the word that a job is over, if it waits for the next one to ask for.
         self._last_word: asyncio.TimerHandle | None = None
         self._heard = asyncio.Event()
+        # Ends the wait of whoever waits for something else until there is news here.
+        self.on_news: Callable[[], object] | None = None
 
     def begin(self, starter: Starter) -> None:
         """From here on orders are for this activation."""
@@ -86,7 +89,7 @@ class StartdControl:
                 order = words.read_control_message(reader)
             except ConnectionLost:
                 self.startd_gone = True
-                self._heard.set()
+                self.wake()
                 if self._starter is not None:
                     self._leave_at_once(self._starter)
                 return
@@ -103,11 +106,19 @@ class StartdControl:
                 self._carry_out(order, self._starter)
 
     def wake(self) -> None:
-        """Let whoever waits here look again."""
+        """Let whoever waits for news look again."""
         self._heard.set()
+        if self.on_news is not None:
+            self.on_news()
+
+    def has_news(self) -> bool:
+        """Whether there is news that nobody has heard; from here on they are heard."""
+        heard = self._heard.is_set()
+        self._heard.clear()
+        return heard
 
     async def hear(self) -> None:
-        """Wait until there is news, from the startd or from whoever woke us."""
+        """Wait until there is news from the startd."""
         await self._heard.wait()
         self._heard.clear()
 

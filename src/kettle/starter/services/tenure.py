@@ -14,7 +14,7 @@ import os
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, NotFoundError, RemoteProtocolError
+from kettle.errors import ConnectionLost, NotFoundError, RemoteProtocolError, WaitInterrupted
 from kettle.runtime import tasks
 from kettle.runtime.clock import Clock
 from kettle.runtime.logs import Log
@@ -174,13 +174,14 @@ class Tenure:
         None if the startd says something first, if it refuses, or if the line is closed.
         """
         control = self._around.control
-        heard = tasks.spawn(_receive_job(line), "the next job")
-        heard.add_done_callback(lambda _: control.wake())
-        await control.hear()
-        if not heard.done():
-            heard.cancel()
+        if control.has_news():
             return None
-        job: bytes | None = heard.result()
+        # No task of its own: that would cost a short job several turns of the loop.
+        control.on_news = line.interrupt
+        try:
+            job = await _receive_job(line)
+        finally:
+            control.on_news = None
         if job is None:
             return None
         answer = await control.ask_activation(job)
@@ -197,11 +198,11 @@ class Tenure:
 
 
 async def _receive_job(line: Stream) -> bytes | None:
-    """Return the job that a shadow asks for; None if it closes the line."""
+    """Return the job that a shadow asks for; None if it closes the line, or at other news."""
     try:
         reader = await line.receive_forever()
         if reader.integer() != NextJob.word:
             return None
         return NextJob.read(reader).job
-    except (ConnectionLost, RemoteProtocolError):
+    except (ConnectionLost, RemoteProtocolError, WaitInterrupted):
         return None
