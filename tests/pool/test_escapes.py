@@ -80,6 +80,12 @@ def alive(pid: int) -> bool:
     return title_of(pid).startswith("sleep")
 
 
+def assert_gone_before_the_second_start(work: Path, jobs: Jobs, seconds: float = 60) -> None:
+    """What hid in the first execution is dead once the second one has hidden something too."""
+    wait_until(lambda: len(hidden(work)) == 2, seconds, lambda: str(jobs.events()))
+    assert not alive(hidden(work)[0])
+
+
 @shows("E004")
 @shows("E006")
 def test_what_hid_is_dead_when_its_job_ends(tmp_path: Path, work: Path) -> None:
@@ -140,14 +146,12 @@ def test_startd_and_starter_killed_at_once_leave_nothing_alive_beside_a_second_s
         jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1, 20)
         kill_at_once(pool, *names)
-        wait_until(lambda: len(hidden(work)) == 2, 60, lambda: str(jobs.events()))
-        assert not alive(hidden(work)[0])
+        assert_gone_before_the_second_start(work, jobs)
         # It notes its number a moment before it has its name.
         wait_until(lambda: alive(hidden(work)[1]), 20)
-        assert os.listdir(os.path.join(pool.folder, "execute"))
         # One sandbox; what a root pool mounts for its job lies beside it.
-        names = os.listdir(os.path.join(pool.folder, "execute"))
-        assert len([name for name in names if name.startswith("dir_")]) == 1
+        found = os.listdir(os.path.join(pool.folder, "execute"))
+        assert len([name for name in found if name.startswith("dir_")]) == 1
 
 
 @shows("E006")
@@ -155,7 +159,7 @@ def test_a_daemon_without_jobs_that_dies_with_the_startd_saves_nothing_of_a_job(
     tmp_path: Path, work: Path
 ) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        hide(pool, work, 90)
+        jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1, 20)
         (master,) = daemon_pids(pool, "condor_master")
         # The master hears of all of them in one moment.
@@ -163,8 +167,7 @@ def test_a_daemon_without_jobs_that_dies_with_the_startd_saves_nothing_of_a_job(
         kill_at_once(pool, "condor_starter", "condor_startd", "condor_negotiator")
         wait_until(lambda: not daemon_pids(pool, "condor_startd"), 20)
         os.kill(master, signal.SIGCONT)
-        wait_until(lambda: len(hidden(work)) == 2, 60)
-        assert not alive(hidden(work)[0])
+        assert_gone_before_the_second_start(work, jobs)
 
 
 @shows("S007")
@@ -173,8 +176,7 @@ def test_what_a_local_job_hid_is_dead_before_its_second_start(tmp_path: Path, wo
         jobs = hide(pool, work, 90, more="universe = local\n")
         wait_until(lambda: len(hidden(work)) == 1, 20)
         kill_at_once(pool, "condor_starter", "condor_schedd")
-        wait_until(lambda: len(hidden(work)) == 2, 60, lambda: str(jobs.events()))
-        assert not alive(hidden(work)[0])
+        assert_gone_before_the_second_start(work, jobs)
         kill_at_once(pool, "condor_starter")
         jobs.wait_for_status(5)
         assert not alive(hidden(work)[1])
@@ -186,7 +188,7 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start_wit
 ) -> None:
     """What hid was noted by its starter."""
     with personal_pool(tmp_path, CONFIG) as pool:
-        hide(pool, work, 90)
+        jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1 and alive(hidden(work)[0]), 20)
         note = f"{hidden(work)[0]} "
         notes = Path(pool.folder, "execute")
@@ -195,8 +197,7 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start_wit
         wait_until(lambda: not daemon_pids(pool, "condor_shadow"), 20)
         assert alive(hidden(work)[0])
         pool.start()
-        wait_until(lambda: len(hidden(work)) == 2, 60)
-        assert not alive(hidden(work)[0])
+        assert_gone_before_the_second_start(work, jobs)
 
 
 @pytest.mark.root
@@ -205,7 +206,7 @@ def test_a_job_that_a_starter_froze_before_it_was_killed_with_its_startd_ends_at
     tmp_path: Path, work: Path
 ) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        hide(pool, work, 90)
+        jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1, 20)
         names = Path(f"/proc/{hidden(work)[0]}/cgroup").read_text().splitlines()
         where = {line.split(":")[1]: line.split(":")[2] for line in names}.get("freezer", "/")
@@ -214,8 +215,7 @@ def test_a_job_that_a_starter_froze_before_it_was_killed_with_its_startd_ends_at
             pytest.skip(f"this machine has no control groups of version 1: {names}")
         state.write_text("FROZEN")
         kill_at_once(pool, "condor_starter", "condor_startd")
-        wait_until(lambda: len(hidden(work)) == 2, 40)
-        assert not alive(hidden(work)[0])
+        assert_gone_before_the_second_start(work, jobs, 40)
 
 
 @pytest.mark.root
@@ -224,7 +224,7 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start(
     tmp_path: Path, work: Path
 ) -> None:
     with personal_pool(tmp_path, CONFIG) as pool:
-        hide(pool, work, 90)
+        jobs = hide(pool, work, 90)
         wait_until(lambda: len(hidden(work)) == 1, 20)
         names = [line for line in Path("/proc/self/cgroup").read_text().splitlines() if line]
         if not any(os.access(f"/sys/fs/cgroup{where}", os.W_OK) for where in ("", "/freezer")):
@@ -232,5 +232,4 @@ def test_everything_killed_at_once_leaves_nothing_alive_after_the_next_start(
         kill_at_once(pool, "condor_master", "condor_startd", "condor_starter")
         wait_until(lambda: not daemon_pids(pool, "condor_schedd"), 20)
         pool.start()
-        wait_until(lambda: len(hidden(work)) == 2, 60)
-        assert not alive(hidden(work)[0])
+        assert_gone_before_the_second_start(work, jobs)

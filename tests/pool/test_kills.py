@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,8 +154,10 @@ def test_where_nobody_is_left_programs_die_and_their_jobs_wait_for_the_next_star
             for pid in daemon_pids(pool, name):
                 os.kill(pid, signal.SIGKILL)
         wait_until(lambda: witness.alive() == 0, 10, lambda: str(witness.alive()))
-        # Long enough for everybody who takes a refused connection for more than it is.
-        time.sleep(8)
+        # Every shadow has been refused, and takes that for no more than it is.
+        log = Path(pool.log_folder, "ShadowLog")
+        wait_until(lambda: log.read_text().count("Attempt 2 to reconnect failed") == COUNT, 30)
+        assert witness.jobs.count_events(24) == {}
         assert [witness.begun(proc) for proc in range(COUNT)] == [1] * COUNT
         os.kill(master, signal.SIGCONT)
         witness.wait_until_begun(2 * COUNT)
