@@ -26,6 +26,7 @@ from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
 from kettle.starter.account import Claimed, choose_account, slot_account
+from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
@@ -89,10 +90,7 @@ class Starter:
         self.vacate: outcome.Vacate | None = None
         self.may_stay = may_stay
         self.transfers = False
-        # Whether the shadow spares us what ours do not need (wire.messages.short_way).
-        self.short_way = self.job.boolean(short_way.SHORT_WAY) is True
-        self._nothing_to_fetch = self.job.boolean(short_way.NOTHING_TO_FETCH) is True
-        self._short_begin = False
+        self.way = Way(self.job)
         self.delayed: dict[str, str] = {}
         self.streams = StreamedFiles(self.shadow, self._on_excess)
         self.plan: LaunchPlan | None = None
@@ -200,16 +198,37 @@ class Starter:
     # ---- before the program begins ------------------------------------------------------------
 
     async def _prepare(self) -> None:
-        if self.short_way:
-            self._forget_what_is_ours()
-        else:
-            self.job = await self.call(syscalls.get_job_info)
+        for turn in PREPARING:
+            if not self.way.spares(turn):
+                await self._take(turn)
+
+    async def _take(self, turn: Turn) -> None:
+        match turn:
+            case Turn.LEARN_JOB:
+                self.job = await self.call(syscalls.get_job_info)
+            case Turn.SETTLE:
+                self._settle()
+            case Turn.REGISTER:
+                await self._register()
+            case Turn.FETCH_INPUT:
+                if self.transfers:
+                    await self.transfer.fetch_input()
+            case Turn.WRITE_JOB_AD:
+                self.keeper.write_file(self._job_file())
+            case Turn.ASK_ENVIRONMENT:
+                await self._ask_guidance("JobEnvironment", {})
+            case Turn.AWAIT_DATE:
+                await self._await_deferral_time()
+
+    def _settle(self) -> None:
+        """The job is known: choose its account, make its sandbox, be there for who asks for it."""
+        self._forget_what_is_ours()
         self.log(f"Communicating with shadow {self.job.string('ShadowIpAddr') or ''}")
         self.trace(Step.PREPARING)
         lease = self.job.integer("JobLeaseDuration")
         self.shadow.lease_seconds = float(lease) if lease and lease > 0 else None
         self.transfers = uses_file_transfer(self.job, self.settings.file_system_domain)
-        self._short_begin = self._may_begin_shortly()
+        self.way.decide_begin(self.job, transfers=self.transfers)
         account = self._choose_account()
         self._make_sandbox(account)
         self._jobs = self.world.job_processes(account)
@@ -217,14 +236,6 @@ class Starter:
             self._jobs, self.place, self.slot, self.job, transfers=self.transfers
         )
         self.world.answer_with(StarterCommands(self).handlers())
-        if self._short_begin:
-            return
-        await self._register()
-        if self.transfers:
-            await self.transfer.fetch_input()
-        self.keeper.write_file(self._job_file())
-        await self._ask_guidance("JobEnvironment", {})
-        await self._await_deferral_time()
 
     def _forget_what_is_ours(self) -> None:
         """Take out of the job's ad what the shadow says to us in it."""
@@ -241,7 +252,7 @@ class Starter:
         self._chirp = ChirpServer(self, world.chirp_door)
         machine_ad = SmallFile(self.sandbox.machine_ad, self.place.text_of(self.slot))
         files = [*self._chirp.start(), machine_ad]
-        if self._short_begin:
+        if self.way.spares(Turn.WRITE_JOB_AD):
             files.append(self._job_file())
         try:
             self._keeper.make(files)
@@ -253,12 +264,6 @@ class Starter:
     def _job_file(self) -> SmallFile:
         return SmallFile(self.sandbox.job_ad, self.place.text_of_job(self.job))
 
-    def _may_begin_shortly(self) -> bool:
-        """Whether one call is enough until the program runs: nothing is fetched or waited for."""
-        fetches = self.transfers and not self._nothing_to_fetch
-        deferred = self.job.lookup("DeferralTime") is not None
-        return self.short_way and not fetches and not deferred
-
     async def _register(self) -> None:
         """Say who we are, and get leave to set the job up."""
         info, provisioned = self.reports.info_with_slot(), self.reports.provisioned()
@@ -269,7 +274,7 @@ class Starter:
 
     async def _begin_execution(self) -> None:
         """Say that the program begins; it may when the shadow has answered."""
-        if self._short_begin:
+        if self.way.one_call_begins:
             beginning = self.reports.beginning(transfers=self.transfers)
             await self.call(lambda: syscalls.must(beginning))
         else:

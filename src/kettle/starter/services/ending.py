@@ -15,6 +15,7 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
+from kettle.starter.conversation import Turn
 from kettle.starter.exit_pipeline import Controller, ExitPipeline, ExitStep
 from kettle.starter.limits import Excess
 from kettle.starter.services.parts import Starter
@@ -39,9 +40,8 @@ class JobEnd:
         self.line: Stream | None = None
         self.final: ClassAd | None = None
         self._status: int | None = None
-        # Whether the job's last call has to say what others would have said before, and whether
-        # the claim may run another job, if that call ended the activation for the shadow.
-        self._short = False
+        # Whether the claim may run another job, if the job's last call ended the activation for
+        # the shadow.
         self._goes_on: bool | None = None
 
     async def finish(self, status: int | None) -> None:
@@ -75,8 +75,7 @@ class JobEnd:
         elif step is ExitStep.TRANSFER_OUTPUT:
             await self._bring_output()
         elif step is ExitStep.UPDATE_STARTD:
-            # On the short way the startd hears it with the end, in a moment.
-            if self.final is not None and not self._short:
+            if self.final is not None and not starter.way.spares(Turn.TELL_STARTD):
                 starter.control.tell_usage(self.final, starter.world.address)
         elif step is ExitStep.JOB_EXIT:
             await self._say_exit()
@@ -87,19 +86,18 @@ class JobEnd:
     # ---- output -------------------------------------------------------------------------------
 
     async def _bring_output(self) -> None:
-        starter, started = self._starter, self._status is not None
-        if started and starter.vacate is None and not starter.short_way:
+        starter, way, started = self._starter, self._starter.way, self._status is not None
+        if started and starter.vacate is None and not way.spares(Turn.SAY_EXITED):
             event = ClassAd({"EventType": "ActivationExecutionExit"})
             await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
         if self.final is None:
             self.final = starter.reports.final(self._status)
-        if started and starter.short_way and starter.vacate is None:
-            self._short = not (starter.transfers and self._has_output())
-        if self._short:
-            # The last call says so.
-            return
-        if started:
+        if started and starter.vacate is None:
+            way.decide_end(self._has_output)
+        if started and not way.spares(Turn.SAY_FINAL):
             await self._say_final()
+        if way.spares(Turn.SEND_OUTPUT):
+            return
         sending = outcome.choose_sending(starter.job, self._status, starter.vacate)
         if starter.transfers and sending is not None:
             await self._send_output(sending)
@@ -107,6 +105,8 @@ class JobEnd:
     def _has_output(self) -> bool:
         """Whether anything has to be sent; a look at a sandbox that is as we made it is enough."""
         starter = self._starter
+        if not starter.transfers:
+            return False
         if starter.keeper.surveyed().is_as_made and sends_only_changes(starter.job):
             return False
         return starter.transfer.has_output()
@@ -137,7 +137,7 @@ class JobEnd:
     async def _say_exit(self) -> None:
         starter = self._starter
         final = ClassAd(parent=self.final)
-        if self._short:
+        if starter.way.one_call_ends:
             final[short_way.LAST_REPORT] = True
             if starter.transfers:
                 final[short_way.NO_OUTPUT] = True
@@ -150,7 +150,7 @@ class JobEnd:
             self.final["BytesRecvd"] = starter.transfer.bytes_received
         if starter.transfer.spooled:
             final["SpooledOutputFiles"] = ",".join(starter.transfer.spooled)
-        if starter.delayed or not self._short:
+        if starter.delayed or not starter.way.one_call_ends:
             delayed = ClassAd()
             for name, text in starter.delayed.items():
                 delayed.insert_text(name, text)

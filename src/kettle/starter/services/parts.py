@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from kettle.classad import ClassAd
     from kettle.records.job_trace import Step
+    from kettle.starter.conversation import Way
     from kettle.starter.exit_pipeline import ExitPipeline
     from kettle.starter.launch import LaunchPlan
     from kettle.starter.outcome import Vacate
@@ -78,8 +79,8 @@ class Starter(Protocol):
     streams: StreamedFiles
     # Whether files travel at all.
     transfers: bool
-    # Whether the shadow spares us what ours do not need (`wire.messages.short_way`).
-    short_way: bool
+    # How much has to be said to the shadow.
+    way: Way
     # What the job said by chirp and the shadow has still to hear, as expressions by name.
     delayed: dict[str, str]
     plan: LaunchPlan | None

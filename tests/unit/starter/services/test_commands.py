@@ -42,6 +42,7 @@ class RunningJob:
     def __init__(self, claim: ClaimId) -> None:
         self.activation = SimpleNamespace(claim_id=claim.text)
         self.pipeline = SimpleNamespace(finished=False)
+        self.way = SimpleNamespace(known=False)
         self.job = ClassAd()
         self.world = SimpleNamespace(log=lambda _: None)
         self.taken: list[Any] = []
