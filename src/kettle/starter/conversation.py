@@ -9,69 +9,89 @@ begin, and `services/ending.py`'s after its end, where `exit_pipeline.py` has th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
 from typing import NamedTuple
 
 from kettle.classad import ClassAd
 from kettle.wire.messages.short_way import NOTHING_TO_FETCH, SHORT_WAY
 
 
-class Turn(Enum):
-    """One turn of the story."""
+class Turn(IntEnum):
+    """One turn of the story; the table says what it is."""
 
-    LEARN_JOB = "ask for the job's ad"
-    SETTLE = "choose the account, make the sandbox"
-    REGISTER = "say who runs the job, and get leave to set it up"
-    FETCH_INPUT = "fetch the input files"
-    WRITE_JOB_AD = "write the job's ad into the sandbox"
-    ASK_ENVIRONMENT = "get leave to go on with the environment"
-    AWAIT_DATE = "wait until the job may begin"
-    SAY_BEGIN = "say that the program begins"
-    SAY_EXITED = "say that the program has ended"
-    SAY_FINAL = "send the last measurements"
-    SEND_OUTPUT = "send the output files"
-    TELL_STARTD = "tell the startd the last measurements"
-    SAY_EXIT = "say how the job ended"
+    LEARN_JOB = 0
+    SETTLE = 1
+    REGISTER = 2
+    FETCH_INPUT = 3
+    WRITE_JOB_AD = 4
+    ASK_ENVIRONMENT = 5
+    AWAIT_DATE = 6
+    SAY_BEGIN = 7
+    SAY_EXITED = 8
+    SAY_FINAL = 9
+    SEND_OUTPUT = 10
+    TELL_STARTD = 11
+    SAY_EXIT = 12
 
 
-class Spared(Enum):
+class Spared(IntEnum):
     """When a turn is not taken."""
 
-    NEVER = "never"
-    KNOWN = "where the shadow knows the short way"
-    ONE_CALL_BEGINS = "where nothing is fetched or waited for either"
-    ONE_CALL_ENDS = "where nothing is sent either"
+    NEVER = 0
+    # The shadow knows the short way.
+    KNOWN = 1
+    # Nothing is fetched or waited for either.
+    ONE_CALL_BEGINS = 2
+    # Nothing is sent either.
+    ONE_CALL_ENDS = 3
 
 
 class Row(NamedTuple):
-    """A turn, when it is spared, and what stands for it then."""
+    """A turn, when it is spared, what is done in it, and what stands for it where it is spared."""
 
     turn: Turn
     spared: Spared
+    what: str
     instead: str = ""
 
 
+T, S = Turn, Spared
 # fmt: off
 TABLE = (
-    Row(Turn.LEARN_JOB,       Spared.KNOWN,           "the ad of ACTIVATE_CLAIM is all of it"),
-    Row(Turn.SETTLE,          Spared.NEVER),
-    Row(Turn.REGISTER,        Spared.ONE_CALL_BEGINS, "SAY_BEGIN says who runs it; leave is given"),
-    Row(Turn.FETCH_INPUT,     Spared.ONE_CALL_BEGINS, "there is none, as SAY_BEGIN says"),
-    Row(Turn.WRITE_JOB_AD,    Spared.ONE_CALL_BEGINS, "SETTLE writes it with the other files"),
-    Row(Turn.ASK_ENVIRONMENT, Spared.ONE_CALL_BEGINS, "leave is given"),
-    Row(Turn.AWAIT_DATE,      Spared.ONE_CALL_BEGINS, "the job may begin at any time"),
-    Row(Turn.SAY_BEGIN,       Spared.NEVER),
-    Row(Turn.SAY_EXITED,      Spared.KNOWN,           "SAY_EXIT follows soon"),
-    Row(Turn.SAY_FINAL,       Spared.ONE_CALL_ENDS,   "SAY_EXIT brings them"),
-    Row(Turn.SEND_OUTPUT,     Spared.ONE_CALL_ENDS,   "there is none, as SAY_EXIT says"),
-    Row(Turn.TELL_STARTD,     Spared.ONE_CALL_ENDS,   "the word that the job is gone brings them"),
-    Row(Turn.SAY_EXIT,        Spared.NEVER),
+    Row(T.LEARN_JOB,       S.KNOWN,           "ask for the job's ad",
+        "the ad of ACTIVATE_CLAIM is all of it"),
+    Row(T.SETTLE,          S.NEVER,           "choose the account, make the sandbox"),
+    Row(T.REGISTER,        S.ONE_CALL_BEGINS, "say who runs the job, and get leave to set it up",
+        "SAY_BEGIN says who; leave is given"),
+    Row(T.FETCH_INPUT,     S.ONE_CALL_BEGINS, "fetch the input files",
+        "there are none, as SAY_BEGIN says"),
+    Row(T.WRITE_JOB_AD,    S.ONE_CALL_BEGINS, "write the job's ad into the sandbox",
+        "SETTLE writes it with the other files"),
+    Row(T.ASK_ENVIRONMENT, S.ONE_CALL_BEGINS, "get leave to go on with the environment",
+        "leave is given"),
+    Row(T.AWAIT_DATE,      S.ONE_CALL_BEGINS, "wait until the job may begin",
+        "it may at any time"),
+    Row(T.SAY_BEGIN,       S.NEVER,           "say that the program begins"),
+    Row(T.SAY_EXITED,      S.KNOWN,           "say that the program has ended",
+        "SAY_EXIT follows soon"),
+    Row(T.SAY_FINAL,       S.ONE_CALL_ENDS,   "send the last measurements",
+        "SAY_EXIT brings them"),
+    Row(T.SEND_OUTPUT,     S.ONE_CALL_ENDS,   "send the output files",
+        "there are none, as SAY_EXIT says"),
+    Row(T.TELL_STARTD,     S.ONE_CALL_ENDS,   "tell the startd the last measurements",
+        "the word that the job is gone brings them"),
+    Row(T.SAY_EXIT,        S.NEVER,           "say how the job ended"),
 )
 # fmt: on
-_SPARED = {row.turn: row.spared for row in TABLE}
+# By which of the three facts hold (1, 2 and 4 added up), whether each turn is spared: worked out
+# once, because a short job is over soon.
+_WITH = tuple(
+    tuple(bool(row.spared and facts & (1 << (row.spared - 1))) for row in TABLE)
+    for facts in range(8)
+)
 # What comes before the launch is planned.
-PREPARING = tuple(row.turn for row in TABLE)[: list(_SPARED).index(Turn.SAY_BEGIN)]
+PREPARING = tuple(Turn)[: Turn.SAY_BEGIN]
 
 
 class Way:
@@ -79,30 +99,37 @@ class Way:
 
     def __init__(self, activation: ClassAd) -> None:
         """`activation` is the job's ad as it came with ACTIVATE_CLAIM."""
-        # Another shadow may come back for the job, which then says it anew.
-        self.known = activation.boolean(SHORT_WAY) is True
+        self._known = activation.boolean(SHORT_WAY) is True
         self._nothing_to_fetch = activation.boolean(NOTHING_TO_FETCH) is True
-        self.one_call_begins = False
-        self.one_call_ends = False
+        # Whether SAY_BEGIN, and SAY_EXIT, says what others would have said before.
+        self.one_call_begins = self.one_call_ends = False
+        self._spared = _WITH[self._known]
+
+    def note_shadow(self, *, knows: bool) -> None:
+        """Another shadow has come back for the job: it may know the short way or not."""
+        self._known = knows
+        self._sum_up()
 
     def decide_begin(self, job: ClassAd, *, transfers: bool) -> None:
         """Decide whether one call is enough until the program runs."""
-        fetches = transfers and not self._nothing_to_fetch
-        deferred = job.lookup("DeferralTime") is not None
-        self.one_call_begins = self.known and not fetches and not deferred
+        if self._known and (self._nothing_to_fetch or not transfers):
+            self.one_call_begins = job.lookup("DeferralTime") is None
+            self._sum_up()
 
     def decide_end(self, has_output: Callable[[], bool]) -> None:
         """Decide, for a job that ended by itself, whether one call is enough until it is over."""
-        self.one_call_ends = self.known and not has_output()
+        self.one_call_ends = self._known and not has_output()
+        self._sum_up()
+
+    def _sum_up(self) -> None:
+        self._spared = _WITH[self._known + 2 * self.one_call_begins + 4 * self.one_call_ends]
 
     def spares(self, turn: Turn) -> bool:
         """Whether this turn is not taken."""
-        match _SPARED[turn]:
-            case Spared.NEVER:
-                return False
-            case Spared.KNOWN:
-                return self.known
-            case Spared.ONE_CALL_BEGINS:
-                return self.one_call_begins
-            case Spared.ONE_CALL_ENDS:
-                return self.one_call_ends
+        return self._spared[turn]
+
+    def still_to_take(self, turns: Iterable[Turn]) -> Iterator[Turn]:
+        """Yield those of the turns that are not spared; each is decided when it is its turn."""
+        for turn in turns:
+            if not self._spared[turn]:
+                yield turn

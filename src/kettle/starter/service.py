@@ -198,9 +198,8 @@ class Starter:
     # ---- before the program begins ------------------------------------------------------------
 
     async def _prepare(self) -> None:
-        for turn in PREPARING:
-            if not self.way.spares(turn):
-                await self._take(turn)
+        for turn in self.way.still_to_take(PREPARING):
+            await self._take(turn)
 
     async def _take(self, turn: Turn) -> None:
         match turn:

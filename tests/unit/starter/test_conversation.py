@@ -15,7 +15,7 @@ DEFERRED = ClassAd({"DeferralTime": 1})
 
 
 def preparing(way: Way) -> list[Turn]:
-    return [turn for turn in PREPARING if not way.spares(turn)]
+    return list(way.still_to_take(PREPARING))
 
 
 def test_every_turn_has_one_row_and_what_is_spared_is_told_otherwise() -> None:
@@ -48,7 +48,7 @@ def test_one_call_begins_where_nothing_is_fetched_or_waited_for(
     way = Way(activation)
     way.decide_begin(job, transfers=transfers)
     assert way.one_call_begins is one_call
-    learns = [] if way.known else [Turn.LEARN_JOB]
+    learns = [] if way.spares(Turn.SAY_EXITED) else [Turn.LEARN_JOB]
     if one_call:
         assert preparing(way) == [Turn.SETTLE]
     else:
@@ -70,7 +70,7 @@ def test_whether_there_is_output_is_not_looked_at_in_vain() -> None:
 
 def test_a_shadow_that_comes_back_may_know_the_way_or_not() -> None:
     way = Way(KNOWN)
-    way.known = False
+    way.note_shadow(knows=False)
     way.decide_end(lambda: False)
     assert not way.spares(Turn.SEND_OUTPUT)
     assert not way.spares(Turn.SAY_EXITED)

@@ -68,7 +68,7 @@ class StarterCommands:
             text = request.text(attribute)
             if text is not None:
                 starter.job.insert_text(attribute, text)
-        starter.way.known = request.boolean(SHORT_WAY) is True
+        starter.way.note_shadow(knows=request.boolean(SHORT_WAY) is True)
         reply = starter.reports.info_with_slot()
         reply["MyType"] = "Reply"
         reply["TargetType"] = "Command"

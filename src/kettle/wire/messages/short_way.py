@@ -14,7 +14,8 @@ starter, which tells its startd first, asks it; that decides as it decides about
 the answer is the first call of that job, or `ActivationRefused`.
 A connection that breaks meanwhile leaves the ordinary commands to the startd.
 
-The two sides are `shadow.services.calls` and `starter.service` (docs/decisions/0009-short-way.md).
+The two sides are `shadow.services.calls` and `starter.conversation`
+(docs/decisions/0009-short-way.md).
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.runtime.sockets.stream import Stream
+from kettle.starter.conversation import Way
 from kettle.starter.service import Starter
 from kettle.starter.services.commands import StarterCommands
 from kettle.wire.codec import Reader, Writer
@@ -42,7 +43,7 @@ class RunningJob:
     def __init__(self, claim: ClaimId) -> None:
         self.activation = SimpleNamespace(claim_id=claim.text)
         self.pipeline = SimpleNamespace(finished=False)
-        self.way = SimpleNamespace(known=False)
+        self.way = Way(ClassAd())
         self.job = ClassAd()
         self.world = SimpleNamespace(log=lambda _: None)
         self.taken: list[Any] = []
