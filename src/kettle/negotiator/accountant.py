@@ -266,6 +266,26 @@ class Accountant:
         """Set a priority factor; below 1 it would make usage count for less than nothing."""
         self.customer(name).factor = max(factor, 1.0)
 
+    def set_usage(self, name: str, seconds: float) -> None:
+        """Set how much slot time, by weight, a customer has used (SET_ACCUMUSAGE)."""
+        self.customer(name).weighted_accumulated = max(0.0, seconds)
+
+    def set_begin(self, name: str, moment: int) -> None:
+        """Set since when a customer uses slots (SET_BEGINTIME)."""
+        self.customer(name).begin_usage_at = moment
+
+    def set_last(self, name: str, moment: int) -> None:
+        """Set when a customer last used a slot (SET_LASTTIME)."""
+        self.customer(name).last_usage_at = moment
+
+    def set_ceiling(self, name: str, weight: int) -> None:
+        """Set the most that a customer may hold; negative for any (SET_CEILING)."""
+        self.customer(name).ceiling = weight
+
+    def set_floor(self, name: str, weight: int) -> None:
+        """Set what a customer is given before others get more than theirs (SET_FLOOR)."""
+        self.customer(name).floor = weight
+
     def reset_usage(self, name: str, now: int) -> None:
         """Forget what a customer used; its priority stays (RESET_USAGE)."""
         customer = self.customers.get(name)

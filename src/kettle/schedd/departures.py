@@ -8,13 +8,11 @@ recording it twice. Its log has its last event before any of that.
 
 from __future__ import annotations
 
-from kettle.attributes.codes import JobStatus
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
+from kettle.schedd.job_machine import FINISHED
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, PRIVATE_PROC, key_of
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.transaction import Transaction
-
-FINISHED = frozenset((int(JobStatus.COMPLETED), int(JobStatus.REMOVED)))
 
 # Limit: jobs of one batch. The last two batches are what a power cut may leave both in the queue
 # and in the history; the next start looks through as many records.

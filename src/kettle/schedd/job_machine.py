@@ -21,6 +21,12 @@ from kettle.policy.hold_reasons import hold_label
 # Attributes to set (text in old syntax) or, where None, to remove.
 Attributes = dict[str, str | None]
 
+# By where a job is in its life: a shadow or starter has it, it waits without one, it is over.
+_ON_A_MACHINE = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
+ON_A_MACHINE = frozenset(int(status) for status in _ON_A_MACHINE)
+WAITING = frozenset((int(JobStatus.IDLE), int(JobStatus.HELD)))
+FINISHED = frozenset((int(JobStatus.COMPLETED), int(JobStatus.REMOVED)))
+
 
 @dataclass(frozen=True, slots=True)
 class Held:
@@ -200,7 +206,6 @@ def _nothing(_ad: ClassAd, _event: Event, _now: int) -> Attributes:
 
 
 _S = JobStatus
-_ON_A_MACHINE = (_S.RUNNING, _S.TRANSFERRING_OUTPUT, _S.SUSPENDED)
 
 # fmt: off
 TRANSITIONS = (

@@ -17,43 +17,29 @@ from kettle.attributes.codes import (
     HoldReasonCode,
     JobAction,
     JobStatus,
-    ShadowExit,
     VacateReasonCode,
 )
-from kettle.classad import ClassAd, symmetric_match
+from kettle.classad import ClassAd
 from kettle.matchmaking.requests import (
     RESOURCE_CLUSTER,
     RESOURCE_PROC,
-    concurrency_limits,
-    limits_text,
 )
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
-from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
+from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
 from kettle.schedd import departures, job_machine, job_runs
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
-from kettle.schedd.departures import FINISHED
-from kettle.schedd.idle_jobs import MATCHED_UNIVERSES, IdleJobs
-from kettle.schedd.negotiation import REMOTE_POOL, note_autocluster
+from kettle.schedd.exits import ENDED, event_of_exit
+from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE, WAITING
+from kettle.schedd.matched_slots import fits, keep_group
+from kettle.schedd.negotiation import note_autocluster
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
-from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply
-
-ON_A_MACHINE = frozenset(
-    (int(JobStatus.RUNNING), int(JobStatus.TRANSFERRING_OUTPUT), int(JobStatus.SUSPENDED))
-)
-
-# A job that waits has no shadow to look after its policy.
-WAITING = frozenset((int(JobStatus.IDLE), int(JobStatus.HELD)))
-
-# Exits after which the job has ended by itself.
-_ENDED = frozenset(
-    (int(ShadowExit.EXITED), int(ShadowExit.EXITED_CLAIM_CLOSING), int(ShadowExit.CORED))
-)
 
 
 class Scheduler:
@@ -113,7 +99,7 @@ class Scheduler:
             return job
         autocluster = job.autocluster if job is not None else -1
         return self.idle.next_job(submitter, autocluster) or self.idle.next_fitting(
-            submitter, lambda each: _fits(each, slot)
+            submitter, lambda each: fits(each, slot)
         )
 
     def _request(self, claim_id: str, address: str, slot: ClassAd, job: Job) -> None:
@@ -145,7 +131,7 @@ class Scheduler:
         wanted = job if job is not None and job.status == JobStatus.IDLE else None
         # The startd gives a new claim id to what is left, and the granted slot keeps the old one.
         self.claims.rename(claim, granted[0][0] or claim.id)
-        slot = _keep_group(granted[0][1], claim.slot)
+        slot = keep_group(granted[0][1], claim.slot)
         claim.slot = self.claims.shared(claim.startd_address, slot)
         for claim_id, slot in granted[1:]:
             self._take_extra(claim, claim_id, slot)
@@ -171,12 +157,12 @@ class Scheduler:
         """Claim again from the rest of a partitionable slot, for the same submitter's next job."""
         if self._is_full():
             return
-        slot = _keep_group(slot, claim.slot)
+        slot = keep_group(slot, claim.slot)
         # The match allowed for one job: another one would count against its limits a second time.
         slot.discard("MatchedConcurrencyLimits")
         job = self.idle.next_fitting(
             claim.submitter,
-            lambda each: _fits(each, slot),
+            lambda each: fits(each, slot),
         )
         if job is not None:
             self._request(claim_id, claim.startd_address, slot, job)
@@ -244,7 +230,7 @@ class Scheduler:
         return self.idle.next_job(
             claim.submitter, claim.autocluster, is_of_user
         ) or self.idle.next_fitting(
-            claim.submitter, lambda each: is_of_user(each) and _fits(each, claim.slot)
+            claim.submitter, lambda each: is_of_user(each) and fits(each, claim.slot)
         )
 
     def _start(self, claim: Claim, job: Job) -> None:
@@ -291,7 +277,7 @@ class Scheduler:
     def on_events_written(self, job: Job) -> None:
         """Let a job go that may have waited for nothing but room in its log."""
         if job.status not in ON_A_MACHINE and job.id not in self.claims.by_job:
-            self._let_go(job)
+            self.let_go(job)
 
     def on_events_left(self, jobs: Iterable[JobId]) -> None:
         """Take over the events of jobs without a shadow, whose host is gone."""
@@ -339,14 +325,14 @@ class Scheduler:
         changes = job_runs.reported_attributes(attributes)
         changes.pop("JobStatus", None)
         changes |= job_runs.end_attributes(job.ad, now)
-        event = _event_of_exit(job, reason, attributes)
+        event = event_of_exit(job, reason, attributes)
         if event is not None:
             if isinstance(event, job_machine.Completed):
                 changes |= job_runs.committed_attributes(job.ad, now)
             changes |= job_machine.step(job.ad, event, now)
         else:
             changes["CurrentHosts"] = "0"
-        if reason in _ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
+        if reason in ENDED and int(changes.get("JobStatus") or job.status) == JobStatus.REMOVED:
             # Its log has the job's end: a removal that came too late adds none.
             changes["JobAbortEventLogged"] = "true"
         self._count_moved(job, attributes, now)
@@ -356,7 +342,7 @@ class Scheduler:
             self.outside.owners.held_running(job)
         self.statistics.on_ended(job, reason, now)
         self.outside.records.run_ended(job)
-        self._let_go(job)
+        self.let_go(job)
 
     def _count_moved(self, job: Job, report: Mapping[str, str], now: int) -> None:
         """Count what the run that ends now has moved; the job's ad has what those before it did."""
@@ -378,9 +364,9 @@ class Scheduler:
                 continue
             self.queue.update(job_id, job_runs.shadow_attributes(job.ad, self.now()))
             self.outside.runs.start_shadow(job, claim, reconnect=True)
-            self._tell_takeover(job)
+            self.tell_takeover(job)
 
-    def _tell_takeover(self, job: Job) -> None:
+    def tell_takeover(self, job: Job) -> None:
         """Repeat to a new shadow what the user had wanted of the old one."""
         if job.status == JobStatus.REMOVED:
             reason = job.ad.string("RemoveReason") or ""
@@ -400,7 +386,7 @@ class Scheduler:
 
     # -- leaving ----------------------------------------------------------------------------
 
-    def _let_go(self, job: Job) -> None:
+    def let_go(self, job: Job) -> None:
         """Let a finished job leave, unless it is to stay."""
         if departures.may_leave(job):
             self.outside.departures.begin(job)
@@ -463,7 +449,7 @@ class Scheduler:
                     self.outside.owners.held(job, done.reason, code, subcode)
             case JobAction.RELEASE:
                 self.outside.owners.released(job, done.reason)
-                self._let_go(job)
+                self.let_go(job)
             case JobAction.REMOVE | JobAction.TRANSFER_AND_REMOVE if runs:
                 code = int(VacateReasonCode.JobRemoved)
                 word = "Remove" if action is JobAction.REMOVE else "TransferAndRemove"
@@ -473,7 +459,7 @@ class Scheduler:
                 if done.was == JobStatus.COMPLETED and departures.has_unwritten_events(job):
                     # It was about to leave: its log will have its end, and needs no other.
                     self.queue.update(job.id, {"JobAbortEventLogged": "true"})
-                self._let_go(job)
+                self.let_go(job)
             case JobAction.VACATE | JobAction.VACATE_FAST:
                 # The reference names neither the user nor code 1004 in the event.
                 code = int(VacateReasonCode.ScheddVacate)
@@ -503,7 +489,7 @@ class Scheduler:
         for job in jobs:
             finished = job.status in FINISHED and job.id in self.queue.jobs
             if finished and job.id not in self.claims.by_job:
-                self._let_go(job)
+                self.let_go(job)
 
     def apply_policy(self, jobs: Iterable[Job]) -> None:
         """Do what periodic expressions want of those of the jobs that wait, or are held."""
@@ -522,7 +508,7 @@ class Scheduler:
             elif decision.verdict is Verdict.REMOVE:
                 removed = job_machine.Removed(decision.reason)
                 self.queue.update(job.id, job_machine.step(job.ad, removed, now))
-                self._let_go(job)
+                self.let_go(job)
 
     def hold(self, job: Job, reason: str, code: int, subcode: int = 0) -> None:
         """Put a job that does not run on hold."""
@@ -542,80 +528,6 @@ class Scheduler:
         self.queue.update(job.id, job_machine.step(job.ad, event, self.now()))
         self.outside.runs.signal(job, "Remove", reason, int(VacateReasonCode.JobRemoved), 0)
 
-    # -- after a restart --------------------------------------------------------------------
-
-    def recover(self) -> None:
-        """Take up what the last schedd left: runs with a lease, jobs on their way out."""
-        leaving = self.queue.transaction()
-        for job in list(self.queue.jobs.values()):
-            if job.status in ON_A_MACHINE:
-                if not self._take_over(job):
-                    self._requeue(job)
-            elif "ClaimId" in job.ad and not self._take_over(job):
-                # Held or removed while it ran, and the end of its run was not heard of.
-                self._abandon_run(job)
-            self._recover_events(job)
-            if job.status in FINISHED and job.id not in self.claims.by_job:
-                self._recover_departure(job, leaving)
-        if leaving:
-            self.queue.commit(leaving)
-
-    def _recover_events(self, job: Job) -> None:
-        """Have what waited for room written; a run's events are its new shadow's to write."""
-        if SCHEDD_EVENTS in job.ad or (
-            SHADOW_EVENTS in job.ad and job.id not in self.claims.by_job
-        ):
-            self.outside.owners.recall(job)
-
-    def _recover_departure(self, job: Job, leaving: Transaction) -> None:
-        """Finish a departure: a job that the crash found recorded is not recorded again."""
-        if departures.may_leave(job) and self.outside.records.has(job):
-            self.outside.records.clean_up(job)
-            departures.plan_departure(leaving, self.queue, job)
-            return
-        if job.status == JobStatus.REMOVED and self.outside.owners.was_told(job):
-            self.queue.update(job.id, {"JobAbortEventLogged": "true"})
-        self._let_go(job)
-
-    def _take_over(self, job: Job) -> bool:
-        """Have a new shadow look for a run that an earlier schedd began; False if it has no lease.
-
-        Whether the lease is over is the shadow's to say: the execution point may still run the job,
-        and our clock may have been set. Compat: the reference asks only within the lease.
-        """
-        ad, now = job.ad, self.now()
-        claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")
-        lease = ad.integer("JobLeaseDuration")
-        if job.universe not in MATCHED_UNIVERSES or not claim_id or not address or lease is None:
-            return False
-        if now >= (ad.integer("LastJobLeaseRenewal") or 0) + lease:
-            self.statistics.on_lease_expired(now)
-        slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
-        claim = Claim(
-            claim_id, address, slot, job.submitter, self.idle.autocluster_of(job), job.id,
-            float(now), job.user, Phase.RUNNING,
-        )  # fmt: skip
-        self.claims.add(claim)
-        self.idle.reserve(job)
-        self.queue.update(job.id, job_runs.shadow_attributes(ad, now))
-        self.statistics.on_looked_for(job)
-        self.outside.runs.start_shadow(job, claim, reconnect=True)
-        self._tell_takeover(job)
-        return True
-
-    def _requeue(self, job: Job) -> None:
-        """Let a job wait again whose run ended with the schedd that began it."""
-        self.outside.runs.end_leftover(job)
-        changes = job_runs.end_attributes(job.ad, self.now())
-        changes |= job_machine.step(job.ad, job_machine.Requeued(), self.now())
-        self.queue.update(job.id, changes)
-
-    def _abandon_run(self, job: Job) -> None:
-        claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
-        if claim_id and address:
-            self.outside.claims.release(claim_id, address)
-        self.queue.update(job.id, job_runs.end_attributes(job.ad, self.now()))
-
 
 _SIGNALS = {
     JobAction.VACATE: "Vacate",
@@ -624,59 +536,7 @@ _SIGNALS = {
     JobAction.CONTINUE: "Continue",
 }
 
-# What a negotiator says about a match, kept with the slots that come of it.
-_GROUP_ATTRIBUTES = (
-    "RemoteNegotiatingGroup",
-    "RemoteGroup",
-    "RemoteAutoregroup",
-    "MatchedConcurrencyLimits",
-    REMOTE_POOL,
-)
-
-
-def _fits(job: Job, slot: ClassAd) -> bool:
-    """Tell whether a job may use a slot that was matched for another one.
-
-    It has to count against the same concurrency limits: only the negotiator knows what is left of
-    others.
-    """
-    if not symmetric_match(job.ad, slot):
-        return False
-    wanted = sorted(concurrency_limits(limits_text(job.ad, slot)))
-    return wanted == sorted(concurrency_limits(slot.string("MatchedConcurrencyLimits") or ""))
-
-
-def _keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:
-    for name in _GROUP_ATTRIBUTES:
-        text = matched.text(name)
-        if text is not None and name not in slot:
-            slot.insert_text(name, text)
-    return slot
-
 
 def _wants_abort_event(job: Job) -> bool:
     """Tell whether the log of a removed job has to be told of its end."""
     return job.status == JobStatus.REMOVED and not job.ad.boolean("JobAbortEventLogged")
-
-
-def _event_of_exit(job: Job, reason: int, report: Mapping[str, str]) -> job_machine.Event | None:
-    """Return what a shadow's exit means for a job; None if the user has decided already."""
-    if reason in _ENDED and job_machine.may(job.status, job_machine.Completed):
-        return job_machine.Completed()
-    if job.status not in ON_A_MACHINE:
-        return None
-    attributes = job_runs.reported_ad(report)
-    if reason in {ShadowExit.SHOULD_HOLD, ShadowExit.COMMON_TRANSFER_HOLD}:
-        return job_machine.Held(
-            attributes.string("HoldReason") or "Unspecified",
-            attributes.integer("HoldReasonCode") or 0,
-            attributes.integer("HoldReasonSubCode") or 0,
-        )
-    if reason == ShadowExit.MISSED_DEFERRAL:
-        return job_machine.Held(
-            attributes.string("HoldReason") or "the job missed its deferred execution time",
-            int(HoldReasonCode.MissedDeferredExecutionTime),
-        )
-    if reason == ShadowExit.SHOULD_REMOVE:
-        return job_machine.Removed(attributes.string("RemoveReason") or "")
-    return job_machine.Requeued()

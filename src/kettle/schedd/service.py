@@ -20,12 +20,13 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import read_window
-from kettle.schedd.departures import FINISHED
 from kettle.schedd.idle_jobs import IdleJobs
+from kettle.schedd.job_machine import FINISHED, WAITING
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
-from kettle.schedd.scheduler import WAITING, Scheduler
+from kettle.schedd.recovery import Recovery
+from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.services.ads import ScheddAds
 from kettle.schedd.services.beside import BesideJobs
 from kettle.schedd.services.claims import ClaimCommands
@@ -185,7 +186,7 @@ class ScheddService:
         self.transfers.register()
         self.connecting.register()
         await self.history.mend()
-        self.scheduler.recover()
+        Recovery(self.scheduler).recover()
         self.queue.observe(self._on_changes)
         self.queue.observe(self.factories.on_changes)
         self.factories.start()

@@ -15,6 +15,7 @@ from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.recovery import Recovery
 from kettle.wire.messages.claims import RequestClaimReply
 from unit.schedd.queue_fixture import ALICE, BOB, ROOT, plan_action
 from unit.schedd.scheduler_fixture import World
@@ -375,7 +376,7 @@ def restart(world: World, *, known: str = "", told: str = "") -> World:
     again.hands.told = {told}
     again.idle = IdleJobs(again.queue, AutoClusters())
     again.scheduler = again.make_scheduler(again.queue, again.idle)
-    again.scheduler.recover()
+    Recovery(again.scheduler).recover()
     return again
 
 

@@ -50,11 +50,11 @@ class AccountingCommands:
             network.register(command, handler)
         changes: dict[Command, Callable[[Reader], None]] = {
             Command.SET_PRIORITY: lambda r: books.accountant.set_priority(_name(r), _real(r)),
-            Command.SET_ACCUMUSAGE: self._set_usage,
-            Command.SET_BEGINTIME: lambda r: self._set(_name(r), "begin_usage_at", r.integer()),
-            Command.SET_LASTTIME: lambda r: self._set(_name(r), "last_usage_at", r.integer()),
-            Command.SET_CEILING: lambda r: self._set(_name(r), "ceiling", r.integer()),
-            Command.SET_FLOOR: lambda r: self._set(_name(r), "floor", r.integer()),
+            Command.SET_ACCUMUSAGE: lambda r: books.accountant.set_usage(_name(r), _real(r)),
+            Command.SET_BEGINTIME: lambda r: books.accountant.set_begin(_name(r), r.integer()),
+            Command.SET_LASTTIME: lambda r: books.accountant.set_last(_name(r), r.integer()),
+            Command.SET_CEILING: lambda r: books.accountant.set_ceiling(_name(r), r.integer()),
+            Command.SET_FLOOR: lambda r: books.accountant.set_floor(_name(r), r.integer()),
             Command.RESET_USAGE: lambda r: books.accountant.reset_usage(
                 _name(r), self._books.now()
             ),
@@ -92,13 +92,6 @@ class AccountingCommands:
             if not allowed:
                 reply["ErrorString"] = "only an administrator may set a priority factor"
             await stream.send(stream.writer().ad(reply))
-
-    def _set(self, name: str, attribute: str, value: int) -> None:
-        setattr(self._books.accountant.customer(name), attribute, value)
-
-    def _set_usage(self, reader: Reader) -> None:
-        customer = self._books.accountant.customer(_name(reader))
-        customer.weighted_accumulated = max(0.0, _real(reader))
 
     async def _on_get_priority(self, stream: Stream) -> None:
         books = self._books

@@ -17,7 +17,7 @@ from kettle.runtime.self_monitor import describe_host, read_window
 from kettle.runtime.sockets.collectors import Advertiser, find_collectors, read_address_file
 from kettle.schedd import ads
 from kettle.schedd.claims import Phase
-from kettle.schedd.scheduler import ON_A_MACHINE
+from kettle.schedd.job_machine import ON_A_MACHINE
 from kettle.schedd.services.capabilities import Capabilities
 from kettle.schedd.services.flocking import Flock, count_running, find_negotiator
 from kettle.statistics.publication import SCHEDD, TRANSFER, read_publication, thin_out

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
+from kettle.schedd.job_machine import ON_A_MACHINE
 from kettle.schedd.queue.job_queue import Job
-from kettle.schedd.scheduler import ON_A_MACHINE
 from kettle.wire.commands import Command
 from kettle.wire.messages.claims import ClaimCommand, ClaimCommandReply
 from kettle.wire.messages.queue_queries import (

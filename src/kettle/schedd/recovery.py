@@ -1,0 +1,97 @@
+"""What a schedd takes up that the last one left: runs with a lease, jobs on their way out."""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
+from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
+from kettle.schedd import departures, job_machine, job_runs
+from kettle.schedd.claims import Claim, Phase
+from kettle.schedd.idle_jobs import MATCHED_UNIVERSES
+from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE
+from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.transaction import Transaction
+from kettle.schedd.scheduler import Scheduler
+
+
+class Recovery:
+    """The first look of a new scheduler at its queue."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._queue = scheduler.queue
+        self._claims = scheduler.claims
+        self._idle = scheduler.idle
+        self._outside = scheduler.outside
+
+    def recover(self) -> None:
+        """Take up what the last schedd left: runs with a lease, jobs on their way out."""
+        leaving = self._queue.transaction()
+        for job in list(self._queue.jobs.values()):
+            if job.status in ON_A_MACHINE:
+                if not self._take_over(job):
+                    self._requeue(job)
+            elif "ClaimId" in job.ad and not self._take_over(job):
+                # Held or removed while it ran, and the end of its run was not heard of.
+                self._abandon_run(job)
+            self._recover_events(job)
+            if job.status in FINISHED and job.id not in self._claims.by_job:
+                self._recover_departure(job, leaving)
+        if leaving:
+            self._queue.commit(leaving)
+
+    def _recover_events(self, job: Job) -> None:
+        """Have what waited for room written; a run's events are its new shadow's to write."""
+        if SCHEDD_EVENTS in job.ad or (
+            SHADOW_EVENTS in job.ad and job.id not in self._claims.by_job
+        ):
+            self._outside.owners.recall(job)
+
+    def _recover_departure(self, job: Job, leaving: Transaction) -> None:
+        """Finish a departure: a job that the crash found recorded is not recorded again."""
+        if departures.may_leave(job) and self._outside.records.has(job):
+            self._outside.records.clean_up(job)
+            departures.plan_departure(leaving, self._queue, job)
+            return
+        if job.status == JobStatus.REMOVED and self._outside.owners.was_told(job):
+            self._queue.update(job.id, {"JobAbortEventLogged": "true"})
+        self._scheduler.let_go(job)
+
+    def _take_over(self, job: Job) -> bool:
+        """Have a new shadow look for a run that an earlier schedd began; False if it has no lease.
+
+        Whether the lease is over is the shadow's to say: the execution point may still run the job,
+        and our clock may have been set. Compat: the reference asks only within the lease.
+        """
+        ad, now = job.ad, self._scheduler.now()
+        claim_id, address = ad.string("ClaimId"), ad.string("StartdIpAddr")
+        lease = ad.integer("JobLeaseDuration")
+        if job.universe not in MATCHED_UNIVERSES or not claim_id or not address or lease is None:
+            return False
+        if now >= (ad.integer("LastJobLeaseRenewal") or 0) + lease:
+            self._scheduler.statistics.on_lease_expired(now)
+        slot = ClassAd({"Name": ad.string("RemoteHost") or ""})
+        claim = Claim(
+            claim_id, address, slot, job.submitter, self._idle.autocluster_of(job), job.id,
+            float(now), job.user, Phase.RUNNING,
+        )  # fmt: skip
+        self._claims.add(claim)
+        self._idle.reserve(job)
+        self._queue.update(job.id, job_runs.shadow_attributes(ad, now))
+        self._scheduler.statistics.on_looked_for(job)
+        self._outside.runs.start_shadow(job, claim, reconnect=True)
+        self._scheduler.tell_takeover(job)
+        return True
+
+    def _requeue(self, job: Job) -> None:
+        """Let a job wait again whose run ended with the schedd that began it."""
+        self._outside.runs.end_leftover(job)
+        changes = job_runs.end_attributes(job.ad, self._scheduler.now())
+        changes |= job_machine.step(job.ad, job_machine.Requeued(), self._scheduler.now())
+        self._queue.update(job.id, changes)
+
+    def _abandon_run(self, job: Job) -> None:
+        claim_id, address = job.ad.string("ClaimId"), job.ad.string("StartdIpAddr")
+        if claim_id and address:
+            self._outside.claims.release(claim_id, address)
+        self._queue.update(job.id, job_runs.end_attributes(job.ad, self._scheduler.now()))
