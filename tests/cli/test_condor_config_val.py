@@ -73,6 +73,23 @@ def test_detected_facts_are_part_of_the_summary_on_request(folder: Path) -> None
     assert "HOSTNAME = ap\n" in say(folder, "-summary:detected")[1]
 
 
+def test_statistics_count_what_is_configured(folder: Path) -> None:
+    (folder / "condor_config").write_text("LOG = /a/$(MINE)\nMINE = x$(MINE2)\n")
+    code, said, _ = say(folder, "-stats")
+    rows = dict(line.split(" = ") for line in said.splitlines())
+    assert code == 0
+    assert list(rows) == [
+        "Macros", "Used", "Referenced", "Files", "StringBytes", "TablesBytes", "IsSorted",
+    ]  # fmt: skip
+    (folder / "condor_config").write_text("LOG = /a/$(MINE)\nMINE = x$(MINE2)\nMINE2 = y\n")
+    more = dict(line.split(" = ") for line in say(folder, "-stats")[1].splitlines())
+    grown = {name: int(more[name]) - int(rows[name]) for name in rows}
+    assert grown == {
+        "Macros": 1, "Used": 0, "Referenced": 1, "Files": 0, "StringBytes": 6, "TablesBytes": 0,
+        "IsSorted": 1,
+    }  # fmt: skip
+
+
 def test_two_dashes_want_the_whole_name(folder: Path) -> None:
     assert say(folder, "--raw", "HALF")[1] == "$(HOUR) / 2\n"
     assert say(folder, "--verb", "HALF")[0] == 1

@@ -6,14 +6,16 @@ import io
 
 import pytest
 
-from kettle.tools.control.daemon_control import STANDARD, TOOLS, main, plan, read_wish
-from kettle.tools.options import read_options
+from kettle.client.pool import Pool
+from kettle.errors import NotFoundError
+from kettle.tools.control.control_words import read_wish
+from kettle.tools.control.daemon_control import TOOLS, main, plan
 from kettle.tools.programs import Streams
 
 
 def planned(*words: str) -> list[tuple[str, str, str]]:
     tool = TOOLS[words[0]]
-    wish = read_wish(tool, list(read_options(words[1:], STANDARD)))
+    wish = read_wish(tool.rules, words[1:])
     return [(sending.kind, sending.command.name, sending.shown) for sending in plan(tool, wish)]
 
 
@@ -51,29 +53,56 @@ def test_each_tool_sends_its_command(words: str, expected: list[tuple[str, str, 
     assert planned(*words.split()) == expected
 
 
-@pytest.mark.parametrize(
-    ("words", "first"),
-    [
-        ("condor_off -foo", 'ERROR: invalid argument "-foo"'),
-        ("condor_reconfig -schedd -collector", "ERROR: can only specify one daemon flag."),
-        ("condor_set_shutdown", 'ERROR: "-exec" required for condor_set_shutdown'),
-        ("condor_vacate -schedd", 'ERROR: invalid argument "-schedd"'),
-        ("condor_reconfig -fast", 'ERROR: invalid argument "-fast"'),
-        ("condor_reconfig -pool x", "ERROR: -pool names another pool"),
-    ],
-)
-def test_a_wrong_command_line_gets_a_sentence_and_the_usage(words: str, first: str) -> None:
-    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    assert main(words.split(), {}, streams) == 1
-    said = streams.stderr.getvalue()  # type: ignore[attr-defined]
-    assert said.startswith(first)
-    assert f"Usage: {words.split()[0]}" in said
+@pytest.mark.parametrize("name", ["condor_off", "condor_restart", "condor_reconfig"])
+def test_a_machine_is_not_drained_on_the_side(name: str) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    assert main([name, "-drain"], {}, Streams(io.StringIO(), out, err)) == 1
+    assert (out.getvalue(), "use condor_drain first" in err.getvalue()) == ("", True)
 
 
 def test_a_peaceful_end_is_announced_as_the_reference_does() -> None:
     tool = TOOLS["condor_off"]
     about = {}
     for words in (["-peaceful", "-daemon", "startd"], ["-daemon", "startd"]):
-        *_, last = plan(tool, read_wish(tool, list(read_options(words, STANDARD))))
+        *_, last = plan(tool, read_wish(tool.rules, words))
         about[last.shown] = last.about
     assert about == {"Kill-Daemon-Peacefully": "", "Kill-Daemon": "startd"}
+
+
+HERE = {"CONDOR_CONFIG": "ONLY_ENV", "_CONDOR_COLLECTOR_HOST": "127.0.0.1:1"}
+
+
+def said_of(*words: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main(list(words), HERE, Streams(io.StringIO(), out, err))
+    return code, out.getvalue(), err.getvalue()
+
+
+def test_a_host_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(*_: object) -> None:
+        raise NotFoundError("nobody")
+
+    monkeypatch.setattr(Pool, "locate", nobody)
+    perhaps = "Perhaps you need to query another pool.\n"
+    twice = "Can't find address for master far.invalid\nCan't find address for far.invalid\n"
+    assert said_of("condor_reconfig", "far.invalid") == (1, "", twice + perhaps)
+    local = "Can't find address for local kbdd\n"
+    assert said_of("condor_reconfig", "-kbdd") == (1, "", local + perhaps)
+
+
+def test_an_address_that_is_none_and_one_where_nobody_listens() -> None:
+    shape = "Should be of the form <ip.address.here:port>.\nFor example: <123.456.789.123:6789>\n"
+    assert said_of("condor_reconfig", "<foo>") == (1, "", f"Address <foo> is not valid.\n{shape}")
+    refused = (1, "", "Can't connect to daemon at <127.0.0.1:1>\n")
+    assert said_of("condor_reconfig", "<127.0.0.1:1>") == refused
+
+
+def test_nobody_of_everybody_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    nothing: list[object] = []
+    monkeypatch.setattr(Pool, "query", lambda *_: nothing)
+    code, said, complaint = said_of("condor_reconfig", "-constraint", "false")
+    assert (code, said) == (1, "")
+    assert complaint.splitlines()[:2] == [
+        "Found no ClassAds when querying pool (local)",
+        "Can't find addresses for master's for constraint 'false'",
+    ]

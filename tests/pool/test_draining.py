@@ -54,7 +54,7 @@ def test_a_drained_machine_runs_nothing_until_that_is_cancelled(
     assert "No matching draining request" in complaint
     assert jobs.count_events(1) == {0: 1}
     code, said, _ = run_tool(pool, "condor_drain", "-cancel", "-request-id", request, machine)
-    assert (code, said) == (0, f"{machine} no longer drains.\n")
+    assert (code, said) == (0, f"Sent request to cancel draining on slot1@{machine}\n")
     jobs.wait_for(1, 20, each=2)
     run_tool(pool, "condor_rm", "-all")
     jobs.wait_for(9, 20)
@@ -78,11 +78,11 @@ def test_jobs_that_the_drainer_wants_start_meanwhile(pool: PersonalPool, work: P
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        ((), "one machine must be named"),
-        (("-request-id", "1", "m"), "-request-id is for -cancel"),
-        (("-cancel", "-check", "true", "m"), "-check does not go with -cancel"),
-        (("-cancel", "-fast", "m"), "-fast does not go with -cancel"),
-        (("-fast", "-quick", "m"), "-fast and -quick exclude each other"),
+        ((), "must specify one target machine"),
+        (("-request-id", "1", "m"), "-request-id may only be used with -cancel"),
+        (("-cancel", "-check", "true", "m"), "-check may not be used with -cancel"),
+        (("-cancel", "-resume", "m"), "cannot use an -on-completion option with -cancel"),
+        (("-resume", "-exit", "m"), "'-exit' conflicts with previous use of"),
         (("-check", "a b", "m"), "-check a b is no expression"),
         (("nowhere",), "nowhere"),
     ],

@@ -87,6 +87,11 @@ class Machine:
     IsLocalStartd = boolean(written_by="startd", doc="Whether the startd serves one schedd only.")
     IsOwner = boolean(written_by="startd", doc="Whether the machine is kept for its owner.")
     IsWakeAble = boolean(written_by="startd", doc="Whether the machine can be woken.")
+    JavaSpecificationVersion = string(
+        written_by="startd", doc="Which version of the language the machine's Java runs."
+    )
+    JavaVendor = string(written_by="startd", doc="Who made the machine's Java.")
+    JavaVersion = string(written_by="startd", doc="Which version the machine's Java is.")
     JobId = string(written_by="startd", doc="Cluster and proc of the job.")
     JobPreemptions = integer(written_by="startd", doc="How many jobs had to leave for others.")
     JobRankPreemptions = integer(
@@ -222,4 +227,5 @@ class Machine:
     VirtualMemory = integer(written_by="startd", unit="KiB", doc="Virtual memory of the slot.")
     VM_AvailNum = integer(written_by="startd", doc="How many more virtual machines can run.")
     VM_Memory = integer(written_by="startd", unit="MiB", doc="Memory for virtual machines.")
+    VM_Networking = boolean(written_by="startd", doc="Whether virtual machines can have a network.")
     VM_Type = string(written_by="startd", doc="Kind of virtual machines.")

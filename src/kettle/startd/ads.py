@@ -18,6 +18,7 @@ from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
 from kettle.startd.machine import Drain, Machine, SlotRecord
+from kettle.startd.programs import ability_list
 from kettle.startd.retirement import Grants, retirement_left
 from kettle.startd.slot_machine import Phase
 from kettle.startd.slot_policy import Verdict, read_verdict
@@ -67,9 +68,10 @@ def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bu
     abilities["HasFileTransferPluginMethods"] = ",".join(
         dict.fromkeys([*methods, *facts.url_methods])
     )
+    abilities.update(facts.programs)
     for name, value in abilities.items():
         ad[name] = value
-    ad["StarterAbilityList"] = ",".join(n for n in abilities if n != "HasIOProxy")
+    ad["StarterAbilityList"] = ability_list(abilities)
     if facts.has_docker:
         ad["HasDocker"] = True
     if facts.has_singularity:

@@ -35,7 +35,8 @@ class MachineFacts:
     has_docker: bool = False
     has_singularity: bool = False
     has_sshd: bool = False
-    java: str = ""
+    # What the machine's programs can do, as attributes: its Java and its virtual machines.
+    programs: Mapping[str, object] = field(default_factory=dict)
     # Kinds of URL that the machine's own plug-ins (FILETRANSFER_PLUGINS) serve.
     url_methods: tuple[str, ...] = ()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 
 from kettle.classad import ClassAd
@@ -26,8 +27,10 @@ from kettle.runtime.storage.url_fetching import served_methods
 from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
+from kettle.startd.facts import MachineFacts
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import vacate_seconds
+from kettle.startd.services.abilities import learn_java, learn_vm
 from kettle.startd.services.activating import Activating
 from kettle.startd.services.claiming import Claiming
 from kettle.startd.services.commands import OtherCommands
@@ -81,6 +84,9 @@ class StartdService:
         self._commands = OtherCommands(self, self._schedds)
         self._history = RunHistory(runtime)
         self._tasks: list[asyncio.Task[object]] = []
+        self._java: Mapping[str, object] = {}
+        self._java_question: asyncio.Task[object] | None = None
+        self._vm: Mapping[str, object] = {}
 
     # ---- life ---------------------------------------------------------------------------------
 
@@ -116,12 +122,15 @@ class StartdService:
             tasks.spawn(self._refresh_forever(), "readings"),
             tasks.spawn(self._schedds.keep_alive_forever(), "alives"),
             tasks.spawn(self._learn_url_methods(), "URL plug-ins"),
+            tasks.spawn(self._learn_vm(), "virtual machines"),
         ]
+        self._ask_java()
 
     async def reconfigure(self, _config: Config) -> None:
         """Take over expressions and attributes; the slots stay as they are (A016)."""
         self.starters.generation += 1
         self._tasks.append(tasks.spawn(self._learn_url_methods(), "URL plug-ins"))
+        self._ask_java()
         self._make_base()
         self._say_what_is_not_called()
         self.policy.look(self.machine)
@@ -157,8 +166,33 @@ class StartdService:
             runtime.config.get("FILETRANSFER_PLUGINS") or "",
             runtime.config.value(StartdKnobs.EXECUTE),
         )
-        if methods != self.machine.facts.url_methods:
-            self.machine.facts = replace(self.machine.facts, url_methods=methods)
+        self._take_facts(replace(self.machine.facts, url_methods=methods))
+
+    def _ask_java(self) -> None:
+        """Begin to ask Java; a question that is still open is about an older configuration."""
+        if self._java_question is not None:
+            self._java_question.cancel()
+        self._java_question = tasks.spawn(self._learn_java(), "Java")
+        self._tasks.append(self._java_question)
+
+    async def _learn_java(self) -> None:
+        """Ask the configured Java whether it works, and offer that."""
+        runtime = self.runtime
+        self._java = await learn_java(runtime.processes, runtime.config, runtime.log.problem)
+        self._take_facts(replace(self.machine.facts, programs={**self._java, **self._vm}))
+
+    async def _learn_vm(self) -> None:
+        """Ask the server of virtual machines what it offers; once, as the seeds have it (H006)."""
+        runtime = self.runtime
+        self._vm = await learn_vm(
+            runtime.processes, runtime.config, runtime.privileges, runtime.log.problem
+        )
+        self._take_facts(replace(self.machine.facts, programs={**self._java, **self._vm}))
+
+    def _take_facts(self, facts: MachineFacts) -> None:
+        """Tell everybody what has been learned of the machine, if it is new."""
+        if facts != self.machine.facts:
+            self.machine.facts = facts
             self._make_base()
             self.updates.note_all()
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from kettle.attributes.abilities import SCRATCH_DIRECTORY_MARK
 from kettle.attributes.codes import HoldReasonCode, JobUniverse
 from kettle.classad import ClassAd
+from kettle.config.java import JavaMachine
 from kettle.errors import KettleError, LanguageError
 from kettle.starter.argument_syntax import parse_arguments, parse_environment
 from kettle.starter.sandbox import Sandbox
@@ -131,6 +132,7 @@ class Surroundings:
     slot_tmp: str = ""
     # None where it has to be read from the slot's ad.
     share: SlotShare | None = None
+    java: JavaMachine = field(default_factory=JavaMachine)
 
 
 def uses_file_transfer(job: ClassAd, file_system_domain: str) -> bool:
@@ -178,11 +180,15 @@ def plan_launch(
         )
     except LanguageError as error:
         raise CannotLaunch(str(error), HoldReasonCode.FailedToCreateProcess, 22) from error
+    if job.integer("JobUniverse") == JobUniverse.VM:
+        # The seeds' other case, trouble of the machine, would send the job round and round.
+        why = "this starter only looks after processes; it starts no virtual machines"
+        raise CannotLaunch(why, HoldReasonCode.FailedToCreateProcess, 38)
     cwd = working_directory(job, sandbox, transfers=transfers)
     program = executable_path(job, sandbox, transfers=transfers)
     argv = (program, *arguments)
     if job.integer("JobUniverse") == JobUniverse.JAVA:
-        argv = java_command(slot, sandbox, arguments)
+        argv = java_command(job, around.java, cwd, arguments, transfers=transfers)
         program = argv[0]
     if around.wrapper:
         argv = (around.wrapper, *argv)
@@ -204,10 +210,29 @@ def plan_launch(
     )
 
 
-def java_command(slot: ClassAd, sandbox: Sandbox, arguments: list[str]) -> tuple[str, ...]:
-    """Return the command line of a java universe job."""
-    java = slot.string("JavaPath") or "java"
-    return (java, "-classpath", sandbox.scratch, *arguments)
+def java_command(
+    job: ClassAd, java: JavaMachine, cwd: str, arguments: list[str], *, transfers: bool
+) -> tuple[str, ...]:
+    """Return the command line of a java universe job: its class is its first argument.
+
+    The job's own folder and its JarFiles, which are in its sandbox if files are transferred, are
+    on the class path. Raises CannotLaunch if there is no Java, or the machine's arguments of the
+    job cannot be read.
+
+    Compat: HTCondor puts a class of its own before the job's, to tell an exception from an exit
+    code; here the job ends as its Java machine does, with 1 after an exception. Shown by
+    test_a_java_job_is_started_by_the_configured_java.
+    """
+    if not java.program:
+        raise CannotLaunch("no Java is configured", HoldReasonCode.FailedToCreateProcess, 2)
+    try:
+        options = parse_arguments(job.string("JavaVMArguments"), job.string("JavaVMArgs"))
+    except LanguageError as error:
+        raise CannotLaunch(str(error), HoldReasonCode.FailedToCreateProcess, 22) from error
+    jars = [name.strip() for name in (job.string("JarFiles") or "").split(",") if name.strip()]
+    if transfers:
+        jars = [posixpath.join(cwd, posixpath.basename(name)) for name in jars]
+    return (*java.command([cwd, *jars]), *options, *arguments)
 
 
 def plan_environment(

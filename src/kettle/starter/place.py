@@ -148,6 +148,7 @@ class Place:
             delayed_prefix=settings.chirp_prefix,
             starter_environment=process.environment,
             share=self._share,
+            java=settings.java,
         )
         return self._surroundings
 

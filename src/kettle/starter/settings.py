@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 
 from kettle.config import Config
 from kettle.config.hooks import JobHooks, read_job_hooks
+from kettle.config.java import JavaMachine, read_java
 from kettle.config.knobs.places import PlaceKnobs
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
+from kettle.errors import ConfigError
 from kettle.starter.account import AccountRules
 from kettle.starter.limits import LimitRules
 from kettle.transfer.plugins import PluginRules
@@ -52,6 +54,7 @@ class StarterSettings:
     sshd: str = "/usr/sbin/sshd"
     ssh_keygen: str = "/usr/bin/ssh-keygen"
     lib: str = ""
+    java: JavaMachine = field(default_factory=JavaMachine)
     starter_user_log: str = ""
     hooks: JobHooks = field(default_factory=JobHooks)
     transfer_plugins: PluginRules = field(default_factory=PluginRules)
@@ -93,6 +96,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         sshd=value(StarterKnobs.SSHD),
         ssh_keygen=value(StarterKnobs.SSH_KEYGEN),
         starter_user_log=value(StarterKnobs.STARTER_USER_LOG),
+        java=_read_java(config),
         hooks=read_job_hooks(config),
         transfer_plugins=PluginRules(
             config.get("FILETRANSFER_PLUGINS") or "",
@@ -100,6 +104,14 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
             float(value(TransferKnobs.MY_POPEN_KEEPALIVE_INTERVAL)),
         ),
     )
+
+
+def _read_java(config: Config) -> JavaMachine:
+    """Return the configured Java; none where it cannot be read, of which the startd complains."""
+    try:
+        return read_java(config)
+    except ConfigError:
+        return JavaMachine()
 
 
 def _read_account_rules(config: Config) -> AccountRules:

@@ -112,12 +112,14 @@ def run_tool(
     complain: Callable[[UsageError], str] | None = None,
     prefix: str = "",
     wrong_usage: int = 1,
+    after_help: int = 0,
 ) -> int:
     """Read the command line into a wish and act on it; the result is the exit code.
 
-    Help and version go to stdout (but see HELP_ON_STDERR) with exit code 0. A command line that
-    means nothing is answered with what `complain` says (the error and the usage), an operating
-    error with `prefix` and its sentence; both on stderr, with exit code `wrong_usage` and 1.
+    Help and version go to stdout (but see HELP_ON_STDERR) with exit code 0, or `after_help`. A
+    command line that means nothing is answered with what `complain` says (the error and the
+    usage), an operating error with `prefix` and its sentence; both on stderr, with exit code
+    `wrong_usage` and 1.
     """
     try:
         return act(read_wish(argv[1:]), with_debugging(argv, environment), streams)
@@ -125,10 +127,11 @@ def run_tool(
         is_help = asked.kind == "help"
         where = streams.stderr if is_help and argv[0] in HELP_ON_STDERR else streams.stdout
         where.write(usage + asked.more if is_help else _version_text())
-        return 0
+        return after_help if is_help else 0
     except UsageError as error:
         streams.stderr.write(complain(error) if complain else f"{error}\n{usage}")
-        return wrong_usage
+        code: int = getattr(error, "exit_code", wrong_usage)
+        return code
     except KettleError as error:
         streams.stderr.write(f"{prefix}{error}\n")
     return 1

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
+from kettle.config.java import JavaMachine
 from kettle.errors import LanguageError
 from kettle.starter.argument_syntax import (
     parse_arguments,
@@ -167,3 +168,33 @@ def test_a_configured_environment_is_in_either_syntax(text: str, expected: dict[
 def test_a_configured_environment_with_an_open_quote_is_an_error() -> None:
     with pytest.raises(LanguageError, match="unbalanced"):
         parse_either_environment('"A=1')
+
+
+JAVA = JavaMachine("/opt/java", "-cp", ("/lib", "."), ";", ("-Xmx1g",))
+
+
+def test_a_java_job_is_started_by_the_configured_java() -> None:
+    ad = job(
+        JobUniverse=10,
+        Cmd="java",
+        Arguments="Hello 'a b'",
+        JarFiles="/home/u/one.jar,two.jar",
+        JavaVMArguments="-Dx=1 -ea",
+    )
+    words = ["-Xmx1g", "-Dx=1", "-ea", "Hello", "a b"]
+    box = BOX.scratch
+    inside = plan(ad, java=JAVA)
+    path = f"/lib;.;{box};{box}/one.jar;{box}/two.jar"
+    assert list(inside.argv) == ["/opt/java", "-cp", path, *words]
+    beside = plan(ad, transfers=False, java=JAVA)
+    assert beside.argv[2] == "/lib;.;/home/u;/home/u/one.jar;two.jar"
+
+
+def test_a_java_job_is_held_where_no_java_is_configured() -> None:
+    with pytest.raises(CannotLaunch, match="no Java is configured"):
+        plan(job(JobUniverse=10), java=JavaMachine())
+
+
+def test_a_virtual_machine_is_held_and_not_started_as_a_program() -> None:
+    with pytest.raises(CannotLaunch, match="no virtual machines"):
+        plan(job(JobUniverse=13))

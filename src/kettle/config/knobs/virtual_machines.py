@@ -15,7 +15,10 @@ class VirtualMachineKnobs:
         doc="Known text; no part of Kettle acts on it yet.",
     )
     VM_GAHP_CONFIG = string("", doc="Known text; no part of Kettle acts on it yet.")
-    VM_GAHP_LOG = path("$(LOG)/VMGahpLog", doc="Known path; no part of Kettle acts on it yet.")
+    VM_GAHP_LOG = path(
+        "$(LOG)/VMGahpLog",
+        doc="The log of VM_GAHP_SERVER; without one it is asked to write to its error stream.",
+    )
     VM_GAHP_REQ_TIMEOUT = seconds(
         "300",
         doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
@@ -26,7 +29,8 @@ class VirtualMachineKnobs:
     )
     VM_GAHP_SERVER = path(
         "$(SBIN)/condor_vm-gahp",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The program that manages virtual machines. With VM_TYPE, the startd asks it once, "
+        "when it starts, what it offers.",
     )
     VM_HARDWARE_VT = boolean(
         "false",
@@ -43,7 +47,7 @@ class VirtualMachineKnobs:
     VM_MAX_NUMBER = integer(
         "",
         unset="0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="How many virtual machines there may be (VM_AvailNum); 0 is no limit.",
     )
     VM_MEMORY = integer(
         "",
@@ -52,7 +56,7 @@ class VirtualMachineKnobs:
     )
     VM_NETWORKING = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether virtual machines may have a network, where VM_GAHP_SERVER offers one.",
     )
     VM_NETWORKING_DEFAULT_TYPE = string("", doc="Known text; no part of Kettle acts on it yet.")
     VM_NETWORKING_MAC_PREFIX = string("", doc="Known text; no part of Kettle acts on it yet.")
@@ -73,7 +77,7 @@ class VirtualMachineKnobs:
         "5",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    VM_TYPE = string("", doc="Known text; no part of Kettle acts on it yet.")
+    VM_TYPE = string("", doc="Which virtual machines the machine offers: xen or kvm.")
     XEN_ALLOW_HARDWARE_VT_SUSPEND = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

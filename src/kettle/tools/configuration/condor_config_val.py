@@ -34,6 +34,7 @@ Usage: condor_config_val [options] NAME...
     -dump [REGEXP...]     all names, or those that match
     -summary[:detected]   what files and environment changed
     -config               the files that were read
+    -stats                how much there is of all that
     -macro[:path] TEXT... TEXT with its macros replaced
     -writeconfig[:FILTER[,only]] FILE
                           write the configuration; FILTER is any of default, detected,
@@ -64,6 +65,7 @@ SWITCHES = {
     "mixedcase": 2,
     "owner": 1,
     "raw": 3,
+    "stats": 4,
     "summary": 2,
     "tilde": 1,
     "trace": 2,
@@ -160,7 +162,7 @@ def _needs_names(request: Request) -> bool:
     """Whether the command line means nothing without the name of a knob."""
     if request.remote.keys() & {"set", "rset", "unset", "runset"}:
         return False
-    alone = {"config", "dump", "help", "owner", "summary", "tilde", "version"}
+    alone = {"config", "dump", "help", "owner", "stats", "summary", "tilde", "version"}
     return not request.switches & alone and "writeconfig" not in request.values
 
 
@@ -190,8 +192,9 @@ def answer(config: Config, request: Request, streams: Streams) -> int:
     out = streams.stdout
     if request.has("config"):
         show_files(config, streams)
-    if request.has("owner") or request.has("tilde"):
-        out.write(f"{config.raw('USERNAME' if request.has('owner') else 'TILDE') or ''}\n")
+    alone = say_alone(config, request)
+    if alone is not None:
+        out.write(alone)
         return 0
     if "writeconfig" in request.values:
         return write_config(config, request, streams)
@@ -210,6 +213,13 @@ def answer(config: Config, request: Request, streams: Streams) -> int:
             out.write(f"{shown}\n")
         return 0
     return max([show_name(config, name, request, streams) for name in request.names], default=0)
+
+
+def say_alone(config: Config, request: Request) -> str | None:
+    """Return what an option asks for that stands for itself, None without one."""
+    if request.has("owner") or request.has("tilde"):
+        return f"{config.raw('USERNAME' if request.has('owner') else 'TILDE') or ''}\n"
+    return listing.statistics(config) if request.has("stats") else None
 
 
 def show_name(config: Config, name: str, request: Request, streams: Streams) -> int:

@@ -16,7 +16,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     for argument in argv[1:]:
         word = argument.lstrip("-").lower()
         if word and "help".startswith(word):
-            streams.stdout.write(USAGE)
+            streams.stderr.write(USAGE)
             return 0
         if word in ("v", "version"):
             streams.stdout.write(f"{CONDOR_VERSION}\n")
@@ -29,7 +29,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
             arch, _, opsys = platform_text().split()[1].partition("-")
             streams.stdout.write(f"{arch if word == 'arch' else opsys}\n")
             return 0
-        streams.stderr.write(f"Unknown option: {argument}\n{USAGE}")
+        what = "unrecognized" if argument.startswith("-") else "invalid"
+        streams.stderr.write(f"ERROR: {what} argument: '{argument}'\n{USAGE}")
         return 1
     streams.stdout.write(version_text())
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
 from kettle.tools.programs import Streams
 
+_REFERENCE = re.compile(r"\$\(\s*([\w.]+)")
 Write = Callable[[str], object]
 
 
@@ -74,6 +76,30 @@ def all_macros(config: Config) -> Iterator[Macro]:
         found = config.find_set(name) or config.find_default(name)
         if found is not None:
             yield found
+
+
+def statistics(config: Config) -> str:
+    """Return what `-stats` says of the table of macros.
+
+    Compat: the names are the reference's. Its numbers are of its own table in memory; here Used
+    counts macros that are knobs, Referenced those that others refer to, TablesBytes what the
+    references take. Shown by test_statistics_count_what_is_configured.
+    """
+    from kettle.config.default_texts import DEFAULTS
+
+    macros = list(config.entries())
+    names = {macro.name.upper() for macro in macros}
+    referred = [found.upper() for macro in macros for found in _REFERENCE.findall(macro.text)]
+    rows = {
+        "Macros": len(macros),
+        "Used": len(names & DEFAULTS.keys()),
+        "Referenced": len(names.intersection(referred)),
+        "Files": len(config.files),
+        "StringBytes": sum(len(macro.name.encode()) + len(macro.text.encode()) for macro in macros),
+        "TablesBytes": sum(len(name.encode()) for name in referred),
+        "IsSorted": len(macros),
+    }
+    return "".join(f"{name} = {value}\n" for name, value in rows.items())
 
 
 def dumped(config: Config, macro: Macro, options: DumpOptions, streams: Streams) -> str:

@@ -6,11 +6,12 @@ For ads of things that no daemon speaks for, and for tests (R074).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_ads
-from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
+from kettle.errors import ClassAdSyntaxError, KettleError
 from kettle.tools.options import Option, read_options, run_tool
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
@@ -36,15 +37,18 @@ FILE is standard input if it is missing or -. COMMAND is one of:
 """ + "".join(f"    {name}\n" for name in COMMANDS)
 
 OPTIONS = (
-    Option("debug", 1, qualified=True),
-    Option("help", 1),
-    Option("multiple", 1),
-    Option("pool", 1, 1),
+    Option("help", 4),
+    Option("pool", 4, 1),
     Option("tcp", 1),
     Option("udp", 1),
-    Option("version", 1),
+    Option("multiple", 1),
+    Option("version", 7),
+    Option("debug", 5),
 )
 
+PHRASES = Phrases(
+    unknown="Unknown argument: {word}\n\n", missing="-{name} requires an argument.\n\n"
+)
 # What the one acknowledged update answers.
 ACKNOWLEDGED = 1
 
@@ -54,10 +58,9 @@ class Wish:
     """What the command line asks for."""
 
     command: str = ""
-    file: str = "-"
+    file: str = ""
     pool: str = ""
     multiple: bool = False
-    words: list[str] = field(default_factory=list)
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -69,7 +72,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=advertise,
-        complain=lambda error: f"{error}\n\n{USAGE}",
+        complain=lambda error: PHRASES.render(error, USAGE),
         prefix="ERROR: ",
     )
 
@@ -78,6 +81,7 @@ def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> i
     """Send the ads to every collector; 1 if one did not take all of them."""
     try:
         ads = read_ads(wish, streams)
+        command = wish.command or guess_command(ads[0])
     except (KettleError, OSError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         opened = f"couldn't open {wish.file}: " if isinstance(error, OSError) else ""
@@ -89,7 +93,7 @@ def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> i
     for address in collectors:
         sent = 0
         try:
-            sent = send(reach, str(address), wish.command, ads)
+            sent = send(reach, str(address), command, ads)
         except KettleError as error:
             streams.stderr.write(f"failed to send classad to {address}: {error}\n")
         complete = complete and sent == len(ads)
@@ -105,31 +109,40 @@ def read_wish(words: Sequence[str]) -> Wish:
     wish = Wish()
     for option in read_options(words, OPTIONS):
         if not option.name:
-            wish.words.append(option.value)
+            _take_word(wish, option.value)
         elif option.name == "pool":
             wish.pool = option.value
         elif option.name == "multiple":
             wish.multiple = True
-    if not wish.words:
-        raise UsageError("a command is missing")
-    if len(wish.words) > 2:
-        raise UsageError(f"one file at a time, not also {wish.words[2]}")
-    wish.command = wish.words[0].upper()
-    if wish.command not in COMMANDS:
-        import difflib
-
-        near = difflib.get_close_matches(wish.command, COMMANDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else ""
-        raise UsageError(f"Unknown command name {wish.words[0]}", hint=hint)
-    if len(wish.words) == 2:
-        wish.file = wish.words[1]
     return wish
+
+
+def _take_word(wish: Wish, word: str) -> None:
+    """Take the command, or the file."""
+    if wish.command:
+        if wish.file:
+            raise SaidError(f"Extra argument: {word}\n", with_usage=True)
+        wish.file = word
+        return
+    wish.command = word.upper()
+    if wish.command not in COMMANDS:
+        raise SaidError(f"Unknown command name {word}\n", with_usage=True)
+
+
+def guess_command(ad: ClassAd) -> str:
+    """Return the update that fits an ad's MyType; KettleError if it has none."""
+    kind = (ad.string("MyType") or "").upper()
+    if not kind:
+        raise KettleError("MyType not set in ad, aborting.")
+    command = f"UPDATE_{kind}_AD"
+    return command if command in COMMANDS else "UPDATE_AD_GENERIC"
 
 
 def read_ads(wish: Wish, streams: Streams) -> list[ClassAd]:
     """Return the ads to send; KettleError if there is none or one does not parse."""
-    name = "(stdin)" if wish.file == "-" else wish.file
-    if wish.file == "-":
+    from_stdin = wish.file in ("", "-")
+    name = "(stdin)" if from_stdin else wish.file
+    if from_stdin:
         text = streams.stdin.read()
     else:
         with open(wish.file, encoding="utf-8", errors="surrogateescape") as file:

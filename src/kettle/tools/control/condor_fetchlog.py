@@ -8,6 +8,7 @@ from kettle.client.daemon import fetch_log
 from kettle.client.pool import KINDS, MASTER
 from kettle.errors import UsageError
 from kettle.tools.options import Option
+from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import Wish, run
@@ -24,12 +25,23 @@ the schedd's history, STARTD_HISTORY the startd's.
   -master, -schedd, -startd, -collector, -negotiator
                  which daemon to ask (not: whose log to get); the master, if nothing is said
 """
+PHRASES = Phrases(unknown="", missing="", missing_of={"pool": "-pool requires an argument.\n\n"})
 HISTORIES = {"HISTORY": LogKind.HISTORY, "STARTD_HISTORY": LogKind.HISTORY}
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_fetchlog`."""
-    return run(argv, environment, streams, OPTIONS, USAGE, fetch)
+    return run(
+        argv,
+        environment,
+        streams,
+        OPTIONS,
+        USAGE,
+        fetch,
+        after_help=0,
+        phrases=PHRASES,
+        takes_words=True,
+    )
 
 
 def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:

@@ -8,11 +8,12 @@ and sending is `work`. Texts are the reference's (tests/cli/test_daemon_control.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kettle.client.pool import KINDS, MASTER, SCHEDD, STARTD, Kind, Located, located, make_query
-from kettle.errors import KettleError, NotFoundError, UsageError
-from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
+from kettle.errors import KettleError, NotConnected, NotFoundError, RemoteProtocolError, UsageError
+from kettle.tools.control.control_words import DAEMONS, BriefError, Rules, Wish, read_wish
+from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -21,25 +22,16 @@ from kettle.wire.messages.daemoncore import SetShutdownProgram, SubsystemCommand
 from kettle.wire.messages.fields import Message
 from kettle.wire.sinful import Sinful
 
-DAEMONS = ("master", "startd", "schedd", "collector", "negotiator", "kbdd")
-STANDARD = (
-    Option("help"),
-    Option("version", shortest=1),
-    Option("debug", shortest=1),
-    Option("pool", shortest=2, values=1),
-    Option("name", shortest=1, values=1),
-    Option("addr", shortest=2, values=1),
-    Option("constraint", shortest=3, values=1),
-    Option("all", shortest=2),
-    Option("graceful", shortest=1),
-    Option("fast", shortest=1),
-    Option("peaceful", shortest=2),
-    Option("force-graceful", shortest=2),
-    Option("exec", shortest=1, values=1),
-    Option("daemon", shortest=3, values=1),
-    Option("subsystem", shortest=3, values=1),
-    *(Option(name, shortest=2) for name in DAEMONS),
-)
+ADDRESS_FORM = """\
+Should be of the form <ip.address.here:port>.
+For example: <123.456.789.123:6789>
+"""
+NO_TARGET = """\
+ERROR: You have asked to find a machine in another pool (with
+the -pool option) but you have not specified which machine.
+Please also use -addr, -name, or list the name(s).
+For more information, use -help.
+"""
 
 
 @dataclass(frozen=True)
@@ -52,6 +44,12 @@ class Tool:
     takes_daemon: bool = True
     takes_speed: bool = False
     takes_exec: bool = False
+    can_drain: bool = False
+
+    @property
+    def rules(self) -> Rules:
+        """What of the options it has."""
+        return Rules(self.name, takes_daemon=self.takes_daemon, can_drain=self.can_drain)
 
 
 # fmt: off
@@ -60,10 +58,11 @@ TOOLS = {
     for tool in (
         Tool("condor_on", MASTER, "Have masters start the daemons of their configuration."),
         Tool("condor_off", MASTER, "Shut daemons down; without a name all but the master.",
-             takes_speed=True, takes_exec=True),
+             takes_speed=True, can_drain=True),
         Tool("condor_restart", MASTER, "Restart a daemon; the master restarts all of its host.",
-             takes_speed=True, takes_exec=True),
-        Tool("condor_reconfig", MASTER, "Have daemons read their configuration again."),
+             takes_speed=True, can_drain=True),
+        Tool("condor_reconfig", MASTER, "Have daemons read their configuration again.",
+             can_drain=True),
         Tool("condor_set_shutdown", MASTER, "Name the program that masters become when they end.",
              takes_daemon=False, takes_exec=True),
         Tool("condor_vacate", STARTD, "Take running jobs off execution points or slots.",
@@ -95,21 +94,6 @@ RESTART_DAEMON = {
 # fmt: on
 
 
-@dataclass
-class Wish:
-    """What the command line asks for."""
-
-    daemon: str = ""
-    speed: str = "graceful"
-    program: str = ""
-    everywhere: bool = False
-    constraint: str = ""
-    names: list[str] = field(default_factory=list)
-    addresses: list[str] = field(default_factory=list)
-    pool: str = ""
-    forced: bool = False
-
-
 @dataclass(frozen=True)
 class Sending:
     """One command to one kind of daemon: `shown` is how the output calls it."""
@@ -129,6 +113,9 @@ def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) 
         reach = Reach(environment, pool=wish.pool)
         if wish.program:
             streams.stdout.write(f"Set exec to {wish.program}\n")
+        if wish.pool and not (wish.names or wish.addresses or wish.everywhere or wish.constraint):
+            streams.stderr.write(NO_TARGET)
+            return 1
         return work(tool, wish, reach, streams)
 
     usage = render_usage(tool)
@@ -137,73 +124,21 @@ def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) 
         environment,
         streams,
         usage=usage,
-        read_wish=lambda words: read_wish(tool, list(read_options(words, STANDARD))),
+        read_wish=lambda words: read_wish(tool.rules, words),
         act=act,
-        complain=lambda error: f"ERROR: {_worded(error)}\n{usage}",
+        complain=lambda error: complain(error, usage),
         prefix=f"{tool.name}: ",
     )
 
 
-def _worded(error: UsageError) -> str:
-    """Return the error in the reference's words."""
+def complain(error: UsageError, usage: str) -> str:
+    """Return the error in the reference's words, and where the usage is told, or the usage."""
+    if isinstance(error, BriefError):
+        return f'ERROR: {error}\nUse "-help" to see usage information\n'
     if not isinstance(error, UnknownOptionError):
-        return str(error)
-    hint = f" ({error.hint})" if error.hint else ""
-    return f'invalid argument "{error.word}"{hint}'
-
-
-def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
-    """Return what the options ask for; raise UsageError."""
-    wish = Wish()
-    for item in given:
-        match item.name:
-            case "":
-                (wish.addresses if item.value.startswith("<") else wish.names).append(item.value)
-            case "name":
-                wish.names.append(item.value)
-            case "addr":
-                wish.addresses.append(item.value)
-            case "pool" | "constraint":
-                setattr(wish, item.name, item.value)
-            case "all":
-                wish.everywhere = True
-            case "exec":
-                wish.program = item.value
-            case "fast" | "peaceful" | "graceful":
-                wish.speed = item.name
-            case "force-graceful":
-                wish.speed, wish.forced = "graceful", True
-            case "daemon" | "subsystem":
-                name_daemon(wish, item.value)
-            case name if name in DAEMONS:
-                name_daemon(wish, name)
-    check_wish(tool, wish, {item.name for item in given})
-    return wish
-
-
-def name_daemon(wish: Wish, name: str) -> None:
-    """Note the daemon that is meant; only one may be."""
-    if wish.daemon:
-        raise UsageError("can only specify one daemon flag.")
-    wish.daemon = name.lower()
-
-
-def check_wish(tool: Tool, wish: Wish, names: set[str]) -> None:
-    """Raise UsageError for options that this tool does not have, or that exclude each other."""
-    if wish.daemon and not tool.takes_daemon:
-        raise UsageError(f'invalid argument "-{wish.daemon}"')
-    if wish.program and not tool.takes_exec:
-        raise UsageError('invalid argument "-exec"')
-    speeds = names & {"fast", "peaceful", "graceful", "force-graceful"}
-    if speeds and not tool.takes_speed:
-        raise UsageError(f'invalid argument "-{min(speeds)}"')
-    if tool.name == "condor_set_shutdown" and not wish.program:
-        raise UsageError('"-exec" required for condor_set_shutdown')
-    if wish.pool and not (wish.names or wish.addresses or wish.everywhere or wish.constraint):
-        raise UsageError(
-            "-pool names another pool, but no machine in it is named",
-            hint="add -addr, -name, -all or a name",
-        )
+        return f"ERROR: {error}\n{usage}"
+    hint = f"\n{error.hint}\n" if error.hint else ""
+    return f'ERROR: invalid argument "{error.word}"\n{usage}{hint}'
 
 
 def plan(tool: Tool, wish: Wish, slot: str = "") -> Iterator[Sending]:
@@ -273,6 +208,15 @@ def work(tool: Tool, wish: Wish, reach: Reach, streams: Streams) -> int:
     failed = False
     if wish.everywhere or wish.constraint:
         hosts = find_everywhere(tool, wish, reach)
+        if not hosts:
+            whom = f"constraint '{wish.constraint}'" if wish.constraint else "-all"
+            kind = next(plan(tool, wish)).kind
+            streams.stderr.write(
+                f"Found no ClassAds when querying pool ({wish.pool or 'local'})\n"
+                f"Can't find addresses for {kind}'s for {whom}\n"
+                "Perhaps you need to query another pool.\n"
+            )
+            return 1
     elif wish.names or wish.addresses:
         hosts = [*wish.names, *wish.addresses]
     else:
@@ -280,29 +224,48 @@ def work(tool: Tool, wish: Wish, reach: Reach, streams: Streams) -> int:
     for host in hosts:
         slot = host if tool.name == "condor_vacate" and host.startswith("slot") else ""
         for sending in plan(tool, wish, slot):
-            try:
-                found, shown = find(reach, sending, host)
-                send(reach, sending, found)
-            except NotFoundError:
-                whom = f"{sending.kind} {host}" if host else f"local {sending.kind}"
-                streams.stderr.write(
-                    f"Can't find address for {whom}\nPerhaps you need to query another pool.\n"
-                )
+            complaint = attempt(tool, reach, sending, host, streams)
+            if complaint:
+                streams.stderr.write(complaint)
                 failed = True
                 break
-            except KettleError as error:
-                streams.stderr.write(f"{tool.name}: {error}\n")
-                failed = True
-                break
-            about = f' for "{sending.about}"' if sending.about else ""
-            streams.stdout.write(f'Sent "{sending.shown}" command{about} to {shown}\n')
     return 1 if failed else 0
+
+
+def attempt(tool: Tool, reach: Reach, sending: Sending, host: str, streams: Streams) -> str:
+    """Find one daemon, send to it and say so; return what is wrong, empty if it worked."""
+    try:
+        found, shown = find(reach, sending, host)
+    except (NotFoundError, NotConnected):
+        perhaps = "Perhaps you need to query another pool.\n"
+        if host:
+            # Compat: named twice, as in the reference (test_a_host_that_is_not_there_is_named).
+            return (
+                f"Can't find address for {sending.kind} {host}\n"
+                f"Can't find address for {host}\n{perhaps}"
+            )
+        return f"Can't find address for local {sending.kind}\n{perhaps}"
+    except RemoteProtocolError:
+        return f"Address {host} is not valid.\n{ADDRESS_FORM}"
+    except KettleError as error:
+        return f"{tool.name}: {error}\n"
+    try:
+        send(reach, sending, found)
+    except NotConnected:
+        return f"Can't connect to {shown}\n"
+    except KettleError as error:
+        return f"{tool.name}: {error}\n"
+    about = f' for "{sending.about}"' if sending.about else ""
+    streams.stdout.write(f'Sent "{sending.shown}" command{about} to {shown}\n')
+    return ""
 
 
 def find(reach: Reach, sending: Sending, host: str) -> tuple[Sinful, str]:
     """Return where to send, and how the output calls it; NotFoundError."""
     if host.startswith("<"):
-        return Sinful.parse(host), f"{sending.kind} {host}"
+        if ":" not in host:
+            raise RemoteProtocolError(f"address {host} has no port number")
+        return Sinful.parse(host), f"daemon at {host}"
     kind = KINDS.get(sending.kind)
     if kind is None:
         raise NotFoundError(f"there is no kind of daemon called {sending.kind}")

@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.unparse import render_value
 from kettle.errors import ClassAdSyntaxError, UsageError
-from kettle.tools.options import Option, read_options, run_tool
+from kettle.tools.options import (
+    MissingValueError,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+)
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
@@ -60,9 +66,17 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=show,
-        complain=lambda error: f"{error}\n\n{USAGE}",
+        complain=lambda error: complain(error, streams),
         prefix="ERROR: ",
     )
+
+
+def complain(error: UsageError, streams: Streams) -> str:
+    """Return what is said on stderr; the usage goes to stdout, and is all about a wrong option."""
+    if isinstance(error, MissingValueError):
+        return f"condor_findhost: {error.word} requires another argument\n"
+    streams.stdout.write(f"\n{USAGE}\n")
+    return "" if isinstance(error, UnknownOptionError) else f"{error}\n"
 
 
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
@@ -80,7 +94,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
 def read_wish(words: Sequence[str]) -> Wish:
     """Return what the command line asks for; raise UsageError."""
     wish = Wish()
-    for option in read_options(words, OPTIONS):
+    for option in read_options([_short(word) for word in words], OPTIONS):
         if option.name == "machine":
             wish.machines = True
         elif option.name == "number":
@@ -98,6 +112,11 @@ def read_wish(words: Sequence[str]) -> Wish:
         else:
             wish.names.append(option.value)
     return wish
+
+
+def _short(word: str) -> str:
+    """Return an option by its first letter, which alone counts; -version is our own."""
+    return word[:2] if word[:1] == "-" and word != "-version" else word
 
 
 def fetch(wish: Wish, environment: Mapping[str, str]) -> list[ClassAd]:

@@ -16,7 +16,15 @@ from kettle.errors import (
     NotConnected,
     UsageError,
 )
-from kettle.tools.options import Given, Option, read_options, run_tool
+from kettle.tools.options import (
+    Given,
+    MissingValueError,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+)
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.commands import Command
@@ -70,6 +78,11 @@ level); without one, WRITE. The exit code is 0 if all of it is allowed.
   -verbose           all that is known, line by line
   -long              the session's ad
 """
+# Compat: the reference also prints its table of levels, on stdout; that helps nobody and is left
+# out (test_a_wrong_option_of_condor_ping_prints_no_table_of_levels).
+PHRASES = Phrases(
+    unknown="ERROR: Unknown argument: {word}\n\n", missing="ERROR: {word} requires an argument.\n\n"
+)
 
 
 @dataclass
@@ -92,8 +105,15 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=lambda words: read_wish(list(read_options(words, OPTIONS))),
         act=ask,
-        complain=lambda error: f"ERROR: {error}\n",
+        complain=complain,
     )
+
+
+def complain(error: UsageError) -> str:
+    """Return what is said of a command line that makes no sense."""
+    if isinstance(error, (UnknownOptionError, MissingValueError, SaidError)):
+        return PHRASES.render(error, USAGE)
+    return f"ERROR: {error}\n"
 
 
 def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
@@ -174,7 +194,8 @@ def read_wish(given: Sequence[Given]) -> Wish:
                 wish.reach[item.name] = item.value
             case "type" | "subsystem":
                 if item.value.lower() not in KINDS:
-                    raise UsageError(f"{item.value} is no kind of daemon that can be asked")
+                    why = f"ERROR: unrecognized daemon type: {item.value}\n"
+                    raise SaidError(why, with_usage=True)
                 wish.kind = item.value
             case "config":
                 wish.config = item.value

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, parse_ads, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
+from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -59,6 +60,19 @@ OPTIONS = (
 )
 # fmt: on
 
+_NO_ATTRIBUTE = (
+    "Error: Argument {word} requires at least one attribute parameter\n"
+    "\t\te.g. condor_prio {word} Name\n"
+)
+PHRASES = Phrases(
+    unknown="",
+    missing="",
+    missing_of={
+        "constraint": "Error: Argument {word} requires another parameter\n",
+        "autoformat": _NO_ATTRIBUTE,
+        "af": _NO_ATTRIBUTE,
+    },
+)
 # How long a user may not have used anything and is still shown.
 RECENT_SECONDS = 86400
 
@@ -143,7 +157,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=act,
+        complain=lambda error: PHRASES.render(error, USAGE),
         prefix="condor_userprio: ",
+        after_help=1,
     )
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from kettle.classad import ClassAd
 from kettle.errors import UsageError
-from kettle.tools.options import MANY, Given, Option, read_options, run_tool
+from kettle.tools.options import MANY, Given, Option, UnknownOptionError, read_options, run_tool
+from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
 from kettle.tools.printing.tables import Cell, render_table
 from kettle.tools.printing.times import format_span
@@ -57,6 +58,22 @@ OPTIONS = (
     Option("wait-for-ready", 4, 1, qualified=True),
     Option("wide", 1),
 )
+PHRASES = Phrases(
+    unknown="Error: {word} is not a valid argument\n",
+    missing="Error: Argument {word} requires an argument\n",
+    missing_of={
+        "address": "Error: Argument {word} requires a host address\n",
+        "logdir": "Error: Argument {word} requires a directory\n",
+        "format": "Error: {word} requires two other arguments\n",
+        "autoformat": "Error: Argument {word} requires at least one attribute parameter\n"
+        'Use "condor_who -help" for details\n',
+        "af": "Error: Argument {word} requires at least one attribute parameter\n"
+        'Use "condor_who -help" for details\n',
+        "wait-for-ready": "Error: Argument {word} requires a requirements expression\n",
+    },
+    shows_usage=False,
+    missing_shows_usage=False,
+)
 
 
 @dataclass(slots=True)
@@ -82,7 +99,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=show,
+        complain=lambda error: PHRASES.render(error, USAGE),
         prefix="condor_who: ",
+        after_help=1,
     )
 
 
@@ -127,7 +146,7 @@ def _take(wish: Wish, option: Given) -> None:
     elif name == "format":
         wish.columns.add_format(*option.values)
     elif not name:
-        raise UsageError(f"{option.value} is not an option")
+        raise UnknownOptionError(option.value)
 
 
 def _read_seconds(option: Given) -> int:
@@ -156,15 +175,16 @@ def render_readiness(answer: ClassAd | Traces | None, wish: Wish) -> str:
 
 
 def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
-    """Return the ads of slots that run jobs, from every startd of this machine."""
+    """Return the ads of slots that run jobs, from every startd of this machine.
+
+    Compat: where there is none, nothing is shown, and that is no failure
+    (test_a_machine_without_a_startd_runs_nothing).
+    """
     from kettle.client.pool import make_query, query_ads
-    from kettle.errors import NotFoundError
     from kettle.wire.commands import Command
     from kettle.wire.sinful import Sinful
 
     addresses = [wish.address] if wish.address else find_startds(folder)
-    if not addresses:
-        raise NotFoundError(f"Can't find the address of a startd in {folder}")
     ads = []
     query = make_query("Machine", constraints=["JobId =!= undefined"])
     for address in addresses:

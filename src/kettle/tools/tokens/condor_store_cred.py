@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import getpass
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kettle.errors import StorageError, UsageError
-from kettle.tools.options import Option
+from kettle.tools.options import Asked, run_tool
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.tokens.token_commands import Wish, run
+from kettle.tools.tokens.token_commands import Wish
 from kettle.wire.security.tokens import scramble
 
-OPTIONS = (
-    Option("c", shortest=1),
-    Option("u", shortest=1, values=1),
-    Option("p", shortest=1, values=1),
-    Option("i", shortest=1, values=1),
-    Option("f", shortest=1, values=1),
-)
+# Options with a word after them, by their letter, and what that word is.
+WITH_VALUE = {
+    "u": "username", "p": "password", "i": "filename", "s": "service", "H": "handle",
+    "S": "scopes", "A": "audience", "n": "name", "f": "filename",
+}  # fmt: skip
+SWITCHES = "cdP"
 USAGE = """\
 Usage: condor_store_cred ACTION -c [OPTIONS]
 
@@ -34,22 +34,71 @@ Store or delete the pool password, in SEC_PASSWORD_FILE of this machine.
   -i FILE     read it from a file; - is stdin
   -f FILE     write it to this file instead
 """
+ACTIONS = ("add", "delete", "query")
+PHRASES = Phrases(unknown="", missing="")
 # Limit: the reference's longest password.
 LONGEST = 255
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_store_cred`."""
-    return run(argv, environment, streams, OPTIONS, USAGE, store)
+    return run_tool(
+        argv,
+        environment,
+        streams,
+        usage=USAGE,
+        read_wish=read_wish,
+        act=lambda wish, environment, streams: store(wish, Reach(environment), streams),
+        complain=lambda error: PHRASES.render(error, USAGE),
+        prefix="condor_store_cred: ",
+        after_help=1,
+    )
+
+
+def read_wish(words: Sequence[str]) -> Wish:
+    """Return what the command line asks for; raise UsageError or Asked.
+
+    Compat: only an option's first letter counts, as in the reference (`-nobody` is -n); -version
+    is our own. Shown by test_an_administrators_tool_says_what_the_reference_says.
+    """
+    wish = Wish()
+    rest = list(reversed(words))
+    while rest:
+        word = rest.pop()
+        if not word.startswith("-"):
+            if wish.words or word.partition("-")[0] not in ACTIONS:
+                raise SaidError(f"ERROR: Unrecognized command - '{word}'\n", with_usage=True)
+            wish.words.append(word)
+            continue
+        letter = word[1:2]
+        if word.lstrip("-") == "version":
+            raise Asked("version")
+        if letter == "h":
+            raise Asked("help")
+        if letter in WITH_VALUE:
+            if not rest:
+                what = WITH_VALUE[letter]
+                raise SaidError(
+                    f"ERROR: Option '{word}' requires a {what} argument", with_usage=True
+                )
+            wish.values[letter] = rest.pop()
+        elif letter and letter in SWITCHES:
+            wish.flags.add(letter)
+        else:
+            raise SaidError(f"ERROR: Unrecognized option - '{word}'", with_usage=True)
+    return wish
 
 
 def store(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Carry out the action."""
     action, _, kind = (wish.words[0] if wish.words else "").partition("-")
-    if action not in {"add", "delete", "query"} or kind not in {"", "pwd"}:
+    if not action or kind not in {"", "pwd"}:
         raise UsageError(f"there is no action {' '.join(wish.words) or '(none given)'}")
     if "c" not in wish.flags and not wish.get("f"):
         raise UsageError("only the pool password can be stored here", hint="add -c")
+    elsewhere = sorted(wish.values.keys() & set("nsHSA")) + sorted(wish.flags & {"P"})
+    if elsewhere:
+        raise UsageError(f"-{elsewhere[0]} is not for the pool password of this machine")
     if action == "query":
         streams.stderr.write("Querying the pool password is not supported.\n")
         return 1

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 
 from kettle.errors import UsageError
 from kettle.runtime.credentials import SigningKeys
+from kettle.tools.options import Option
+from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import TOKEN, Wish, deliver, run
@@ -15,6 +17,11 @@ from kettle.wire.security.tokens import POOL_KEY, mint_token
 
 # What the program ends with when it cannot read the key to sign with.
 NO_KEY_EXIT_CODE = 2
+TOLD = ("version", "h", "he", "hel", "help")
+OPTIONS = (Option("identity", shortest=2, values=1), Option("key", values=1), *TOKEN)
+PHRASES = Phrases(
+    unknown="condor_token_create: Invalid command line argument: {word}\n", missing=""
+)
 
 USAGE = """\
 Usage: condor_token_create -identity USER@DOMAIN [OPTIONS]
@@ -32,7 +39,9 @@ Sign a token with a key that this machine keeps (SEC_TOKEN_POOL_SIGNING_KEY_FILE
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_token_create`."""
-    return run(argv, environment, streams, TOKEN, USAGE, create)
+    # The reference has nothing to say about a single word.
+    words = argv[:1] if len(argv) == 2 and argv[1].lstrip("-") not in TOLD else argv
+    return run(words, environment, streams, OPTIONS, USAGE, create, phrases=PHRASES)
 
 
 def create(wish: Wish, reach: Reach, streams: Streams) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from kettle.client.daemon import request_session_token
 from kettle.client.pool import SCHEDD
+from kettle.tools.options import Option
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import DAEMON, TOKEN, Wish, choose_daemon, deliver, run
@@ -22,11 +23,12 @@ Have a daemon (the schedd, if nothing is said) issue a token for the identity we
   -token NAME        write it to this file in the token folder
   -file PATH         write it to this file
 """
+OPTIONS = (*DAEMON, *TOKEN, Option("key", values=1))
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_token_fetch`."""
-    return run(argv, environment, streams, (*DAEMON, *TOKEN), USAGE, fetch)
+    return run(argv, environment, streams, OPTIONS, USAGE, fetch)
 
 
 def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:

@@ -9,12 +9,21 @@ from collections.abc import Iterator, Mapping
 from kettle.errors import KettleError
 from kettle.runtime.credentials import read_private_file
 from kettle.tools.options import Option
+from kettle.tools.phrases import Phrases
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import Wish, run, token_folder
 from kettle.wire.security.tokens import parse_token
 
 OPTIONS = (Option("dir", values=1), Option("file", values=1))
+PHRASES = Phrases(
+    unknown="condor_token_list: Invalid command line argument: {word}\n",
+    missing="",
+    missing_of={
+        "dir": "condor_token_list: -dir requires path argument.\n",
+        "file": "condor_token_list: -file requires file argument.\n",
+    },
+)
 USAGE = """\
 Usage: condor_token_list [-dir PATH | -file FILE]
 
@@ -27,7 +36,9 @@ List the tokens of this user: header, claims and file of each, without their sig
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_token_list`."""
-    return run(argv, environment, streams, OPTIONS, USAGE, list_tokens)
+    return run(
+        argv, environment, streams, OPTIONS, USAGE, list_tokens, after_help=0, phrases=PHRASES
+    )
 
 
 def list_tokens(wish: Wish, reach: Reach, streams: Streams) -> int:

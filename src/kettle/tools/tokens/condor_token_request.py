@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping
 
 from kettle.client.daemon import finish_token_request, start_token_request
+from kettle.tools.options import Option
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import DAEMON, TOKEN, Wish, choose_daemon, deliver, run
@@ -25,12 +26,13 @@ approves it with condor_token_request_approve.
   -token NAME            write it to this file in the token folder
   -file PATH             write it to this file
 """
+OPTIONS = (*DAEMON, *TOKEN, Option("identity", values=1))
 POLL_SECONDS = 2.0
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
     """Run `condor_token_request`."""
-    return run(argv, environment, streams, (*DAEMON, *TOKEN), USAGE, request)
+    return run(argv, environment, streams, OPTIONS, USAGE, request)
 
 
 def request(wish: Wish, reach: Reach, streams: Streams) -> int:

@@ -7,34 +7,47 @@ side is every daemon's generic commands; what a token means is `wire.security.to
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.client.pool import COLLECTOR, KINDS, Kind
 from kettle.errors import StorageError, UsageError
-from kettle.tools.options import Given, Option, read_options, run_tool
+from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.sinful import Sinful
 
+# Compat: the reference's token tools know no -version; ours tell it, as every tool does (R075;
+# test_it_says_its_version).
 STANDARD = (
     Option("help"),
-    Option("version", shortest=1),
     Option("debug", qualified=True),
+    Option("version", shortest=7),
 )
 DAEMON = (
     Option("pool", values=1),
     Option("name", values=1),
-    Option("type", shortest=2, values=1),
+    Option("type", values=1),
 )
 TOKEN = (
     Option("authz", values=1),
     Option("lifetime", values=1),
-    Option("identity", values=1),
-    Option("key", values=1),
-    Option("token", shortest=2, values=1),
+    Option("token", values=1),
     Option("file", values=1),
 )
+MISSING = {
+    "authz": "{tool}: -authz requires an authorization name argument\n",
+    "lifetime": "{tool}: -lifetime requires an integer in seconds.\n",
+    "identity": "{tool}: -identity requires an argument.\n",
+    "key": "{tool}: -key requires a key name argument.\n",
+    "token": "{tool}: -token requires a file name argument.\n",
+    "file": "{tool}: -file requires a file name argument.\n",
+    "pool": "{tool}: -pool requires a pool name argument.\n",
+    "name": "{tool}: -name requires a daemon name argument.\n",
+    "type": "{tool}: -type requires a daemon type argument.\n",
+    "reqid": "{tool}: -reqid requires a request ID argument.\n",
+}
 
 
 @dataclass
@@ -43,8 +56,8 @@ class Wish:
 
     values: dict[str, str] = field(default_factory=dict)
     levels: list[str] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
     flags: set[str] = field(default_factory=set)
+    words: list[str] = field(default_factory=list)
 
     def get(self, name: str) -> str:
         """Return an option's value, empty if it was not given."""
@@ -76,8 +89,23 @@ def run(
     options: Sequence[Option],
     usage: str,
     work: Work,
+    *,
+    after_help: int = 1,
+    phrases: Phrases | None = None,
+    takes_words: bool = False,
 ) -> int:
-    """Read the options and do the work; errors are a sentence on stderr and exit code 1."""
+    """Read the options and do the work; errors are a sentence on stderr and exit code 1.
+
+    `after_help` is the exit code after -help, 1 for most of these tools; `phrases` are how wrong
+    options are complained of; without `takes_words` nothing but options may stand in the line.
+    """
+    tool = argv[0]
+    phrases = phrases or Phrases(
+        unknown=f"{tool}: Invalid command line argument: {{word}}\n",
+        missing="",
+        missing_of={name: text.replace("{tool}", tool) for name, text in MISSING.items()},
+        missing_shows_usage=False,
+    )
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         reach = Reach(environment, pool=wish.get("pool"), name=wish.get("name"))
@@ -88,20 +116,28 @@ def run(
         environment,
         streams,
         usage=usage,
-        read_wish=lambda words: read_wish(list(read_options(words, (*STANDARD, *options)))),
+        read_wish=lambda words: read_wish(
+            read_options(words, (*STANDARD, *options)), takes_words=takes_words
+        ),
         act=act,
-        complain=lambda error: f"{argv[0]}: {error}\n{usage}",
-        prefix=f"{argv[0]}: ",
+        complain=lambda error: phrases.render(error, usage),
+        prefix=f"{tool}: ",
+        after_help=after_help,
     )
 
 
-def read_wish(given: Sequence[Given]) -> Wish:
-    """Return what the options say."""
+def read_wish(given: Iterable[Given], *, takes_words: bool = False) -> Wish:
+    """Return what the options say; UnknownOptionError at a word that is none of them."""
     wish = Wish()
     for item in given:
         if not item.name:
+            if not takes_words:
+                raise UnknownOptionError(item.word)
             wish.words.append(item.value)
-        elif item.name == "authz":
+            continue
+        if item.name == "type" and item.value.lower() not in KINDS:
+            raise SaidError(f"ERROR: unrecognized daemon type: {item.value}", with_usage=True)
+        if item.name == "authz":
             wish.levels += [word for word in item.value.replace(",", " ").split() if word]
         elif item.values:
             wish.values[item.name] = item.value
@@ -113,8 +149,6 @@ def read_wish(given: Sequence[Given]) -> Wish:
 def choose_daemon(wish: Wish, reach: Reach, default: Kind = COLLECTOR) -> Sinful:
     """Return the address of the daemon that is meant."""
     word = wish.get("type").lower()
-    if word and word not in KINDS:
-        raise UsageError(f"{word} is no kind of daemon that can be asked")
     return reach.locate(KINDS[word] if word else default).address
 
 
