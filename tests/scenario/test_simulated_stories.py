@@ -9,14 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.testing.simulation import checks
 from kettle.testing.simulation.administrators import drain, end_drain
 from kettle.testing.simulation.children import run_in_child
 from kettle.testing.simulation.disk import PLENTY
 from kettle.testing.simulation.jobs import Execution, hides
 from kettle.testing.simulation.pool import SimulatedPool
-from kettle.testing.simulation.processes import MortalLoop, watch_connections
+from kettle.testing.simulation.processes import (
+    MortalLoop,
+    SimulatedProcess,
+    watch_connections,
+)
 from kettle.testing.simulation.run import Verdict, wait_for_the_end
 from kettle.testing.simulation.shapes import Shape
 from kettle.testing.simulation.users import REMOVE, Wish
@@ -267,3 +271,24 @@ def test_jobs_that_find_no_machine_at_home_run_in_the_other_pool(tmp_path: Path)
         assert where == ["ep1", "ep1", "fp1", "fp1"]
 
     tell(tmp_path, story, Shape(flocks=True))
+
+
+@pytest.mark.parametrize("acts", range(6))
+def test_a_job_beside_a_schedd_that_dies_at_its_end_ends_once(acts: int, tmp_path: Path) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        [ap] = pool.access_points
+        universe = {"JobUniverse": str(int(JobUniverse.SCHEDULER))}
+        pool.users[0].submit(Wish("j", seconds=30.0, code=3, more=universe))
+        await asyncio.sleep(30)
+        schedd = ap.daemons["SCHEDD"]
+        schedd.doom(acts, SimulatedProcess.kill)
+        await asyncio.sleep(200)
+        assert not schedd.alive
+        numbers = events_of(pool, "j")
+        assert numbers in (["000", "001", "005"], ["000", "001", "001", "005"])
+        assert len(pool.witness.executions) == numbers.count("001")
+        [record] = checks.history_of(ap.folder / "spool")
+        assert record["ExitCode"] == "3"
+        assert record["NumJobStarts"] == str(numbers.count("001"))
+
+    tell(tmp_path, story)

@@ -102,7 +102,7 @@ class ScheddService:
         self.records = Records(self, mailer)
         self.departures = Departures(self)
         self.shadows = ShadowHosts(self, self.records)
-        self.beside = BesideJobs(self)
+        self.beside = BesideJobs(self, self.unwritten)
         self.factories = Factories(self)
         self.transfers = TransferQueueCommands(runtime)
         self.ads = ScheddAds(self, factories=self.factories, transfers=self.transfers)

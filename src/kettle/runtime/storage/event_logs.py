@@ -216,7 +216,13 @@ class EventLogs:
         `logs`, if given, is what `logs_of` says. Where job or pool asked to be told more, event 028
         follows.
         """
-        paths, style, wanted, mask, owner = logs or self.logs_of(job)
+        logs = logs or self.logs_of(job)
+        for path, data in self.prepare(job, event, logs):
+            self._append(path, logs.owner, [Piece((event.cluster, event.proc), data)])
+
+    def prepare(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> list[Unwritten]:
+        """Return what is to be appended to which of a job's logs; the pool's has it already."""
+        paths, style, wanted, mask, _ = logs or self.logs_of(job)
         data = render(event, style)
         if wanted:
             data += render(_information(event, job, wanted), style)
@@ -224,10 +230,11 @@ class EventLogs:
             self._global.write(event)
             if self._global_attributes:
                 self._global.write(_information(event, job, self._global_attributes))
-        piece = Piece((event.cluster, event.proc), data)
-        for at, path in enumerate(paths):
-            if at == 0 or mask is None or event.number in mask:
-                self._append(path, owner, [piece])
+        return [
+            (path, data)
+            for at, path in enumerate(paths)
+            if at == 0 or mask is None or event.number in mask
+        ]
 
     def unwritten(self, place: Place) -> list[Unwritten]:
         """Return the events of a job that wait, in their order."""

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
+from kettle.classad.text import quote_old
 from kettle.errors import KettleError
 from kettle.policy.job_policy import Verdict, decide_periodic
+from kettle.records.event_base import Event
 from kettle.records.event_kinds import (
     ExecuteEvent,
     JobEvictedEvent,
@@ -22,6 +24,7 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
 )
 from kettle.records.event_usage import CpuTimes
+from kettle.records.unwritten_events import SCHEDD_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, marked
@@ -37,6 +40,7 @@ from kettle.schedd.services.program import start_program
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
     from kettle.schedd.services.parts import Schedd
+    from kettle.schedd.services.unwritten_events import UnwrittenEvents
 
 # How often is seen whether policies are to be looked at, while they are not.
 _AGAIN_SECONDS = 60.0
@@ -48,8 +52,9 @@ _VACATE_SECONDS = 30.0
 class BesideJobs:
     """Every job that runs beside the schedd."""
 
-    def __init__(self, schedd: Schedd) -> None:
+    def __init__(self, schedd: Schedd, unwritten: UnwrittenEvents) -> None:
         self._schedd = schedd
+        self._unwritten = unwritten
         self.runs: dict[JobId, Run] = {}
         self._children: dict[JobId, Child] = {}
         self._local: dict[JobId, LocalRun] = {}
@@ -154,38 +159,14 @@ class BesideJobs:
         reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
         report = dict(ClassAd({**run.attributes, **more}).own_texts())
         report |= {beside.PID: "undefined", beside.BIRTH: "undefined"}
-        self._write_end(run, status, reason, more)
+        ends = schedd.events.prepare(job, _last_events(run, status, reason, more))
+        if ends:
+            # With the end itself: told once, whoever is killed between the two.
+            report[SCHEDD_EVENTS] = quote_old(encode(ends))
         if job.id in schedd.queue.jobs:
             schedd.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
+            self._unwritten.recall(job)
         self._start_all()
-
-    def _write_end(self, run: Run, status: int, reason: int, more: dict[str, object]) -> None:
-        events, user = self._schedd.events, run.attributes.get("RemoteUserCpu", 0.0)
-        system = run.attributes.get("RemoteSysCpu", 0.0)
-        times = CpuTimes(float(str(user)), float(str(system)))
-        if reason == ShadowExit.EXITED:
-            ended = JobTerminatedEvent(run_remote=times, total_remote=times)
-            _set_ending(ended, status)
-            events.write(run.job, ended)
-            return
-        evicted = JobEvictedEvent(
-            run_remote=times,
-            requeued=reason == ShadowExit.SHOULD_REQUEUE and not run.wish,
-            reason=run.reason or None,
-            reason_code=run.code or None,
-            reason_subcode=run.subcode if run.code else None,
-        )
-        _set_ending(evicted, status)
-        events.write(run.job, evicted)
-        if run.wish == "Hold":
-            events.write(
-                run.job, JobHeldEvent(reason=run.reason, code=run.code, subcode=run.subcode)
-            )
-        elif reason == ShadowExit.SHOULD_HOLD:
-            held = JobHeldEvent(
-                reason=str(more["HoldReason"]), code=int(str(more["HoldReasonCode"]))
-            )
-            events.write(run.job, held)
 
     def _fail(self, run: Run, why: str) -> None:
         """Put a job that could not be started on hold."""
@@ -258,6 +239,31 @@ class BesideJobs:
             scheduler.remove_running(run.job, decision.reason)
         elif decision.verdict is Verdict.VACATE:
             self.signal(run.job, "Vacate", decision.reason, decision.code, 0)
+
+
+def _last_events(run: Run, status: int, reason: int, more: dict[str, object]) -> list[Event]:
+    """Return what a job's log is told of the end of a run."""
+    user = run.attributes.get("RemoteUserCpu", 0.0)
+    system = run.attributes.get("RemoteSysCpu", 0.0)
+    times = CpuTimes(float(str(user)), float(str(system)))
+    if reason == ShadowExit.EXITED:
+        ended = JobTerminatedEvent(run_remote=times, total_remote=times)
+        _set_ending(ended, status)
+        return [ended]
+    evicted = JobEvictedEvent(
+        run_remote=times,
+        requeued=reason == ShadowExit.SHOULD_REQUEUE and not run.wish,
+        reason=run.reason or None,
+        reason_code=run.code or None,
+        reason_subcode=run.subcode if run.code else None,
+    )
+    _set_ending(evicted, status)
+    if run.wish == "Hold":
+        return [evicted, JobHeldEvent(reason=run.reason, code=run.code, subcode=run.subcode)]
+    if reason == ShadowExit.SHOULD_HOLD:
+        why, code = str(more["HoldReason"]), int(str(more["HoldReasonCode"]))
+        return [evicted, JobHeldEvent(reason=why, code=code)]
+    return [evicted]
 
 
 def _set_ending(event: JobTerminatedEvent | JobEvictedEvent, status: int) -> None:

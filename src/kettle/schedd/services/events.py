@@ -23,7 +23,13 @@ from kettle.records.event_kinds import (
     JobTerminatedEvent,
     SubmitEvent,
 )
-from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS, decode, in_order
+from kettle.records.unwritten_events import (
+    SCHEDD_EVENTS,
+    SHADOW_EVENTS,
+    Unwritten,
+    decode,
+    in_order,
+)
 from kettle.runtime.storage.event_logs import EventLogs
 from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
@@ -160,6 +166,15 @@ class ScheddEvents:
                 self.logs.write(job.ad, event)
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"Job {job.id}: {error}")
+
+    def prepare(self, job: Job, events: Iterable[Event]) -> list[Unwritten]:
+        """Return what waits of a job with these events behind it, to be kept and then recalled."""
+        waiting = list(self.logs.unwritten(job.id))
+        for event in events:
+            event.cluster, event.proc = job.id.cluster, job.id.proc
+            event.time = self._runtime.clock.now()
+            waiting += self.logs.prepare(job.ad, event)
+        return waiting
 
     def write_cluster(self, cluster: Cluster, event: Event) -> None:
         """Write an event of a cluster."""

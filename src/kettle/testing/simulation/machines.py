@@ -8,6 +8,8 @@ starter runs is simulated (`jobs.py`).
 from __future__ import annotations
 
 import asyncio
+import marshal
+import os
 import random
 import signal
 import socket
@@ -59,6 +61,7 @@ from kettle.wire.messages.starter_control import StarterActivation
 
 SHADOW_HOST = "kettle.shadow.services.host:main"
 STARTER = "kettle.starter.services.entry:run"
+PROGRAM = "kettle.schedd.services.program:run"
 COLLECTOR_PORT = 9618
 # How long a dead daemon is left alone before it is started again.
 _RESTART_SECONDS = (0.5, 15.0)
@@ -162,6 +165,7 @@ class Machine:
         self._lives: dict[str, Life] = {
             SHADOW_HOST: self._live_shadow_host,
             STARTER: self._live_starter,
+            PROGRAM: self._live_program,
         }
 
     # ---- power and daemons --------------------------------------------------------------------
@@ -297,6 +301,7 @@ class Machine:
         if isinstance(service, ScheddService):
             # The kernel closes what a process had open, and locks go with it.
             process.at_death.append(service.journal.close)
+            self._end_leftovers()
         if isinstance(service, NegotiatorService):
             # Nothing here depends on it, and it would be a third of what happens at all.
             service.bookkeeping_seconds = 10.0
@@ -326,7 +331,7 @@ class Machine:
         return 0
 
     def _end_leftovers(self) -> None:
-        """Do what a startd does before it offers a slot: end programs without a starter."""
+        """End programs without a starter, as a startd does, or without a schedd, as a master."""
         for process in self.around.table.living(self.name):
             if process.parent is not None and not process.parent.alive:
                 process.kill()
@@ -380,6 +385,21 @@ class Machine:
         await tenure.serve(activation, Stream.attach(descriptors[0], activation.channel))
         await network.close()
         return 0
+
+    async def _live_program(
+        self, process: SimulatedProcess, arguments: bytes, descriptors: list[int]
+    ) -> int:
+        """Be a job of the scheduler universe."""
+        # What our own schedd sends to itself.
+        argv, *_ = marshal.loads(arguments)  # noqa: S302
+        seconds, code, name = float(argv[1]), int(argv[2]), argv[3]
+        process.name = f"job {name}"
+        execution = self.around.witness.watch(process, name)
+        os.write(descriptors[0], b"+")
+        os.close(descriptors[0])
+        await asyncio.sleep(seconds)
+        execution.code = code
+        return code
 
 
 class _SimulatedStarters(Starters):

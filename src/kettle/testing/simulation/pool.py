@@ -11,7 +11,7 @@ from kettle.classad.context import set_ambient
 from kettle.runtime import tasks
 from kettle.testing.simulation.cables import SimulatedHub
 from kettle.testing.simulation.disk import watch_event_logs
-from kettle.testing.simulation.jobs import Witness
+from kettle.testing.simulation.jobs import Witness, spare_the_system
 from kettle.testing.simulation.machines import (
     COLLECTOR,
     NEGOTIATOR,
@@ -81,6 +81,7 @@ class SimulatedPool:
             self.centrals.append(make("cm2", 9, _OF_OTHER))
             self.execution_points.append(make("fp1", 10, _OF_OTHER))
         self._by_name = {machine.name: machine for machine in self.machines}
+        spare_the_system()
         watch_event_logs(lambda process: self._by_name[process.machine].home)
         self.users = [User(name, self.access_points[at]) for name, at in shape.users]
         if shape.skewed:

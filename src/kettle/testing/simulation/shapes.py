@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad.text import quote_old
 from kettle.testing.simulation.users import Wish
 
@@ -85,8 +86,11 @@ def _draw_wish(source: random.Random, shape: Shape, user: str, number: int, *, m
         lease=source.choice(LEASES),
         transfers=source.random() < 0.2,
     )
-    if not wish.transfers and source.random() < 0.1:
+    kind = source.random() if not wish.transfers else 1.0
+    if kind < 0.1:
         wish.procs = source.randint(2, 6)
+    elif kind < 0.16:
+        wish.more["JobUniverse"] = str(int(JobUniverse.SCHEDULER))
     if shape.groups:
         group = source.choice(("group_a", "group_b"))
         wish.more |= {
