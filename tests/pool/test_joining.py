@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import re
@@ -115,7 +116,7 @@ def test_what_is_no_daemon_at_all_is_said_to_be_none(
                     connection, _ = server.accept()
                 except OSError:
                     return
-                with connection:
+                with connection, contextlib.suppress(OSError):
                     connection.sendall(b"SSH-2.0-OpenSSH_9.9\r\n")
                     connection.recv(1 << 16)
 

@@ -28,8 +28,9 @@ from kettle.starter import outcome, syscalls
 from kettle.starter.account import Claimed, choose_account, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import seconds_to_wait
-from kettle.starter.exit_pipeline import ExitPipeline, Role
+from kettle.starter.exit_pipeline import ExitPipeline, ExitStep, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, plan_launch, uses_file_transfer
+from kettle.starter.leave_machine import ORDERS, Effect, Order, choose_stage
 from kettle.starter.limits import Excess
 from kettle.starter.place import Place
 from kettle.starter.services.chirp import ChirpServer
@@ -108,7 +109,7 @@ class Starter:
         self.deactivated = asyncio.Event()
         self._looking: list[asyncio.Task[object]] = []
         self._census = Census(note_of(self.settings.execute, self.world.pid))
-        self._kill_timer: asyncio.TimerHandle | None = None
+        self._leave_timer: asyncio.TimerHandle | None = None
         self._soon: asyncio.TimerHandle | None = None
         self._suspend_at_start = False
         self._trace: RunTrace | None = None
@@ -419,19 +420,33 @@ class Starter:
         if not graceful:
             # Who throws us out at once does not wait for a shadow that is away.
             self.shadow.hurry(HURRY_SECONDS)
-        if self.pipeline.done or self.programs.ended.is_set():
-            return
-        self.vacate = self.vacate or vacate
-        if not self.job_started:
-            self.programs.ended.set()
-            return
-        if graceful and seconds > 0:
-            self.jobs.signal_job(self.launch_plan.soft_kill_signal)
-            if self._kill_timer is None:
+        self._obey(Order.SOON if graceful and seconds > 0 else Order.NOW, vacate, seconds)
+
+    def _obey(self, order: Order, vacate: outcome.Vacate, seconds: float = 0.0) -> None:
+        stage = choose_stage(
+            started=self.job_started,
+            ended=self.programs.ended.is_set(),
+            sent=ExitStep.TRANSFER_OUTPUT in self.pipeline.done,
+        )
+        self.log(f"told {order.value}, while {stage.value}: {vacate.reason}")
+        for effect in ORDERS[stage, order]:
+            self._carry_out(effect, vacate, seconds)
+
+    def _carry_out(self, effect: Effect, vacate: outcome.Vacate, seconds: float) -> None:
+        match effect:
+            case Effect.BLAME:
+                self.vacate = self.vacate or vacate
+            case Effect.START_NOTHING:
+                self.programs.ended.set()
+            case Effect.SIGNAL:
+                self.jobs.signal_job(self.launch_plan.soft_kill_signal)
+            case Effect.SET_TIMER if self._leave_timer is None:
                 loop = asyncio.get_running_loop()
-                self._kill_timer = loop.call_later(seconds, self.jobs.kill_all)
-            return
-        self.jobs.kill_all()
+                self._leave_timer = loop.call_later(seconds, self._obey, Order.NOW, vacate)
+            case Effect.KILL:
+                self.jobs.kill_all()
+            case Effect.BREAK_OFF:
+                self.transfer.break_off(vacate)
 
     def lose_for_good(self) -> None:
         """End the job: it may be about to start somewhere else."""
@@ -465,6 +480,8 @@ class Starter:
 
     async def _clean_up(self) -> None:
         self.stop_looking()
+        if self._leave_timer is not None:
+            self._leave_timer.cancel()
         if self._jobs is not None:
             await self._jobs.end_all()
         if self._chirp is not None:

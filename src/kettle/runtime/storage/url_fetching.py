@@ -193,7 +193,11 @@ class UrlFetcher:
                 child = self._start(argv, descriptors)
             except OSError as error:
                 return Ran(127, error.strerror or str(error), started=False)
-            timed_out = not await self._ends_in_time(child, seconds)
+            try:
+                timed_out = not await self._ends_in_time(child, seconds)
+            except asyncio.CancelledError:
+                child.signal(9)
+                raise
             if timed_out:
                 child.signal(9)
             status = await child.wait()

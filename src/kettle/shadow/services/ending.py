@@ -75,7 +75,7 @@ def finish(run: Run) -> None:
         ended = exit_attributes(run.report) | counts
         ended |= run.activation.end(int(run.host.now()))
         run.update(texts(ended))
-    if run.transfer_failure is not None and run.request is None:
+    if run.transfer_failure is not None and run.request is None and not _was_broken_off(run):
         run.request = run.transfer_failure
     now = run.host.now()
     ending = decide_ending(run.job, run.report, run.request, now, run.host.system_policy)
@@ -85,6 +85,13 @@ def finish(run: Run) -> None:
         ending = run.told
     _write_last_events(run, ending, now)
     _report_exit(run, ending)
+
+
+def _was_broken_off(run: Run) -> bool:
+    """Whether the starter broke off a transfer as it had to leave: its own reason counts."""
+    failure, report = run.transfer_failure, run.report
+    told = report is not None and report.info.lookup("VacateReason") is not None
+    return told and failure is not None and failure.code == 0
 
 
 def _unstarted(run: Run) -> Ending:

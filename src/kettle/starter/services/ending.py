@@ -122,6 +122,9 @@ class JobEnd:
         try:
             await starter.transfer.send_output(final=sending.final, attribute=sending.attribute)
         except TransferFailed as error:
+            if starter.vacate is not None and self.final is not None:
+                # It may have been told to leave since.
+                self.final.update(outcome.vacate_attributes(starter.vacate))
             if error.try_again:
                 # Whether it broke because the shadow went away shows when it is next called.
                 await self._say_final()

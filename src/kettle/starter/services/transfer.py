@@ -6,15 +6,16 @@ its session and what a failure means for the job (hold 12 and 13, or another try
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Coroutine, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, RefusedError, WireError
 from kettle.starter import syscalls
-from kettle.starter.outcome import told_code
+from kettle.starter.outcome import Vacate, told_code
 from kettle.starter.services.manifest import Manifest
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.plugins import JobPlugins
@@ -83,6 +84,34 @@ class SandboxTransfer:
         # Whether what an earlier run had written to its standard files came back.
         self.brought_streams = False
         self.manifest = Manifest(starter)
+        # The transfer that is under way, and why there is to be none.
+        self._carrying: asyncio.Task[None] | None = None
+        self._broken_off_by: Vacate | None = None
+
+    def break_off(self, vacate: Vacate) -> None:
+        """End the transfer that is under way, if one is, and begin none any more.
+
+        Whoever awaits one gets TransferFailed, and the job then has left for this reason.
+        """
+        self._broken_off_by = vacate
+        if self._carrying is not None:
+            self._carrying.cancel()
+
+    async def _carry(self, transfer: Coroutine[Any, Any, None]) -> None:
+        """Carry out a transfer that may be broken off."""
+        carrying = self._carrying = asyncio.ensure_future(transfer)
+        if self._broken_off_by is not None:
+            carrying.cancel()
+        try:
+            await asyncio.wait((carrying,))
+        finally:
+            self._carrying = None
+            carrying.cancel()
+        if carrying.cancelled():
+            starter = self._starter
+            starter.vacate = starter.vacate or self._broken_off_by
+            raise TransferFailed("the transfer was broken off", 0, try_again=True)
+        carrying.result()
 
     async def get_session(self) -> None:
         """Ask the shadow for a session, where calls are encrypted: the files must be too."""
@@ -129,6 +158,9 @@ class SandboxTransfer:
 
     async def fetch_input(self) -> None:
         """Bring the job's input into scratch; TransferFailed says what to do with the job."""
+        await self._carry(self._fetch_input())
+
+    async def _fetch_input(self) -> None:
         starter = self._starter
         code = HoldReasonCode.TransferInputError
         scratch, files = starter.sandbox.scratch, starter.keeper.files
@@ -185,6 +217,9 @@ class SandboxTransfer:
 
         Only what is final goes to the job's URLs; what is not waits in the access point's spool.
         """
+        await self._carry(self._send_output(final=final, attribute=attribute))
+
+    async def _send_output(self, *, final: bool, attribute: str) -> None:
         self.manifest.end()
         plan = self._plan(attribute)
         reports: list[ReportUrl] = []
@@ -198,6 +233,9 @@ class SandboxTransfer:
 
         TransferFailed if some of it did not arrive.
         """
+        await self._carry(self._send_checkpoint(number))
+
+    async def _send_checkpoint(self, number: int) -> None:
         job = self._starter.job
         plan = self._plan("TransferCheckpoint")
         destination = job.string("CheckpointDestination")

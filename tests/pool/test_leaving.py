@@ -1,0 +1,130 @@
+"""Jobs that have to leave while their files travel: at once, or when their seconds are over.
+
+The files go by a plug-in that is done when a file says so, so it is known what travels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kettle.pool.personal import PersonalPool
+from kettle.testing.pool_fixture import personal_pool
+from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
+
+pytestmark = pytest.mark.timeout(240)
+
+# Says by a file that it works, and goes on when another is there.
+PLUGIN = """#!/bin/sh
+if [ "$1" = -classad ]; then
+  echo 'PluginType = "FileTransfer"'
+  echo 'SupportedMethods = "held"'
+  echo 'MultipleFileSupport = true'
+  exit 0
+fi
+url=$(sed -n 's/.*Url = "\\([^"]*\\)".*/\\1/p' "$2")
+folder=/${url#held://}
+folder=${folder%/*}
+echo $$ >"$folder/new" && mv "$folder/new" "$folder/works"
+until [ -e "$folder/go" ]; do sleep 0.1; done
+echo "[ TransferUrl = \\"$url\\"; TransferSuccess = true; TransferFileBytes = 3 ]" > "$4"
+"""
+HEAD = (
+    "executable = /usr/bin/touch\ntransfer_executable = false\nshould_transfer_files = yes\n"
+    "request_disk = 10MB\narguments = result\n"
+)
+
+
+@pytest.fixture(scope="module")
+def pool(work_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    plugin = work_folder / "held.sh"
+    plugin.write_text(PLUGIN)
+    plugin.chmod(0o755)
+    # No startd comes to a starter's help that does not listen.
+    text = f"FILETRANSFER_PLUGINS = {plugin}\nKILLING_TIMEOUT = 600\nMachineMaxVacateTime = 600\n"
+    with personal_pool(tmp_path_factory.mktemp("leaving"), text) as pool:
+        yield pool
+
+
+def worker(folder: Path) -> int:
+    """Wait until the plug-in works; return its pid."""
+    wait_until((folder / "works").exists, 30)
+    return int((folder / "works").read_text())
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state in "ZX"
+
+
+def start(pool: PersonalPool, folder: Path, lines: str) -> Jobs:
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o777)
+    return submit(pool, folder, f"{HEAD}{lines}\nqueue\n")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param("transfer_input_files = held://{}/file", id="input"),
+        pytest.param("transfer_output_files = result\noutput_destination = held://{}", id="output"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        pytest.param(("condor_vacate_job", "-fast"), "", id="at once"),
+        pytest.param(("condor_vacate_job",), "job_max_vacate_time = 2", id="in two seconds"),
+    ],
+)
+def test_files_of_a_job_that_has_to_leave_are_broken_off_and_it_runs_again(
+    pool: PersonalPool, work: Path, lines: str, words: tuple[str, ...], more: str
+) -> None:
+    jobs = start(pool, work, f"{lines.format(str(work).strip('/'))}\n{more}")
+    pid = worker(work)
+    assert run_tool(pool, *words, str(jobs.cluster))[0] == 0
+    wait_until(lambda: is_gone(pid), 20)
+    (work / "go").touch()
+    jobs.wait_for(5, 40)
+    assert jobs.count_events(4) == {0: 1}
+    assert "broken off" not in jobs.log.read_text()
+
+
+@pytest.mark.parametrize("tool", ["condor_rm", "condor_hold"])
+def test_no_file_of_a_job_that_is_removed_or_held_goes_on_its_way(
+    pool: PersonalPool, work: Path, tool: str
+) -> None:
+    lines = f"transfer_output_files = result\noutput_destination = held://{str(work).strip('/')}"
+    jobs = start(pool, work, f"{lines}\njob_max_vacate_time = 2")
+    pid = worker(work)
+    assert run_tool(pool, tool, str(jobs.cluster))[0] == 0
+    wait_until(lambda: is_gone(pid), 20)
+    if tool == "condor_rm":
+        jobs.wait_until_gone()
+    else:
+        jobs.wait_for_status(5)
+
+
+def test_output_that_arrives_within_the_seconds_counts(pool: PersonalPool, work: Path) -> None:
+    lines = f"transfer_output_files = result\noutput_destination = held://{str(work).strip('/')}"
+    jobs = start(pool, work, f"{lines}\njob_max_vacate_time = 500")
+    pid = worker(work)
+    assert run_tool(pool, "condor_vacate_job", str(jobs.cluster))[0] == 0
+    told = "told to leave within some seconds, while they have ended, and its output travels"
+    wait_until(lambda: told in log_text(pool), 20)
+    assert not is_gone(pid)
+    (work / "go").touch()
+    jobs.wait_for(5, 40)
+    assert jobs.count_events(4) == {}
+    assert ask_queue(pool, "-all", "JobStatus") == []
+
+
+def log_text(pool: PersonalPool) -> str:
+    """Return what the starters have said last."""
+    logs = Path(pool.log_folder).glob("StarterLog*")
+    return "".join(log.read_text(errors="replace") for log in logs)
