@@ -8,7 +8,7 @@ the scheduler universe (DAGMan) stand for their batch but are not counted in it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
@@ -98,6 +98,21 @@ def find_top(ad: ClassAd, dags: dict[int, ClassAd]) -> ClassAd:
             break
         ad = dags[parent]
     return ad
+
+
+def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
+    """Return how many graphs a node is under, of those that are shown; 0 for none.
+
+    Compat: the reference dies of a job that names itself as its DAG; ours calls it a node of none
+    (tests/cli/test_depth_of_nodes.py).
+    """
+    depth = 0
+    while depth < len(shown):
+        parent = shown.get((ad.integer("DAGManJobId") or 0, 0))
+        if parent is None:
+            return depth
+        ad, depth = parent, depth + 1
+    return 0
 
 
 def sort_under_dags(ads: Iterable[ClassAd]) -> list[ClassAd]:

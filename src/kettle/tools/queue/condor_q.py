@@ -283,7 +283,8 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
     longest = max((len(ad.string("Owner") or "") for ad in ads), default=0)
     spare = max(0, most - 79) if most else 0
     owner_width = max(OWNER_WIDTH, min(longest, OWNER_WIDTH + spare))
-    mask = TABLES[kind](Layout(owner_width, most))
+    shown = {job_id(ad): ad for ad in ads} if kind == "dag" else {}
+    mask = TABLES[kind](Layout(owner_width, most, shown))
     if wish.added:
         mask.append(wish.added)
     mask.measure(ads)

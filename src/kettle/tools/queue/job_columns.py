@@ -48,11 +48,11 @@ def show_owner(ad: ClassAd) -> str | None:
     return ad.string("Owner") or "???"
 
 
-def show_node_name(ad: ClassAd) -> str | None:
-    """Return the owner, or the node's name under its DAG."""
+def show_node_name(ad: ClassAd, depth: int = 1) -> str | None:
+    """Return the owner, or the node's name under its DAG, `depth` graphs deep."""
     if "DAGManJobId" not in ad:
         return show_owner(ad)
-    return f" |-{ad.string('DAGNodeName') or show_owner(ad)}"
+    return f"{' ' * depth}|-{ad.string('DAGNodeName') or show_owner(ad)}"
 
 
 def show_universe(ad: ClassAd) -> str | None:

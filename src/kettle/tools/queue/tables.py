@@ -6,7 +6,7 @@ Only the lists of columns are here; what stands in a column is in `job_columns.p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.structs import Struct
@@ -18,10 +18,14 @@ _OWNER_WIDTH_IN_DAGS = 17
 
 
 class Layout(Struct):
-    """What a table needs to know: owner's width, the most a row may take (0: no limit)."""
+    """What a table needs to know: owner's width, the most a row may take (0: no limit).
+
+    `shown` are all its jobs, by id.
+    """
 
     owner_width: int = OWNER_WIDTH
     most: int = 0
+    shown: Mapping[tuple[int, int], ClassAd] = {}
 
 
 def _unknown(shown: Shown, width: int) -> Shown:
@@ -86,8 +90,14 @@ def cpu_time_table(layout: Layout) -> Mask:
 
 def dag_table(layout: Layout) -> Mask:
     """The table of `-dag -nobatch`: nodes under their DAG."""
+    from kettle.tools.queue.batches import find_depth
+
     width = max(_OWNER_WIDTH_IN_DAGS, layout.owner_width)
-    owner = Column("OWNER/NODENAME", jobs.show_node_name, width=width)
+
+    def show(ad: ClassAd) -> str | None:
+        return jobs.show_node_name(ad, find_depth(ad, layout.shown))
+
+    owner = Column("OWNER/NODENAME", show, width=width)
     return Mask(
         [*_id_columns(), owner, _submitted(), _run_time(), *_rest_of_jobs()],
         fill_last=False,
