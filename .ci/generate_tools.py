@@ -32,6 +32,8 @@ EXIT_CODES = dict.fromkeys(
     (
         "condor_config_val",
         "condor_drain",
+        "condor_prio",
+        "condor_run",
         "condor_store_cred",
         "condor_token_create",
         "condor_token_fetch",

@@ -148,3 +148,17 @@ def test_a_search_may_find_no_file_and_a_pool_alone_asks_nobody(tmp_path: Path) 
     assert (code, out.count("\n"), err) == (0, 1, "")
     code, out, _ = run(tmp_path, "-pool", "nowhere.invalid", "-af", "ClusterId")
     assert (code, out.split()) == (0, ["6", "5", "4", "3", "2", "1"])
+
+
+def test_runs_are_read_from_a_folder_with_a_file_for_each_job(tmp_path: Path) -> None:
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for cluster, proc in ((10, 0), (9, 0), (9, 1)):
+        text = record("EPOCH", cluster, proc, "ann")
+        (folder / f"job.runs.{cluster}.{proc}.ads").write_text(text)
+    (folder / "history").write_text(record("", 7, 0, "ann"))
+    words = ["-dir", "-search", str(folder), "-af", "ClusterId", "ProcId"]
+    # As in the reference no other history is looked for in a folder.
+    assert run(tmp_path, *words) == (0, "", "")
+    assert run(tmp_path, "-epochs", *words) == (0, "10 0\n9 1\n9 0\n", "")
+    assert run(tmp_path, "-epochs", "-forwards", "9", *words) == (0, "9 0\n9 1\n", "")

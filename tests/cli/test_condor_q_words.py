@@ -14,8 +14,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.tools.programs import Streams
 from kettle.tools.queue import condor_q, sources
-from kettle.tools.queue.condor_q import ALL_EMPTY
-from kettle.tools.queue.sources import Answer
+from kettle.tools.queue.sources import ALL_EMPTY, Answer
 from kettle.tools.queue.usage import USAGE
 
 UNIVERSES = """\

@@ -26,11 +26,18 @@ def test_edits_are_pairs_of_words_or_assignments(words: list[str], edits: dict[s
 
 
 def test_one_job_is_edited_directly_and_the_rest_by_constraint() -> None:
-    assert read_wish(["6.0", "Foo", "5"]).single_job() == (6, 0)
+    assert read_wish(["6.0", "Foo", "5"]).single_jobs() == [(6, 0)]
+    assert read_wish(["7.1", "6.0", "Foo", "5"]).single_jobs() == [(6, 0), (7, 1)]
     wish = read_wish(["99", "Foo", "5"])
-    assert wish.single_job() is None
+    assert wish.single_jobs() == []
     assert wish.constraint() == "( (ClusterId == 99 ) )"
-    assert read_wish(["bob", "Foo", "5"]).constraint() == '( (Owner == "bob" ) )'
+    assert read_wish(["bob", "Foo", "5"]).constraint() == '( (Owner=="bob") )'
+    assert read_wish(["-owner", "bob", "-c", "A", "B=5"]).constraint() == (
+        '( (Owner=="bob") && (A) )'
+    )
+    assert read_wish(["1", "2.0", "Foo", "5"]).constraint() == (
+        "( (ClusterId == 1 || ( ClusterId == 2 && ProcId == 0 )) )"
+    )
 
 
 def test_immutable_attributes_and_broken_expressions_are_refused() -> None:
@@ -52,3 +59,48 @@ def test_a_missing_expression_is_named() -> None:
     assert main(["condor_qedit", "6.0", "Foo"], {}, streams) == 1
     said = streams.stderr.getvalue()  # type: ignore[attr-defined]
     assert said.startswith("condor_qedit : expression required after attribute Foo\nUsage:")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        # Recorded, but for the id that is none.
+        (["-name"], "condor_qedit: -name requires a SCHEDD name as an argument\n"),
+        (["-constraint", "foo(", "A", "1"], "condor_qedit: invalid constraint: foo(\n"),
+        (["1", "-edits", "/nosuch"], "Can't open file of edits: /nosuch\n"),
+        (["-jobids", "x", "A", "1"], "condor_qedit: x is not a job id\n"),
+        (
+            ["1", "F o", "1"],
+            (
+                'Update aborted, illegal attribute-name specified for attribute "F o".\n'
+                "Transaction failed.  No attributes were set.\n"
+            ),
+        ),
+        (
+            ["1", "Foo", "=", "1"],
+            (
+                "Update aborted, illegal value for : Foo\n"
+                "Transaction failed.  No attributes were set.\n"
+            ),
+        ),
+    ],
+)
+def test_what_cannot_be_is_said_without_the_usage(words: list[str], said: str) -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert main(["condor_qedit", *words], {}, streams) == 1
+    assert streams.stderr.getvalue() == said  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["1"], "condor_qedit : Error - no attributes specifed.\nUsage:"),
+        (["Foo=1"], "condor_qedit : Error - no attributes specifed.\nUsage:"),
+        (["-f", "1", "A", "1"], "condor_qedit: -f is not a valid option\nUsage:"),
+        ([], "Usage:"),
+    ],
+)
+def test_what_is_missing_is_said_with_the_usage(words: list[str], said: str) -> None:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+    assert main(["condor_qedit", *words], {}, streams) == 1
+    assert streams.stderr.getvalue().startswith(said)  # type: ignore[attr-defined]

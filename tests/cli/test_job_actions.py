@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 from kettle.attributes.codes import ActionResult, JobAction
 from kettle.client.jobs import Acted
 from kettle.tools.jobs.actions import (
-    STANDARD,
     TOOLS,
     Wish,
     default_reason,
     main,
     plan_target,
-    read_wish,
+    read_words,
     render_result,
     render_totals,
 )
-from kettle.tools.options import read_options
 from kettle.tools.programs import Streams
 
 
 def wish_of(*words: str) -> Wish:
     tool = TOOLS[words[0]]
-    return read_wish(tool, list(read_options(words[1:], (*STANDARD, *tool.options))))
+    return read_words(tool, words[1:])
 
 
 def test_a_user_is_a_name_and_never_an_expression() -> None:
@@ -149,8 +149,8 @@ def test_totals_are_counted_from_a_long_answer() -> None:
         (("condor_rm",), "You did not specify any jobs"),
         (("condor_rm", "-foo"), "Unrecognized option: -foo"),
         (("condor_rm", "-all", "1"), "-all cannot be used with other constraints"),
-        (("condor_hold", "-forcex", "1"), "Unrecognized option: -forcex"),
-        (("condor_hold", "-subcode", "x", "1"), "-subcode needs a number, not x"),
+        (("condor_hold", "-forcex", "1"), "-forcex is only valid with condor_rm\n"),
+        (("condor_rm", "0"), "Invalid cluster # from 0.\nYou did not specify any jobs\n"),
     ],
 )
 def test_a_wrong_command_line_gets_a_sentence_and_the_usage(
@@ -171,3 +171,45 @@ def test_without_a_reason_the_tool_names_itself() -> None:
 def test_forcex_and_transfer_are_actions_of_their_own() -> None:
     assert wish_of("condor_rm", "-forcex", "1.0").action is JobAction.REMOVE_X
     assert wish_of("condor_rm", "-transfer", "1.0").action is JobAction.TRANSFER_AND_REMOVE
+
+
+class EmptyQueue:
+    """A schedd that has no jobs, as `act_on_jobs` asks it."""
+
+    asked: ClassVar[list[tuple[tuple[str, ...], str, bool]]] = []
+
+    @classmethod
+    def act(cls, *_: object, **words: Any) -> Acted:
+        cls.asked.append((tuple(words["ids"]), words["constraint"], words["of_each"]))
+        return Acted({}, {}, succeeded=False, queue_is_empty=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        # Recorded: an empty queue is no failure, unless something else failed before.
+        ("condor_rm -all", 0, "condor_rm:0:There are no jobs in the queue\n"),
+        ("condor_hold nobody", 0, "condor_hold:0:There are no jobs in the queue\n"),
+        ("condor_release -held 1.0", 0, "condor_release:0:There are no jobs in the queue\n"),
+        (
+            "condor_rm 1 2 3.0",
+            1,
+            """
+Job 3.0 not found
+condor_rm:0:There are no jobs in the queue
+Couldn't find/remove all jobs matching constraint (ClusterId == 1 || ClusterId == 2)
+""",
+        ),
+    ],
+)
+def test_an_empty_queue_is_no_failure(
+    words: str, code: int, complaint: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("kettle.client.jobs.act_on_jobs", EmptyQueue.act)
+    (tmp_path / "address").write_text("<127.0.0.1:1>\n")
+    config = tmp_path / "config"
+    config.write_text(f"SCHEDD_ADDRESS_FILE = {tmp_path}/address\n")
+    out, err = io.StringIO(), io.StringIO()
+    environment = {"CONDOR_CONFIG": str(config)}
+    assert main(words.split(), environment, Streams(io.StringIO(), out, err)) == code
+    assert (out.getvalue(), err.getvalue()) == ("", complaint)

@@ -14,7 +14,7 @@ from kettle.errors import RefusedError
 from kettle.tools.jobs import condor_ssh_to_job, condor_tail
 from kettle.tools.programs import Streams, load_tool
 from kettle.tools.queue import condor_history, condor_q
-from kettle.tools.queue.wish import read_wish
+from kettle.tools.queue.wish import NAME_ADVICE, POOL_ADVICE, read_wish
 from kettle.tools.reach import Reach
 from kettle.tools.status import condor_status, condor_userprio
 from kettle.tools.submitting import condor_run, condor_transfer_data
@@ -25,6 +25,9 @@ from kettle.tools.tokens.token_commands import Wish
 def streams() -> tuple[Streams, io.StringIO, io.StringIO]:
     out, err = io.StringIO(), io.StringIO()
     return Streams(io.StringIO(), out, err), out, err
+
+
+UNKNOWN = "unknown host nosuch.invalid\n"
 
 
 @pytest.mark.parametrize("words", [[], ["xx"], ["-foo"]])
@@ -105,10 +108,11 @@ def test_condor_run_without_a_command_says_its_usage_on_stdout(words: list[str])
 @pytest.mark.parametrize(
     ("words", "code", "said", "complaint"),
     [
-        ("condor_q -pool nosuch.invalid -name x", 1, "\n", "Error: unknown host nosuch.invalid\n"),
-        ("condor_q -global -pool nosuch.invalid", 1, "\n", "Error: unknown host nosuch.invalid\n"),
-        ("condor_status -pool nosuch.invalid", 1, "", "Error: unknown host nosuch.invalid\n"),
-        ("condor_rm -pool nosuch.invalid 1", 1, "", "condor_rm: unknown host nosuch.invalid\n"),
+        ("condor_q -pool nosuch.invalid -name x", 1, "\n", f"Error: {UNKNOWN}{POOL_ADVICE}\n"),
+        ("condor_q -global -pool nosuch.invalid", 1, "\n", f"Error: {UNKNOWN}{POOL_ADVICE}\n"),
+        ("condor_q -expert -global -pool nosuch.invalid", 1, "", f"Error: {UNKNOWN}"),
+        ("condor_status -pool nosuch.invalid", 1, "\n", f"Error: {UNKNOWN}{POOL_ADVICE}\n"),
+        ("condor_rm -pool nosuch.invalid 1", 1, "", f"condor_rm: {UNKNOWN}"),
     ],
 )
 def test_a_pool_that_is_no_host_is_named(words: str, code: int, said: str, complaint: str) -> None:
@@ -122,13 +126,14 @@ def test_a_schedd_without_a_host_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("kettle.client.pool.is_host", lambda _: False)
     nothing: list[ClassAd] = []
     monkeypatch.setattr(Pool, "query", lambda *_: nothing)
-    for name, complaint in (
-        ("nosuch", "unknown host nosuch"),
-        ("a@nosuch", "Can't find address of schedd a@nosuch"),
+    monkeypatch.setattr("kettle.runtime.sockets.addresses.is_host", lambda _: False)
+    for name, said, complaint in (
+        ("nosuch", "\n", f"unknown host nosuch\n{NAME_ADVICE}"),
+        ("a@nosuch", "", "Collector has no record of schedd/submitter"),
     ):
         where, out, err = streams()
         assert condor_q.main(["condor_q", "-name", name], {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 1
-        assert (out.getvalue(), err.getvalue()) == ("\n", f"Error: {complaint}\n")
+        assert (out.getvalue(), err.getvalue()) == (said, f"Error: {complaint}\n")
 
 
 def test_condor_status_says_of_a_constraint_that_it_is_none() -> None:
@@ -163,3 +168,48 @@ def test_condor_userprio_shows_the_ads_of_a_file(tmp_path: Path) -> None:
         words = ["condor_userprio", "-inputfile", word, "-long"]
         assert condor_userprio.main(words, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == code
         assert (out.getvalue(), err.getvalue()) == (said, complaint)
+
+
+def test_a_collector_that_does_not_answer_is_named() -> None:
+    where, out, err = streams()
+    words = ["condor_status", "-pool", "127.0.0.1:1"]
+    assert condor_status.main(words, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == 1
+    said = err.getvalue().splitlines()
+    assert (out.getvalue(), said[0]) == ("", "Error: communication error")
+    assert said[2] == "Error: Couldn't contact the condor_collector on 127.0.0.1:1."
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        # Recorded; but `-all` beside others, of which the reference says only its usage.
+        (
+            "condor_transfer_data -name",
+            1,
+            "condor_transfer_data: -name requires another argument\n",
+        ),
+        ("condor_transfer_data", 1, "You did not specify any jobs\n@"),
+        ("condor_transfer_data -all 1", 1, "-all cannot be used with other constraints\n@"),
+        ("condor_ssh_to_job", 2, "ERROR: You must specify a job!\n\n@"),
+        ("condor_ssh_to_job -nosuch", 2, "Unrecognized argument: -nosuch\n"),
+        ("condor_ssh_to_job 1.x", 2, "Invalid job id: 1.x\n"),
+        ("condor_ssh_to_job -shells", 2, "-shells requires an argument\n"),
+        ("condor_tail -nosuch", 1, "Invalid Job ID: -nosuch\n@"),
+        ("condor_tail -maxbytes", 1, "-maxbytes requires an argument.\n\n@"),
+        ("condor_tail -maxbytes x 1", 1, "Error: maxbytes (x) is not valid\n\n@"),
+        ("condor_tail -no-stdout 1", 1, "No file transfer specified.\n\n@"),
+        ("condor_wait -wait", 1, "-wait requires an argument\n\n@"),
+        ("condor_wait -num 0 log", 1, "-num must be greater than zero\n\n@"),
+        ("condor_wait log 1 2", 1, "Extra argument: 2\n\n\n@"),
+        # Ours: the reference says nothing.
+        ("condor_wait -wait 0 log", 1, "-wait must be greater than zero\n\n@"),
+        ("condor_wait -nosuch", 1, "unknown option -nosuch\n\n@"),
+    ],
+)
+def test_wrong_words_are_answered_as_recorded(words: str, code: int, complaint: str) -> None:
+    where, out, err = streams()
+    argv = words.split()
+    assert load_tool(argv[0])(argv, {"CONDOR_CONFIG": "ONLY_ENV"}, where) == code
+    assert out.getvalue() == ""
+    said, usage, _ = err.getvalue().partition("Us")
+    assert said + ("@" if usage else "") == complaint

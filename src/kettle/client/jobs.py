@@ -144,6 +144,8 @@ class Acted(Struct):
     succeeded: bool
     # The schedd's answer as it came.
     lines: tuple[str, ...] = ()
+    # Nothing was done because the schedd has no jobs at all.
+    queue_is_empty: bool = False
 
 
 def act_on_jobs(
@@ -155,15 +157,19 @@ def act_on_jobs(
     constraint: str = "",
     reason: str = "",
     subcode: int | None = None,
+    of_each: bool | None = None,
 ) -> Acted:
     """Hold, release, remove, … the jobs named by `ids` (`C.P`) or by `constraint`.
 
     A whole cluster goes by constraint: the reference's schedd passes over a bare `C` among ids.
 
-    When it returns, what was done is on the schedd's disk. Raises RefusedError for a request the
+    `of_each` asks what became of each job, else how many had which result; left out, that is so for
+    jobs named by ids. When it returns, what was done is on the schedd's disk. Raises RefusedError
+    for a request the
     schedd does not understand.
     """
-    request = ClassAd({"JobAction": int(action), "ActionResultType": 1 if ids else 2})
+    detailed = bool(ids) if of_each is None else of_each
+    request = ClassAd({"JobAction": int(action), "ActionResultType": 1 if detailed else 2})
     if ids:
         request["ActionIds"] = ",".join(ids)
     else:
@@ -203,9 +209,9 @@ def read_acted(answer: ClassAd) -> Acted:
             results[int(rest), None] = ActionResult(value)
         elif name.startswith("result_total_"):
             totals[ActionResult(int(name.removeprefix("result_total_")))] = value
-    return Acted(
-        results, totals, answer.integer("ActionResult") == 1, tuple(sorted(answer.lines()))
-    )
+    succeeded = answer.integer("ActionResult") == 1
+    is_empty = not succeeded and answer.integer("TotalJobAds") == 0
+    return Acted(results, totals, succeeded, tuple(sorted(answer.lines())), is_empty)
 
 
 def reschedule(connector: Connector, address: Sinful) -> None:

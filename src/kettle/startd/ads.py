@@ -137,7 +137,6 @@ def _identity(config: Config, facts: MachineFacts, around: Surroundings) -> dict
         "DaemonStartTime": int(around.started_at),
         "DaemonLastReconfigTime": int(around.reconfigured_at or around.started_at),
         "TimeToLive": NEVER,
-        "TargetType": "Job",
     }
 
 
@@ -203,6 +202,7 @@ def build_slot_ad(
     """Return a slot's ad, chained to what all slots share; policy is evaluated in it."""
     ad = ClassAd(parent=base)
     ad["MyType"] = "Machine"
+    ad["TargetType"] = "Job"
     ad["Name"] = record.name
     ad["SlotID"] = record.slot_id
     ad["SlotType"] = record.kind

@@ -92,6 +92,10 @@ class UnknownOptionError(UsageError):
         self.word = word
 
 
+class BriefError(UsageError):
+    """A wrong command line about which the sentence says all: no usage stands below it."""
+
+
 class MissingValueError(UsageError):
     """An option without the words it needs: `option` is its row, `word` the option as typed."""
 
@@ -129,7 +133,9 @@ def run_tool(
         where.write(usage + asked.more if is_help else _version_text())
         return after_help if is_help else 0
     except UsageError as error:
-        streams.stderr.write(complain(error) if complain else f"{error}\n{usage}")
+        brief = isinstance(error, BriefError)
+        below = "" if brief else usage
+        streams.stderr.write(complain(error) if complain and not brief else f"{error}\n{below}")
         code: int = getattr(error, "exit_code", wrong_usage)
         return code
     except KettleError as error:

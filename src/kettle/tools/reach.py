@@ -72,6 +72,32 @@ class Reach:
         """Find the daemon that the options mean; NotFoundError if it is nowhere."""
         return self.pool.locate(kind, self.name, address=self.address)
 
+    def without_pool(self) -> Reach:
+        """Return the way to the configuration's own pool, whatever pool `-pool` named.
+
+        Raises UnknownHostError if it named none.
+        """
+        if not self.named_pool:
+            return self
+        self.pool.collectors()
+        return Reach(self.environment, name=self.name, address=self.address)
+
+    def schedd_or_none_such(self) -> Located:
+        """Find the schedd that the options mean, whose refusal is worded for tools about one job.
+
+        -pool alone changes nothing: this host's schedd is asked, as in the reference. Raises
+        NotFoundError.
+        """
+        from kettle.errors import NotConnected, NotFoundError
+
+        if not self.name:
+            return self.without_pool().schedd()
+        try:
+            return self.schedd()
+        except (NotFoundError, NotConnected):
+            place = f"pool {self.named_pool}" if self.named_pool else "local pool"
+            raise NotFoundError(f"No such schedd named {self.name} in {place}") from None
+
     def schedd(self) -> Located:
         """Find the schedd that the options mean."""
         from kettle.client.pool import SCHEDD

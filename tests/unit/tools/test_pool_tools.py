@@ -122,17 +122,6 @@ def test_startds_are_found_by_their_address_files(tmp_path: Path) -> None:
     assert condor_who.find_startds(tmp_path) == ["<127.0.0.1:9>"]
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["-help"], ["-h"]],
-)
-def test_every_tool_explains_itself(words: list[str]) -> None:
-    for tool in (condor_advertise, condor_findhost, condor_who, condor_status):
-        where = streams()
-        assert tool.main(["tool", *words], {}, where) == 0
-        assert where.stdout.getvalue().startswith("Usage: condor_")  # type: ignore[attr-defined]
-
-
 def test_status_asks_only_for_the_attributes_it_shows() -> None:
     wish = condor_status.read_wish(["-af", "Memory/Cpus", "-sort", "Disk", "-pool", "p"])
     assert condor_status.projection(wish) == ["Cpus", "Disk", "Machine", "Memory", "Name", "OCU"]

@@ -20,10 +20,13 @@ def test_a_priority_or_a_change_is_for_the_jobs_named() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["-p"], "needs an argument"),
+        (["-p"], "-p requires another argument"),
         (["-p", "high", "1"], "whole number"),
         (["-x", "1"], "-x"),
         (["1"], "must specify a new priority"),
+        (["-p", "99999999999", "1"], "whole number"),
+        (["-pool", "cm", "-p", "1", "2"], "-pool also requires -n"),
+        (["-help"], "must specify a new priority"),
         (["-p", "1"], "did not specify any jobs"),
     ],
 )

@@ -5,6 +5,7 @@ For ads of things that no daemon speaks for, and for tests (R074).
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -126,7 +127,11 @@ def _take_word(wish: Wish, word: str) -> None:
         return
     wish.command = word.upper()
     if wish.command not in COMMANDS:
-        raise SaidError(f"Unknown command name {word}\n", with_usage=True)
+        # Compat: the reference does not name the nearest one
+        # (test_a_misspelt_command_names_the_nearest_and_exits_with_1).
+        near = difflib.get_close_matches(wish.command, COMMANDS, n=1)
+        hint = f" (did you mean {near[0]}?)" if near else ""
+        raise SaidError(f"Unknown command name {word}{hint}\n", with_usage=True)
 
 
 def guess_command(ad: ClassAd) -> str:

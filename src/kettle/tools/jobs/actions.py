@@ -15,9 +15,17 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import ActionResult, JobAction, JobStatus
 from kettle.classad import parse_expression
 from kettle.classad.text import equals
-from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.errors import ClassAdSyntaxError, NotFoundError, UnknownHostError, UsageError
 from kettle.structs import Struct, field
-from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
+from kettle.tools.options import (
+    BriefError,
+    Given,
+    MissingValueError,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+)
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
@@ -39,7 +47,14 @@ class Tool(Struct):
     all_done: str
     undone: str
     already: str
-    options: tuple[Option, ...] = ()
+    # Of its options, those that are not everybody's.
+    own: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The options that its usage has."""
+        others = {"hold", *OPTION_LINES} - {*self.own}
+        return tuple(option for option in options_of(self) if option.name not in others)
 
     @property
     def capital(self) -> str:
@@ -47,40 +62,56 @@ class Tool(Struct):
         return self.verb.capitalize()
 
 
-REASON = Option("reason", values=1)
 # fmt: off
 TOOLS = {
     tool.name: tool
     for tool in (
         Tool("condor_rm", JobAction.REMOVE, "remove", "marked for removal", "marked for removal",
-             "can not be removed", "already marked for removal",
-             (REASON, Option("forcex"), Option("transfer", 3))),
+             "can not be removed", "already marked for removal", ("reason", "forcex", "transfer")),
         Tool("condor_hold", JobAction.HOLD, "hold", "held", "held",
-             "not in a state to be held", "already held", (REASON, Option("subcode", values=1))),
+             "not in a state to be held", "already held", ("reason", "subcode")),
         Tool("condor_release", JobAction.RELEASE, "release", "released", "released",
-             "not held to be released", "already released", (REASON,)),
+             "not held to be released", "already released", ("reason",)),
         Tool("condor_suspend", JobAction.SUSPEND, "suspend", "suspended", "suspended",
              "not running to be suspended", "already suspended"),
         Tool("condor_continue", JobAction.CONTINUE, "continue", "continued", "continued",
              "not running to be continued", "already running"),
         Tool("condor_vacate_job", JobAction.VACATE, "vacate", "vacated", "vacated",
-             "not running to be vacated", "already vacated", (Option("fast"),)),
+             "not running to be vacated", "already vacated", ("fast",)),
     )
 }
 # fmt: on
-STANDARD = (
-    Option("help"),
-    Option("version", shortest=1),
-    Option("long"),
-    Option("totals", shortest=2),
-    Option("debug", qualified=True),
-    Option("name", values=1),
-    Option("pool", values=1),
-    Option("addr", values=1),
-    Option("constraint", values=1),
-    Option("all"),
-    Option("held", shortest=3),
-)
+# The only tool that has an action.
+_ONLY_OF = {"forcex": "condor_rm", "transfer": "condor_rm", "fast": "condor_vacate_job"}
+
+
+def options_of(tool: Tool) -> tuple[Option, ...]:
+    """Return the options of a tool, in the order in which a beginning is looked for.
+
+    All of them are known to all tools, as in the reference, where -reason and -subcode mean nothing
+    to some, and some are refused by name.
+    """
+    return (
+        Option("debug", qualified=True),
+        Option("long"),
+        Option("totals", 3),
+        Option("constraint", values=1),
+        Option("all"),
+        Option("held", 3),
+        Option("hold", 3),
+        Option("addr", 2, 1),
+        Option("reason", values=1),
+        Option("subcode", values=1),
+        Option("forcex", 1 if "forcex" in tool.own else 2),
+        Option("transfer", 2),
+        Option("fast", 1 if "fast" in tool.own else 2),
+        Option("name", values=1),
+        Option("pool", values=1),
+        Option("version"),
+        Option("help"),
+    )
+
+
 OPTION_LINES = {
     "reason": "  -reason reason      Use the given {reason}\n",
     "forcex": "  -forcex             Force the immediate local removal of jobs in the X state\n"
@@ -98,6 +129,8 @@ class Wish(Struct):
     jobs: list[str] = field(default_factory=list)
     clusters: list[str] = field(default_factory=list)
     users: list[str] = field(default_factory=list)
+    # Words that are numbers of no cluster.
+    invalid: list[str] = field(default_factory=list)
     constraints: list[str] = field(default_factory=list)
     everything: bool = False
     held: bool = False
@@ -121,7 +154,8 @@ def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) 
     tool = TOOLS[argv[0]]
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
-        return Worker(tool, wish, streams, Reach(environment, **wish.reach)).work()
+        streams.stderr.writelines(f"Invalid cluster # from {word}.\n" for word in wish.invalid)
+        return Worker(tool, wish, streams, find_way(wish, environment)).work()
 
     usage = render_usage(tool)
     return run_tool(
@@ -129,21 +163,40 @@ def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) 
         environment,
         streams,
         usage=usage,
-        read_wish=lambda words: read_wish(
-            tool, list(read_options(words, (*STANDARD, *tool.options)))
-        ),
+        read_wish=lambda words: read_words(tool, words),
         act=act,
-        complain=lambda error: f"{_worded(error)}\n{usage}",
         prefix=f"{tool.name}: ",
     )
 
 
-def _worded(error: UsageError) -> str:
-    """Return the error in the reference's words."""
-    if not isinstance(error, UnknownOptionError):
-        return str(error)
-    hint = f" ({error.hint})" if error.hint else ""
-    return f"Unrecognized option: {error.word}{hint}"
+def read_words(tool: Tool, words: Sequence[str]) -> Wish:
+    """Return what a command line asks for; raise UsageError in the reference's words."""
+    try:
+        return read_wish(tool, list(read_options(words, options_of(tool))))
+    except UnknownOptionError as error:
+        raise UsageError(f"Unrecognized option: {error.word}") from None
+    except MissingValueError as error:
+        raise BriefError(f"{tool.name}: -{error.option.name} requires another argument") from None
+
+
+def find_way(wish: Wish, environment: Mapping[str, str]) -> Reach:
+    """Return the way to the schedd; BriefError for one that the collector does not know.
+
+    -pool alone changes nothing: this host's schedd is asked, as in the reference.
+    """
+    reach = Reach(environment, **wish.reach)
+    if not wish.reach.get("name"):
+        return reach.without_pool()
+    if "pool" in wish.reach or "address" in wish.reach:
+        return reach
+    try:
+        found = reach.schedd()
+    except UnknownHostError:
+        raise
+    except NotFoundError:
+        host = wish.reach["name"].rpartition("@")[2]
+        raise BriefError(f"Error: cannot get address of schedd {host}") from None
+    return Reach(environment, address=str(found.address))
 
 
 def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
@@ -154,38 +207,77 @@ def read_wish(tool: Tool, given: Sequence[Given]) -> Wish:
             case "":
                 sort_word(wish, item.value)
             case "constraint":
+                _check_value(tool, item)
                 wish.constraints.append(item.value)
             case "all":
-                wish.everything = True
+                _take_all(tool, wish)
+            case "hold":
+                wish.held = True
             case "held" | "long" | "totals":
                 setattr(wish, item.name, True)
             case "reason":
                 wish.reason = item.value
             case "subcode":
-                if not item.value.lstrip("-").isdecimal():
-                    raise UsageError(f"-subcode needs a number, not {item.value}")
-                wish.subcode = int(item.value)
-            case "name" | "pool":
-                wish.reach[item.name] = item.value
-            case "addr":
-                wish.reach["address"] = item.value
-            case "forcex":
-                wish.action = JobAction.REMOVE_X
-            case "transfer":
-                wish.action = JobAction.TRANSFER_AND_REMOVE
-            case "fast":
-                wish.action = JobAction.VACATE_FAST
+                wish.subcode = _read_subcode(item.value)
+            case "name" | "pool" | "addr":
+                _take_place(tool, wish, item)
+            case "forcex" | "transfer" | "fast":
+                if item.name not in tool.own:
+                    raise UsageError(f"-{item.name} is only valid with {_ONLY_OF[item.name]}")
+                wish.action = _ACTIONS[item.name]
     check_wish(wish)
     return wish
+
+
+_ACTIONS = {
+    "forcex": JobAction.REMOVE_X,
+    "transfer": JobAction.TRANSFER_AND_REMOVE,
+    "fast": JobAction.VACATE_FAST,
+}
+
+
+def _read_subcode(text: str) -> int:
+    if not re.fullmatch(r"[+-]?\d{1,18}", text):
+        raise BriefError(f"Invalid -subcode {text}!")
+    return int(text)
+
+
+def _take_all(tool: Tool, wish: Wish) -> None:
+    if wish.constraints or wish.clusters or wish.users:
+        raise BriefError(f"{tool.name}: can't mix -all with other constraints")
+    wish.everything = True
+
+
+def _check_value(tool: Tool, item: Given) -> None:
+    """Raise BriefError where the next option stands in the place of a value."""
+    if item.value.startswith("-"):
+        raise BriefError(f"{tool.name}: -{item.name} requires another argument")
+
+
+def _take_place(tool: Tool, wish: Wish, item: Given) -> None:
+    """Take an option that says which schedd is meant."""
+    if item.name != "addr":
+        wish.reach[item.name] = item.value
+        return
+    _check_value(tool, item)
+    if not item.value.startswith("<"):
+        raise BriefError(
+            f'{tool.name}: "{item.value}" is not a valid address\n'
+            "Should be of the form <ip.address.here:port>\n"
+            "For example: <123.456.789.123:6789>"
+        )
+    wish.reach["address"] = item.value
 
 
 def check_wish(wish: Wish) -> None:
     """Raise UsageError unless it has been said, in one way, which jobs are meant."""
     named = wish.jobs or wish.clusters or wish.users
     if wish.everything and named:
+        # Compat: the reference says only its usage (test_job_actions).
         raise UsageError("-all cannot be used with other constraints")
     if not (named or wish.constraints) and not wish.everything and not wish.held:
-        raise UsageError("You did not specify any jobs")
+        invalid = "".join(f"Invalid cluster # from {word}.\n" for word in wish.invalid)
+        raise UsageError(f"{invalid}You did not specify any jobs")
 
 
 def sort_word(wish: Wish, word: str) -> None:
@@ -193,6 +285,8 @@ def sort_word(wish: Wish, word: str) -> None:
     for part in word.split(","):
         if re.fullmatch(r"\d+\.\d+", part):
             wish.jobs.append(part)
+        elif re.fullmatch(r"0+\.?", part):
+            wish.invalid.append(part)
         elif re.fullmatch(r"\d+\.?", part):
             wish.clusters.append(part.rstrip("."))
         elif part:
@@ -248,7 +342,7 @@ class Worker:
         self._streams = streams
         self._reach = reach
         self._address = reach.schedd().address
-        self._failed = False
+        self._failed = bool(wish.invalid)
 
     def work(self) -> int:
         """Do all of it; 1 if anything could not be done."""
@@ -271,6 +365,7 @@ class Worker:
             constraint=constraint,
             reason=wish.reason or default_reason(self._tool, wish.action),
             subcode=wish.subcode,
+            of_each=bool(ids) or (wish.long and not wish.totals),
         )
         if wish.long:
             self._streams.stdout.write("".join(f"{line}\n" for line in acted.lines) + "\n")
@@ -280,12 +375,19 @@ class Worker:
 
     def _work_on_jobs(self) -> None:
         jobs = self._wish.jobs
-        results = self._ask(ids=jobs).results
+        acted = self._ask(ids=jobs)
+        results = acted.results
+        # As in the reference, it is a failure only if nothing at all was done, and then an empty
+        # line stands before what went wrong.
+        if not acted.succeeded:
+            self._failed = True
+            self._streams.stderr.write("\n")
         for job in jobs:
             cluster, proc = map(int, job.split("."))
             result = results.get((cluster, proc), ActionResult.NOT_FOUND)
             sentence = render_result(self._tool, self._wish.action, job, result)
-            self._say(sentence, good=result is ActionResult.SUCCESS)
+            good = result is ActionResult.SUCCESS
+            (self._streams.stdout if good else self._streams.stderr).write(f"{sentence}\n")
 
     def _work_on(self, target: Target) -> None:
         try:
@@ -297,6 +399,12 @@ class Worker:
             return
         acted = self._ask(constraint=target.constraint)
         done = done_words(self._tool, self._wish.action, of_many=True)
+        if acted.queue_is_empty:
+            # As in the reference, that is no failure.
+            self._streams.stderr.write(f"{self._tool.name}:0:There are no jobs in the queue\n")
+            if self._failed:
+                self._streams.stderr.write(f"{target.missing}\n")
+            return
         good = acted.succeeded
         self._say(f"{target.done} {done}" if good else target.missing, good=good)
 
@@ -367,7 +475,7 @@ def count(acted: Acted) -> dict[ActionResult, int]:
 def render_usage(tool: Tool) -> str:
     """Return the usage message."""
     capital = tool.capital
-    own = "".join(OPTION_LINES[option.name] for option in tool.options)
+    own = "".join(OPTION_LINES[name] for name in tool.own)
     return (
         f"Usage: {tool.name} [options] [constraints]\n"
         " where [options] is zero or more of:\n"

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
-from kettle.classad.text import equals
+from kettle.classad.unparse import render_value
 from kettle.client.queue import Queue
-from kettle.errors import ClassAdSyntaxError, RefusedError, UsageError
+from kettle.errors import ClassAdSyntaxError, NotFoundError, RefusedError, UsageError
 from kettle.patterns import late_pattern
-from kettle.tools.options import Option, UnknownOptionError, choose_option, run_tool
+from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.wire.messages.qmgmt import SetAttributeFlags
@@ -28,12 +28,12 @@ OPTIONS = (
     Option("dry-run", shortest=3),
     Option("name", values=1),
     Option("pool", values=1),
-    Option("addr", values=1),
-    Option("forward"),
+    Option("addr", 2, 1),
+    Option("forward", 3),
     Option("jobids", values=1),
     Option("owner", values=1),
     Option("constraint", values=1),
-    Option("edits", values=1, qualified=True),
+    Option("edits", 2, 1, qualified=True),
 )
 # What no user may change; the schedd refuses these as well.
 IMMUTABLE = frozenset(
@@ -67,7 +67,17 @@ EDIT
 
 Restrictions come first. Strings need their own quotes: condor_qedit 12 Foo '"text"'
 """
-_ATTRIBUTE = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
+_ATTRIBUTE = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+# What an option is said to need.
+_NEEDS = {
+    "name": "a SCHEDD name as an argument",
+    "pool": "a HTCondor collector name or address as an argument",
+    "addr": "an address as an argument",
+    "constraint": "a ClassAd expression an argument",
+    "owner": "a owner name argument",
+    "jobids": "a list of job ids as an argument",
+    "edits": "a filename as an argument",
+}
 
 
 @dataclass
@@ -79,6 +89,8 @@ class Wish:
     constraints: list[str] = field(default_factory=list)
     edits: dict[str, str] = field(default_factory=dict)
     dry_run: bool = False
+    # Why an edit cannot be; what stands behind it was not read.
+    wrong: str = ""
     reach: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -86,22 +98,30 @@ class Wish:
         """Whether it has been said which jobs are meant."""
         return bool(self.ids or self.owner or self.constraints)
 
-    def single_job(self) -> tuple[int, int] | None:
-        """Return the job if it is one job and nothing else, else None."""
-        if len(self.ids) == 1 and "." in self.ids[0] and not self.owner and not self.constraints:
-            cluster, proc = self.ids[0].split(".")
-            return int(cluster), int(proc)
-        return None
+    def single_jobs(self) -> list[tuple[int, int]]:
+        """Return the jobs if each is named by its whole id and nothing else is said; else none."""
+        if self.owner or self.constraints or not all("." in word for word in self.ids):
+            return []
+        pairs = (word.split(".") for word in self.ids)
+        return sorted({(int(cluster), int(proc)) for cluster, proc in pairs})
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
         parts = []
         if self.ids:
-            parts.append("(" + " || ".join(map(render_id, self.ids)) + ")")
+            parts.append("(" + "|| ".join(map(_render_word, self.ids)) + ")")
         if self.owner:
-            parts.append(f"({equals('Owner', self.owner)} )")
+            parts.append(f"(Owner=={render_value(self.owner)})")
         parts += [f"({text})" for text in self.constraints]
         return "( " + " && ".join(parts) + " )"
+
+
+def _render_word(job: str) -> str:
+    """Return the condition that an id stands for, spaced as the reference does."""
+    cluster, _, proc = job.partition(".")
+    if proc:
+        return f"( ClusterId == {cluster} && ProcId == {proc} )"
+    return f"ClusterId == {cluster} "
 
 
 def render_id(job: str) -> str:
@@ -116,11 +136,11 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run `condor_qedit`."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
-        wrong = find_wrong_edit(wish.edits)
+        wrong = wish.wrong or find_wrong_edit(wish.edits)
         if wrong:
             streams.stderr.write(f"{wrong}\nTransaction failed.  No attributes were set.\n")
             return 1
-        return edit(wish, Reach(environment, **wish.reach), streams)
+        return edit(wish, find_schedd(wish, environment), streams)
 
     return run_tool(
         argv,
@@ -135,11 +155,27 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def _complain(error: UsageError) -> str:
-    text = str(error)
     if isinstance(error, UnknownOptionError):
-        text = f"unrecognized option {error.word}" + (f" ({error.hint})" if error.hint else "")
-    said = f"condor_qedit : {text}\n" if text else ""
+        return f"condor_qedit: {error.word} is not a valid option\n{USAGE}"
+    said = f"condor_qedit : {error}\n" if str(error) else ""
     return f"{said}{USAGE}"
+
+
+def find_schedd(wish: Wish, environment: Mapping[str, str]) -> Reach:
+    """Return the way to the schedd that is meant; BriefError if the collector knows none.
+
+    -pool alone changes nothing: this host's schedd is asked, as in the reference.
+    """
+    reach = Reach(environment, **wish.reach)
+    name = wish.reach.get("name")
+    if not name:
+        return reach.without_pool()
+    try:
+        found = reach.schedd()
+    except NotFoundError:
+        pool = wish.reach.get("pool", "local")
+        raise BriefError(f"condor_qedit: No such schedd named {name} in {pool} pool") from None
+    return Reach(environment, address=str(found.address))
 
 
 def read_wish(words: Sequence[str]) -> Wish:
@@ -158,23 +194,48 @@ def read_wish(words: Sequence[str]) -> Wish:
             value = ""
             if option.values:
                 if index == len(words):
-                    raise UsageError(f"option {word} needs an argument")
+                    raise BriefError(f"condor_qedit: {word} requires {_NEEDS[option.name]}")
                 value = words[index]
                 index += 1
             apply_option(wish, option.name, value, qualifiers)
-        elif not wish.restricted or (not wish.edits and is_job_id(word)):
+        elif not wish.restricted:
             add_restriction(wish, word)
-        elif "=" in word and _ATTRIBUTE.fullmatch(word.partition("=")[0].strip()):
-            name, _, text = word.partition("=")
-            wish.edits[name.strip()] = text.strip()
+            while wish.ids and index < len(words) and is_job_id(words[index]):
+                add_restriction(wish, words[index])
+                index += 1
         else:
-            if index == len(words):
-                raise UsageError(f"expression required after attribute {word}")
-            wish.edits[word] = words[index]
-            index += 1
-    if not wish.restricted or not wish.edits:
-        raise UsageError("")
+            name, equal, text = word.partition("=")
+            if not equal:
+                if index == len(words):
+                    raise UsageError(f"expression required after attribute {word}")
+                text = words[index]
+                index += 1
+            wish.wrong = _find_wrong_text(name.strip(), text.strip())
+            if wish.wrong:
+                return wish
+            wish.edits[name.strip()] = text.strip()
+    if not wish.edits:
+        raise UsageError("Error - no attributes specifed." if wish.restricted else "")
+    if not wish.restricted:
+        raise UsageError(_NO_JOBS)
     return wish
+
+
+_NO_JOBS = (
+    "Error - there were no jobs specified.\n"
+    "\tuse -constraint, jobid or owner argument to indicate which jobs to edit"
+)
+
+
+def _find_wrong_text(name: str, text: str) -> str:
+    """Return why a pair of words is no edit, empty if it is one."""
+    if not _ATTRIBUTE.fullmatch(name):
+        return f'Update aborted, illegal attribute-name specified for attribute "{name}".'
+    try:
+        parse_expression(text, old=True)
+    except ClassAdSyntaxError:
+        return f"Update aborted, illegal value for : {name}"
+    return ""
 
 
 def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
@@ -187,10 +248,19 @@ def apply_option(wish: Wish, name: str, value: str, form: str) -> None:
         case "addr":
             wish.reach["address"] = value
         case "jobids":
-            wish.ids += [part for part in re.split(r"[,\s]+", value) if part]
+            ids = [part for part in re.split(r"[,\s]+", value) if part]
+            # Compat: the reference takes a word that is no id for job 0.0 (test_condor_qedit).
+            wrong = next((part for part in ids if not is_job_id(part)), None)
+            if wrong is not None:
+                raise BriefError(f"condor_qedit: {wrong} is not a job id")
+            wish.ids += ids
         case "owner":
             wish.owner = value
         case "constraint":
+            try:
+                parse_expression(value, old=True)
+            except ClassAdSyntaxError:
+                raise BriefError(f"condor_qedit: invalid constraint: {value}") from None
             wish.constraints.append(value)
         case "edits":
             wish.edits.update(read_edits(value, form))
@@ -202,11 +272,13 @@ def read_edits(path: str, form: str) -> dict[str, str]:
     try:
         with open(path, encoding="utf-8") as file:
             ads = list(parse_ads(file.read()))
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except OSError:
+        raise BriefError(f"Can't open file of edits: {path}") from None
     except ClassAdSyntaxError as error:
-        raise UsageError(f"{path} holds no ad: {error}") from None
-    return {name: text_of(ads[0], name) for name in ads[0].names()} if ads else {}
+        raise BriefError(f"Unable to read file of edits: {path}: {error}") from None
+    if not ads:
+        raise BriefError(f"Unable to read file of edits: {path}")
+    return {name: text_of(ads[0], name) for name in ads[0].names()}
 
 
 def text_of(ad: ClassAd, name: str) -> str:
@@ -234,42 +306,37 @@ def find_wrong_edit(edits: Mapping[str, str]) -> str:
     for name, text in edits.items():
         if name.lower() in IMMUTABLE:
             return f'Update of immutable attribute "{name}" is not allowed.'
-        try:
-            parse_expression(text, old=True)
-        except ClassAdSyntaxError:
-            return f"Update aborted, illegal value for : {name}"
+        wrong = _find_wrong_text(name, text)
+        if wrong:
+            return wrong
     return ""
 
 
 def edit(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Make the edits in one transaction; 1, and nothing changed, if one is refused."""
-    job = wish.single_job()
+    jobs = wish.single_jobs()
     constraint = wish.constraint()
     said = []
     with Queue(reach.connector, reach.schedd().address) as queue:
         for name in sorted(wish.edits, key=str.lower):
             text = wish.edits[name]
-            where = f"for job {wish.ids[0]}." if job else f"by constraint: {constraint}"
+            where = f"by constraint: {constraint}"
+            count = 0
             try:
-                count = set_one(queue, job, constraint, name, text)
+                for job in jobs:
+                    where = f"for job {job[0]}.{job[1]}."
+                    queue.set_attribute(*job, name, text)
+                if not jobs:
+                    flags = int(SetAttributeFlags.ONLY_MY_JOBS)
+                    count = queue.set_where(constraint, name, text, flags=flags)
             except RefusedError:
                 streams.stderr.write(
                     f'Failed to set attribute "{name}" {where}\n'
                     "Queue transaction failed.  No attributes were set.\n"
                 )
                 return 1
-            said.append(f'Set attribute "{name}" for {count} matching jobs.\n')
+            said.append(f'Set attribute "{name}" for {len(jobs) or count} matching jobs.\n')
         if not wish.dry_run:
             queue.commit()
     streams.stdout.write("".join(said))
     return 0
-
-
-def set_one(
-    queue: Queue, job: tuple[int, int] | None, constraint: str, name: str, text: str
-) -> int:
-    """Set one attribute and return how many jobs it was set for; RefusedError if it may not be."""
-    if job is not None:
-        queue.set_attribute(*job, name, text)
-        return 1
-    return queue.set_where(constraint, name, text, flags=int(SetAttributeFlags.ONLY_MY_JOBS))

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from kettle.client.running_job import RETRY, Shell, find_starter, start_shell
 from kettle.errors import ConnectionLost, NotFoundError, RefusedError, UsageError
-from kettle.tools.options import Option, choose_option, run_tool
+from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 
@@ -102,18 +102,21 @@ def read_wish(words: Sequence[str]) -> Wish:
         if not word.startswith("-"):
             found = re.fullmatch(r"(\d+)(?:\.(\d+))?", word)
             if found is None:
-                raise UsageError(f"{word} is no job id")
+                raise BriefError(f"Invalid job id: {word}")
             wish.cluster, wish.proc = int(found[1]), int(found[2] or 0)
             # Everything after the job is the command's.
             wish.command = list(rest)
             break
-        option, _ = choose_option(word, OPTIONS)
+        try:
+            option, _ = choose_option(word, OPTIONS)
+        except UnknownOptionError:
+            raise BriefError(f"Unrecognized argument: {word}") from None
         value = next(rest, None) if option.values else ""
         if value is None:
-            raise UsageError(f"option {word} needs an argument")
+            raise BriefError(f"-{option.name} requires an argument")
         _apply(wish, option.name, value)
     if wish.cluster < 0:
-        raise UsageError("Say which job")
+        raise UsageError("ERROR: You must specify a job!\n")
     return wish
 
 
@@ -149,7 +152,7 @@ def run_session(wish: Wish, reach: Reach, streams: Streams) -> int:
 
 
 def _reach_shell(wish: Wish, reach: Reach, streams: Streams) -> tuple[Shell, str]:
-    schedd = reach.schedd().address
+    schedd = reach.schedd_or_none_such().address
     waiting, since = "", 0.0
     while True:
         try:
@@ -173,7 +176,7 @@ def _remove(wish: Wish, reach: Reach) -> None:
     from kettle.client.jobs import act_on_jobs
 
     job = f"{wish.cluster}.{wish.proc}"
-    act_on_jobs(reach.connector, reach.schedd().address, JobAction.REMOVE, ids=[job])
+    act_on_jobs(reach.connector, reach.schedd_or_none_such().address, JobAction.REMOVE, ids=[job])
 
 
 def _run_ssh(

@@ -8,8 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, RefusedError, UsageError
-from kettle.tools.options import Option, read_options, run_tool
+from kettle.errors import KettleError, NotFoundError, RefusedError, UsageError
+from kettle.tools.options import (
+    MissingValueError,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+)
 from kettle.tools.programs import Streams
 
 if TYPE_CHECKING:
@@ -79,8 +85,8 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         reach = Reach(environment, **wish.reach)
         try:
             starter = wait_for_starter(wish, reach, streams)
-        except RefusedError as error:
-            # What the schedd says stands alone.
+        except (RefusedError, NotFoundError) as error:
+            # What the schedd says stands alone, and that there is none.
             streams.stderr.write(f"{error}\n")
             return 1
         show(wish, reach, starter, streams)
@@ -93,8 +99,19 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=act,
+        complain=_complain,
         prefix="Failed to peek at file from starter: ",
     )
+
+
+def _complain(error: UsageError) -> str:
+    """Return the error in the reference's words, with the usage."""
+    if isinstance(error, UnknownOptionError):
+        # A word that is no option is taken for the job's id.
+        return f"Invalid Job ID: {error.word}\n{USAGE}"
+    if isinstance(error, MissingValueError):
+        return f"-{error.option.name} requires an argument.\n\n{USAGE}"
+    return f"{error}\n{USAGE}"
 
 
 def read_wish(words: Sequence[str]) -> Wish:
@@ -106,7 +123,7 @@ def read_wish(words: Sequence[str]) -> Wish:
                 wish.reach[given.name] = given.value
             case "maxbytes":
                 if not given.value.isdecimal():
-                    raise UsageError(f"-maxbytes needs a number, not {given.value}")
+                    raise UsageError(f"Error: maxbytes ({given.value}) is not valid\n")
                 wish.most = int(given.value)
             case "follow":
                 wish.follow = True
@@ -125,6 +142,8 @@ def read_wish(words: Sequence[str]) -> Wish:
                 wish.files.append(given.value)
     if wish.cluster < 0:
         raise UsageError("Job ID not specified.")
+    if not wish.wanted():
+        raise UsageError("No file transfer specified.\n")
     return wish
 
 
@@ -132,7 +151,7 @@ def wait_for_starter(wish: Wish, reach: Reach, streams: Streams) -> StarterAcces
     """Return the way to the job's starter; with `-auto-retry` once there is one."""
     from kettle.client.running_job import RETRY, find_starter
 
-    address = reach.schedd().address
+    address = reach.schedd_or_none_such().address
     while True:
         try:
             return find_starter(reach.connector, address, wish.cluster, wish.proc)

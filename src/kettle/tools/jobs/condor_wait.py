@@ -23,7 +23,14 @@ from kettle.records.event_kinds import (
     SubmitEvent,
 )
 from kettle.records.event_log import EventReader, Form, Style, render_event
-from kettle.tools.options import Given, Option, read_options, run_tool
+from kettle.tools.options import (
+    Given,
+    MissingValueError,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+)
 from kettle.tools.programs import Streams
 
 OPTIONS = (
@@ -170,7 +177,15 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def _complain(error: UsageError) -> str:
-    return f"{error}\n" if isinstance(error, WrongJobError) else f"{error}\n\n{USAGE}"
+    if isinstance(error, WrongJobError):
+        return f"{error}\n"
+    if isinstance(error, UnknownOptionError):
+        # Compat: the reference says only its usage, and so where no log is named
+        # (test_small_words).
+        return f"unknown option {error.word}\n\n{USAGE}"
+    if isinstance(error, MissingValueError):
+        return f"-{error.option.name} requires an argument\n\n{USAGE}"
+    return f"{error}\n\n{USAGE}"
 
 
 def follow_log(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
@@ -213,7 +228,7 @@ def read_wish(given: Sequence[Given]) -> Wish:
     if wish.all_events and wish.count is not None:
         raise UsageError("-num cannot be used with -allevents")
     if not words or len(words) > 2:
-        raise UsageError("no log file is named" if not words else f"what is {words[2]} for?")
+        raise UsageError("no log file is named" if not words else f"Extra argument: {words[2]}\n")
     job = Job.parse(words[1]) if len(words) == 2 and words[1] != "all" else Job()
     return replace(wish, path=words[0], job=job)
 
@@ -221,7 +236,9 @@ def read_wish(given: Sequence[Given]) -> Wish:
 def read_number(item: Given) -> int:
     """Return the positive number that an option was given; UsageError if it is not one."""
     if not item.value.isdecimal() or int(item.value) < 1:
-        raise UsageError(f"{item.word} needs a positive number, not {item.value}")
+        # Compat: the reference says so of -num alone, and takes no number for none
+        # (test_small_words).
+        raise UsageError(f"-{item.name} must be greater than zero")
     return int(item.value)
 
 

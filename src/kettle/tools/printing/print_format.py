@@ -73,16 +73,21 @@ def _order(value: Value) -> tuple[int, float, str]:
 
 
 def read_print_format(
-    path: str, renderers: Renderers, attribute_renderers: AttributeRenderers
+    path: str,
+    renderers: Renderers,
+    attribute_renderers: AttributeRenderers,
+    *,
+    refusal: str = "invalid select file",
 ) -> PrintFormat:
-    """Read a print-format file; UsageError if it cannot be read or selects nothing."""
+    """Read a print-format file; UsageError if it cannot be read or selects nothing.
+
+    `refusal` is how the tool says that it does not take the file.
+    """
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             text = file.read()
     except OSError:
-        raise UsageError(
-            f"Can't open select file: {path}\nError: cannot execute print-format file {path}"
-        ) from None
+        raise UsageError(f"Can't open select file: {path}\nError: {refusal} {path}") from None
     return parse_print_format(text, renderers, attribute_renderers)
 
 

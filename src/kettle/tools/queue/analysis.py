@@ -6,6 +6,7 @@ Requirements with how many slots meet it, and who refuses whom. The texts are th
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -14,13 +15,15 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, Expr, unparse
 from kettle.classad.references import find_references
 from kettle.classad.unparse import render_value
+from kettle.errors import UsageError
 from kettle.matchmaking.explain import Explanation, explain
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import job_id
 from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
 from kettle.tools.queue.machine_analysis import render_job_table, render_machine, render_slot_table
-from kettle.tools.queue.sources import ask_schedds, read_ads
+from kettle.tools.queue.sources import ALL_EMPTY, ask_schedds, read_ads
+from kettle.tools.queue.wish import read_constraint
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
@@ -45,11 +48,26 @@ _STATES = {
 
 def analyze(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Explain each job, or machine, that is meant; the result is the exit code."""
+    _check_words(wish)
     slots = find_slots(wish, environment)
+    said = False
     for title, jobs in find_jobs(wish, environment):
+        if wish.skips_empty and not jobs:
+            continue
+        said = True
         streams.stdout.write(f"\n\n-- {title}\n")
         streams.stdout.write(render_wish(wish, sorted(jobs, key=job_id), slots))
+    if wish.skips_empty and not said:
+        streams.stdout.write(ALL_EMPTY)
     return 0
+
+
+def _check_words(wish: Wish) -> None:
+    """Raise UsageError for a constraint of machines that is none, or a file that is not there."""
+    if wish.machine_constraint:
+        read_constraint(wish.machine_constraint, "Error:  Could not fetch startd ads")
+    if wish.priorities_file and not os.access(wish.priorities_file, os.R_OK):
+        raise UsageError(f"Can't open file of user priorities: {wish.priorities_file}")
 
 
 def render_wish(wish: Wish, jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -> str:
@@ -57,7 +75,7 @@ def render_wish(wish: Wish, jobs: Sequence[ClassAd], slots: Sequence[ClassAd]) -
     words = wish.analyze_qualifiers.lower().split(",")
     is_summary = "summary" in words
     if wish.analyze == "reverse-analyze" or "reverse" in words:
-        if not slots or not jobs:
+        if not slots:
             return ""
         if is_summary or len(slots) > 1:
             return render_slot_table(jobs, slots)

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import ConfigError, NotFoundError, UsageError
+from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
 from kettle.tools.options import run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
+from kettle.tools.queue.sources import ALL_EMPTY
 from kettle.tools.queue.totals import render_totals
 from kettle.tools.queue.usage import USAGE
-from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
+from kettle.tools.queue.wish import Wish, check_added, choose_width, explain, read_wish
 
 if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat
@@ -49,7 +50,6 @@ AUTOCLUSTER_ATTRIBUTES = (
     "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "
     "Requirements"
 )
-ALL_EMPTY = "All queues are empty\n"
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
 
@@ -86,6 +86,16 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     except ConfigError as error:
         streams.stderr.write(f"{error}\n")
         return 1
+    except KettleError as error:
+        from kettle.tools.queue.sources import NoAnswerError, NoRecordError
+
+        if isinstance(error, NoRecordError):
+            streams.stderr.write(f"Error: {error}\n")
+        elif isinstance(error, NoAnswerError):
+            streams.stderr.write(f"\n-- {error}\n")
+        else:
+            raise
+        return 1
     return 0
 
 
@@ -93,13 +103,12 @@ def check_wish(wish: Wish) -> None:
     """Raise UsageError for options that exclude each other."""
     if "unmatchable" in wish.flags and wish.batch is not None:
         raise UsageError("Error: -batch conflicts with -unmatchable")
-    for flag in wish.flags:
-        if flag.startswith("-aaf ") and wish.batch is not False and not wish.modes - {"dag"}:
-            word = flag.removeprefix("-aaf ").partition(":")[0]
-            raise UsageError(
-                f"Error: {word} cannot be used with -batch mode output (the default), "
-                "did you intend to use -af ?"
-            )
+    if wish.added and wish.batch is not False and not wish.modes - {"dag"}:
+        raise UsageError(
+            "Error: -aaf cannot be used with -batch mode output (the default), "
+            "did you intend to use -af ?"
+        )
+    check_added(wish.added)
 
 
 def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
@@ -139,6 +148,10 @@ def _say_all(
         _say(wish, print_format, answer, streams)
         said = True
     if wish.skips_empty and not said:
+        if wish.form == "xml":
+            from kettle.tools.printing.whole_ads import write_ads
+
+            write_ads([], wish.form, streams.stdout)
         streams.stdout.write(ALL_EMPTY)
 
 

@@ -6,6 +6,7 @@ reference's.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 
@@ -17,44 +18,75 @@ from kettle.tools.options import Option, choose_option
 from kettle.tools.printing.columns import Columns
 from kettle.tools.queue.wish import Words, render_jobs
 
+# In the reference's order, where the first that a beginning fits wins.
 OPTIONS = (
-    Option("help"),
-    Option("version", 0),
-    Option("debug", qualified=True),
-    Option("file", 2, 1),
-    Option("search", 2, 1),
-    Option("local", 2),
-    Option("schedd", 2),
-    Option("startd", 3),
-    Option("epochs", 1, qualified=True),
-    Option("transfer-history", 2, qualified=True),
-    Option("daemon", 3, qualified=True),
-    Option("type", 2, 1),
-    Option("userlog", 1, 1),
-    Option("directory", 2),
-    Option("name", 1, 1),
-    Option("pool", 1, 1),
-    Option("constraint", 1, 1),
-    Option("scanlimit", 2, 1),
-    Option("since", 2, 1),
-    Option("completedsince", 3, 1),
-    Option("backwards"),
-    Option("forwards", 2),
-    Option("limit", 2, 1),
-    Option("match", 1, 1),
     Option("long"),
-    Option("xml"),
-    Option("json", 1),
+    Option("xml", 3),
     Option("jsonl", 5),
-    Option("attributes", 3, 1),
+    Option("json", 4),
+    Option("backwards"),
+    Option("forwards", 4),
+    Option("nobackwards", 3),
     Option("wide", 1, qualified=True),
+    Option("match", 1, 1),
+    Option("limit", 3, 1),
+    Option("scanlimit", 4, 1),
+    Option("file", 2, 1),
+    Option("userlog", 1, 1),
+    Option("local", 2),
+    Option("startd", 3),
+    Option("schedd", 3),
+    Option("attributes", 2, 1),
+    Option("help"),
     Option("format", 1, 2),
     Option("autoformat", 5, qualified=True),
     Option("af", 2, qualified=True),
     Option("print-format", 2, 1),
-    Option("extract", 3, 1),
-    Option("no-librarian", 4),
+    Option("daemon", 3, qualified=True),
+    Option("epochs", 2, qualified=True),
+    Option("transfer-history", 2, qualified=True),
+    Option("type", 2, 1),
+    Option("directory", 3),
+    Option("search", 3, 1),
+    Option("constraint", 1, 1),
+    Option("since", 4, 1),
+    Option("completedsince", 3, 1),
+    Option("extract", 2, 1),
+    Option("debug", 3, qualified=True),
+    Option("no-librarian", 12),
+    Option("name", 1, 1),
+    Option("pool", 1, 1),
+    # Compat: the reference has no -version here (test_every_tool).
+    Option("version", 0),
 )
+_NO_NAME = (
+    "Error: Argument -name requires name of a remote schedd\n"
+    "\t\te.g. condor_history -name submit.example.com "
+)
+# What is said where the words behind an option are missing; `{word}` is the option as typed.
+_NEEDS = {
+    "match": "Error: Argument -match requires a number value as a parameter.",
+    "limit": "Error: Argument -match requires a number value as a parameter.",
+    # Compat: the reference names "(null)" here (test_command_lines).
+    "scanlimit": "Error: Argument -scanlimit requires a number value as a parameter.",
+    "attributes": "Error: Argument -attributes must be followed by a list of attributes",
+    "format": (
+        "Error: Argument -format requires a spec and classad attribute name as parameters.\n"
+        "\t\te.g. condor_history -format '%d' ClusterId"
+    ),
+    "print-format": "Error: Argument -print-format requires a filename argument",
+    "completedsince": "Error: Argument -completedsince requires another parameter.",
+    "extract": "Error: Argument -extract requires another parameter.",
+    "name": _NO_NAME,
+    "pool": _NO_NAME,
+    # Compat: here the reference says its usage alone (test_command_lines).
+    "file": "Error: -file requires another parameter",
+    "userlog": "Error: -userlog requires another parameter",
+}
+
+
+class UsageAskedError(UsageError):
+    """A wrong command line that is answered with the usage on stdout, too."""
 
 
 class Wish(Struct):
@@ -99,7 +131,7 @@ class Wish(Struct):
     @property
     def is_remote(self) -> bool:
         """Whether a daemon is asked instead of the files of this machine; a pool names none."""
-        return "name" in self.reach and not (self.local or self.file or self.user_log)
+        return "name" in self.reach
 
     def constraint(self) -> str:
         """Return the expression that the jobs meant satisfy."""
@@ -117,12 +149,13 @@ def read_wish(words: Sequence[str]) -> Wish:
     wish = Wish()
     rest = Words(words)
     for word in rest:
-        if word.startswith("-") and len(word) > 1:
-            option, qualifiers = choose_option(word, OPTIONS)
-            if not _apply_source(wish, option.name, word, qualifiers, rest):
-                _apply(wish, option.name, word, qualifiers, rest)
-        elif re.fullmatch(r"\d+(\.\d*)?", word):
+        if re.fullmatch(r"-?\d+(\.\d*)?", word):
             wish.ids.append(word.rstrip("."))
+        elif word.startswith("-"):
+            option, qualifiers = choose_option(word, OPTIONS)
+            values = _take_values(option, word, rest)
+            if not _apply_source(wish, option.name, word, qualifiers, values):
+                _apply(wish, option.name, word, qualifiers, values, rest)
         else:
             wish.owners.append(word)
     _check(wish)
@@ -153,19 +186,33 @@ def _check(wish: Wish) -> None:
         _check_extraction(wish)
 
 
-def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> bool:
+def _take_values(option: Option, word: str, rest: Words) -> list[str]:
+    """Return the words behind an option that are its own."""
+    values = list(itertools.islice(rest, option.values))
+    if len(values) == option.values:
+        return values
+    default = f"Error: Argument {word} requires another parameter"
+    wrong = UsageAskedError if option.name in {"file", "userlog"} else UsageError
+    raise wrong(_NEEDS.get(option.name, default))
+
+
+def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, values: Sequence[str]) -> bool:
     """Take an option that says where records come from; tell whether it was one."""
     match name:
         case "file" | "search":
-            wish.file, wish.with_rotated = rest.take(word), name == "search"
+            wish.file, wish.with_rotated = values[0], name == "search"
         case "userlog":
-            wish.user_log = rest.take(word)
+            wish.user_log = values[0]
         case "name" | "pool":
-            wish.reach[name] = rest.take(word)
+            wish.reach[name] = values[0]
+            _check_local(wish, "-local and -name")
         case "local":
             wish.local = True
+            _check_local(wish, "Arguments -local and -name")
         case "startd":
             _take_source(wish, "STARTD", name, word)
+        case "schedd":
+            _take_source(wish, "", name, word)
         case "epochs":
             _take_source(wish, "JOB_EPOCH", name, word)
         case "transfer-history":
@@ -176,14 +223,19 @@ def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words
             wish.subsystem = (qualifiers or "schedd").upper()
             wish.kinds = [wish.subsystem]
         case "type":
-            wish.kinds += rest.take(word).replace(",", " ").split()
+            wish.kinds += values[0].replace(",", " ").split()
         case "directory":
             wish.of_folder = True
-        case "schedd" | "no-librarian" | "debug":
+        case "no-librarian" | "debug":
             pass
         case _:
             return False
     return True
+
+
+def _check_local(wish: Wish, words: str) -> None:
+    if wish.local and "name" in wish.reach:
+        raise UsageError(f"Error: {words} cannot be used together")
 
 
 def _take_source(wish: Wish, source: str, name: str, word: str) -> None:
@@ -203,54 +255,67 @@ def _read_transfers(letters: str) -> list[str]:
     return [kinds[letter.upper()] for letter in letters] or sorted(TRANSFERS)
 
 
-def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:
+def _apply(
+    wish: Wish, name: str, word: str, qualifiers: str, values: Sequence[str], rest: Words
+) -> None:
     match name:
         case "constraint":
-            wish.constraints.append(rest.take(word))
+            wish.constraints.append(values[0])
         case "scanlimit":
-            wish.scan_limit = _number(rest, "-scanlimit")
+            wish.scan_limit = _number(values[0])
         case "since":
-            wish.since = read_since(rest.take(word))
+            wish.since = read_since(values[0])
         case "completedsince":
-            found = re.match(r"\d+", rest.take(word))
+            found = re.match(r"\d+", values[0])
             if found is not None and int(found[0]):
                 wish.since = f"CompletionDate <= {found[0]}"
-        case "backwards" | "forwards":
-            wish.forwards = name == "forwards"
+        case "backwards" | "forwards" | "nobackwards":
+            wish.forwards = name != "backwards"
         case "limit" | "match":
-            wish.limit = _number(rest, "-match")
+            wish.limit = _number(values[0])
         case "extract":
-            wish.extract = rest.take(word)
+            wish.extract = values[0]
         case _:
-            _apply_form(wish, name, word, qualifiers, rest)
+            _apply_form(wish, name, word, qualifiers, values, rest)
 
 
-def _apply_form(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:
+def _apply_form(
+    wish: Wish, name: str, word: str, qualifiers: str, values: Sequence[str], rest: Words
+) -> None:
     """Take an option that says how records are shown."""
     match name:
         case "long" | "xml" | "json" | "jsonl":
+            if {wish.form, name} - {"long", ""} not in ({name}, set()):
+                raise UsageError("Error: Cannot use more than one of XML and JSON[L]")
             wish.form = name
         case "attributes":
-            wish.attributes += rest.take(word).replace(",", " ").split()
+            wish.attributes += values[0].replace(",", " ").split()
         case "wide":
             wish.width = int(qualifiers) if qualifiers.isdecimal() else 0
         case "format":
-            form = rest.take(word, "requires format and attribute parameters")
-            wish.columns.add_format(
-                form, rest.take(word, "requires format and attribute parameters")
-            )
+            wish.columns.add_format(*values)
         case "autoformat" | "af":
-            wish.columns.add_auto(qualifiers, rest.take_all("-autoformat"))
+            complaint = "requires at least one attribute parameter"
+            texts = rest.take_all(
+                word, f"Argument {word} {complaint}\n\t\te.g. condor_history {word} ClusterId"
+            )
+            _add_columns(wish, qualifiers, texts)
         case _:
-            wish.print_format = rest.take(word)
+            wish.print_format = values[0]
 
 
-def _number(rest: Words, option: str) -> int:
-    """Return the number that follows; 0 and less are no limit."""
-    value = next(rest, "")
+def _add_columns(wish: Wish, qualifiers: str, texts: Sequence[str]) -> None:
+    for text in texts:
+        try:
+            parse_expression(text)
+        except ClassAdSyntaxError:
+            raise UsageError(f"Error: invalid expression : {text}") from None
+    wish.columns.add_auto(qualifiers, texts)
+
+
+def _number(value: str) -> int:
+    """Return the number that a word begins with; 0 and less are no limit."""
     found = re.match(r"[+-]?\d+", value)
-    if not value:
-        raise UsageError(f"Error: Argument {option} requires a number value as a parameter.")
     number = int(found[0]) if found is not None else 0
     return number if number > 0 else -1
 
@@ -262,5 +327,8 @@ def read_since(text: str) -> str:
     try:
         parse_expression(text)
     except ClassAdSyntaxError:
-        raise UsageError(f"Error: could not parse -since constraint ( {text} )") from None
+        raise UsageError(
+            f"Error: invalid -since constraint: {text}\n"
+            "\tconstraint must be a job-id, or expression."
+        ) from None
     return text

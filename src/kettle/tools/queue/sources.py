@@ -10,7 +10,14 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_ads
-from kettle.errors import NotFoundError, UsageError
+from kettle.errors import (
+    KettleError,
+    NotFoundError,
+    RefusedError,
+    UnknownHostError,
+    UsageError,
+    WireError,
+)
 from kettle.structs import Struct
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.queue.totals import read_totals
@@ -21,6 +28,24 @@ if TYPE_CHECKING:
     from kettle.tools.reach import Reach
     from kettle.wire.ad_shapes import AdRun
     from kettle.wire.sinful import Sinful
+
+ALL_EMPTY = "All queues are empty\n"
+NO_RECORD = "Collector has no record of schedd/submitter"
+
+
+class NoRecordError(KettleError):
+    """The collector knows no schedd, or submitter, that is meant."""
+
+
+class NoAnswerError(KettleError):
+    """A schedd that was asked and did not answer.
+
+    Compat: the words after its address are ours; the reference's are its numbered list of errors.
+    """
+
+    def __init__(self, schedd: Located, error: KettleError) -> None:
+        place = schedd.machine or schedd.name
+        super().__init__(f"Failed to fetch ads from: {schedd.address} : {place}\n{error}")
 
 
 class Answer(Struct):
@@ -77,17 +102,42 @@ def _local_ads(wish: Wish, ads: Iterable[ClassAd]) -> list[ClassAd]:
     return found
 
 
+def check_hosts(reach: Reach, wish: Wish) -> None:
+    """Raise for a `-pool` or `-name` whose host nobody knows, before anybody is asked.
+
+    A name with a dot in it is taken for a whole one, as the reference does.
+    """
+    from kettle.runtime.sockets.addresses import is_host
+    from kettle.tools.queue.wish import NAME_ADVICE, POOL_ADVICE, AdvisedError
+
+    def refuse(word: str, advice: str) -> UsageError:
+        message = f"Error: {UnknownHostError(word)}"
+        return UsageError(message) if "expert" in wish.flags else AdvisedError(message, advice)
+
+    if reach.named_pool:
+        try:
+            reach.pool.collectors()
+        except UnknownHostError:
+            raise refuse(reach.named_pool, POOL_ADVICE) from None
+    name = wish.reach.get("name")
+    if name is not None and not (set("@.") & set(name) or (name and is_host(name))):
+        raise refuse(name, NAME_ADVICE)
+
+
 def ask_schedds(
     wish: Wish, environment: Mapping[str, str], projection: Sequence[str]
 ) -> Iterator[Answer]:
     """Yield the answer of each schedd that the command line means.
 
-    Raises NotFoundError if there is none, WireError and RefusedError if one does not answer.
+    Raises NotFoundError if this host has none, NoRecordError if the collector knows none that is
+    meant, NoAnswerError if one does not answer.
     """
-    from kettle.client.jobs import check_summary, query_jobs
+    from kettle.client.jobs import query_jobs
     from kettle.tools.reach import Reach
+    from kettle.wire.ad_shapes import each_ad
 
     reach = Reach(environment, **wish.reach)
+    check_hosts(reach, wish)
     user = _own_name() if wish.mine else ""
     options: dict[str, object] = {}
     if wish.factories:
@@ -107,15 +157,23 @@ def ask_schedds(
             mine=user,
             **options,
         )
+        runs = _reading(found.runs(), schedd)
         if wish.form or (wish.columns and not wish.columns.headings):
             # Written as they come: nothing stands over or under them.
-            yield Answer(title, found, runs=found.runs())
+            yield Answer(title, each_ad(runs), runs=runs)
             continue
-        ads = list(found)
-        check_summary(found.summary)
+        ads = list(each_ad(runs))
         now = found.summary.integer("ServerTime") or 0
         summary = _named(found.summary, user, reach)
         yield Answer(title, ads, summary, float(now))
+
+
+def _reading(runs: Iterable[ClassAd | AdRun], schedd: Located) -> Iterator[ClassAd | AdRun]:
+    """Yield what a schedd answers; what breaks it off names the schedd."""
+    try:
+        yield from runs
+    except (WireError, RefusedError) as error:
+        raise NoAnswerError(schedd, error) from None
 
 
 def choose_filled(answers: Iterable[Answer]) -> Iterator[Answer]:
@@ -161,18 +219,39 @@ def _find_schedds(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
     if wish.submitter:
         yield from _find_submitters(wish, reach)
         return
-    if "global" in wish.flags:
-        for schedd in _all_schedds(wish, reach):
+    if "global" in wish.flags or wish.reach.keys() & {"name", "address"}:
+        found = _known_schedds(wish, reach)
+        if not found and "global" not in wish.flags:
+            raise NoRecordError(NO_RECORD)
+        for schedd in found:
             yield f"Schedd: {schedd.name} : {_short_address(schedd.address)}", schedd
         return
-    schedd = reach.schedd()
+    # Compat: -pool alone changes nothing about which schedd is asked: this host's
+    # (test_tools_beside_real_ones).
+    schedd = reach.without_pool().schedd()
     yield f"Schedd: {schedd.name} : {_short_address(schedd.address)}", schedd
 
 
-def _all_schedds(wish: Wish, reach: Reach) -> list[Located]:
+def _known_schedds(wish: Wish, reach: Reach) -> list[Located]:
+    """Return the schedds among which those are that the command line means, by name.
+
+    Compat: an address counts only as the collector knows it; nobody is called who is not known
+    there (test_tools_beside_real_ones).
+    """
+    from kettle.classad.text import equals
     from kettle.client.pool import SCHEDD, located, make_query
 
+    if "name" in wish.reach and "global" not in wish.flags:
+        try:
+            return [reach.pool.locate(SCHEDD, reach.name)]
+        except NotFoundError:
+            return []
     constraints = [wish.schedd_constraint] if wish.schedd_constraint else []
+    constraints += [
+        equals(attribute, wish.reach[option])
+        for option, attribute in (("name", "Name"), ("address", "MyAddress"))
+        if option in wish.reach
+    ]
     ads = reach.pool.query(SCHEDD.query, make_query(SCHEDD.ad_type, constraints=constraints))
     found = [schedd for schedd in map(located, ads) if schedd is not None]
     return sorted(found, key=lambda schedd: schedd.name)
@@ -195,4 +274,4 @@ def _find_submitters(wish: Wish, reach: Reach) -> Iterator[tuple[str, Located]]:
         submitter = ad.string("Name") or wish.submitter
         yield f"Submitter: {submitter} : {_short_address(schedd.address)} : {place}", schedd
     if not seen and "global" not in wish.flags:
-        raise NotFoundError("Collector has no record of schedd/submitter")
+        raise NoRecordError(NO_RECORD)

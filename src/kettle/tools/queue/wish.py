@@ -19,60 +19,79 @@ from kettle.tools.options import Asked, Option, UnknownOptionError, choose_optio
 from kettle.tools.printing.columns import Columns
 from kettle.tools.programs import Streams
 
+# In the reference's order, where the first that a beginning fits wins.
 OPTIONS = (
-    Option("help"),
-    Option("version", 0),
-    Option("debug", qualified=True),
-    Option("global"),
-    Option("grid", 2),
-    Option("name", 1, 1),
+    Option("wide", 1, qualified=True),
+    Option("long", 1, qualified=True),
+    Option("xml", 3),
+    Option("json", 2),
+    Option("limit", 3, 1),
     Option("pool", 1, 1),
-    Option("addr", 2, 1),
-    Option("schedd-constraint", 5, 1),
+    Option("name", 1, 1),
+    Option("direct", 1, 1),
     Option("submitter", 1, 1),
     Option("constraint", 1, 1),
-    Option("jobads", 1, 1, qualified=True),
-    Option("userlog", 1, 1),
-    Option("limit", 3, 1),
-    Option("long", 1, qualified=True),
-    Option("xml"),
-    Option("json", 2),
-    Option("attributes", 3, 1),
+    Option("slotconstraint", 5, 1),
+    Option("mconstraint", 2, 1),
+    Option("machine", 2, 1),
+    Option("address", 1, 1),
+    Option("autocluster", 2, qualified=True),
+    Option("factory", 4, qualified=True),
+    Option("jobset", 5, qualified=True),
+    Option("attributes", 2, 1),
     Option("format", 1, 2),
+    Option("aaf", 3, qualified=True),
     Option("autoformat", 5, qualified=True),
     Option("af", 2, qualified=True),
-    Option("aaf", 3, qualified=True),
     Option("print-format", 2, 1),
-    Option("wide", 1, qualified=True),
+    Option("global"),
     Option("allusers", 2),
-    Option("hold", 2),
-    Option("held", 3),
-    Option("hold-codes", 5),
-    Option("idle", 2),
-    Option("io", 2),
-    Option("run"),
-    Option("dag", 2),
-    Option("batch"),
-    Option("nobatch", 3),
-    Option("cputime", 2),
-    Option("currentrun", 2),
-    Option("totals", 3),
-    Option("factory", 4),
-    Option("jobset", 4),
-    Option("autocluster", 4),
-    Option("stream-results", 2),
-    Option("unmatchable"),
-    Option("expert"),
-    Option("better-analyze", 3, qualified=True),
+    Option("all-users", 2),
+    Option("schedd-constraint", 5, 1),
+    Option("help"),
+    Option("better-analyze", 2, qualified=True),
+    Option("better-analyse", 2, qualified=True),
     Option("analyze", 2, qualified=True),
+    Option("analyse", 2, qualified=True),
     Option("reverse-analyze", 3, qualified=True),
-    Option("machine", 1, 1),
-    Option("mconstraint", 2, 1),
-    Option("slotads", 4, 1, qualified=True),
-    Option("userprios", 5, 1),
-    Option("nouserprios", 3),
+    Option("unmatchable", 5, qualified=True),
     Option("verbose", 4),
+    Option("run"),
+    Option("hold", 2, qualified=True),
+    Option("held", 2, qualified=True),
+    Option("hold-codes", 6, qualified=True),
+    Option("holdcodes", 5, qualified=True),
+    Option("idle", 3),
+    Option("cputime", 2),
+    Option("currentrun", 3),
+    Option("cumulative-time", 3),
+    Option("grid", 2, qualified=True),
+    Option("debug", 3, qualified=True),
+    Option("io", 2),
+    Option("dag", 2),
+    Option("batch", 2, qualified=True),
+    Option("progress", 3, qualified=True),
+    Option("nobatch", 3),
+    Option("totals", 3),
+    Option("expert"),
+    Option("jobads", 1, 1, qualified=True),
+    Option("userlog", 1, 1),
+    Option("slotads", 1, 1, qualified=True),
+    Option("userprios", 5, 1, qualified=True),
+    Option("nouserprios", 7, qualified=True),
+    Option("version"),
+    Option("stream-results", 2),
 )
+# Other spellings of the same.
+_SAME = {
+    "slotconstraint": "mconstraint",
+    "all-users": "allusers",
+    "better-analyse": "better-analyze",
+    "analyse": "analyze",
+    "held": "hold",
+    "holdcodes": "hold-codes",
+    "progress": "batch",
+}
 # Options that choose the jobs, and how.
 MODES = {
     "run": "(JobStatus == 2 || JobStatus == 6 || JobStatus == 7)",
@@ -82,12 +101,39 @@ MODES = {
     "grid": "JobUniverse == 9",
     "hold-codes": "JobStatus == 5",
 }
+# What is said where the word behind an option is missing; of the others, that one is.
 _NEEDS = {
-    "name": "requires the name of a schedd as an argument.",
-    "jobads": "requires a filename",
-    "slotads": "requires a filename",
-    "userlog": "requires a filename",
+    "limit": "the max number of results as an argument.",
+    "pool": "a hostname as an argument.",
+    "name": "the name of a schedd as an argument.",
+    "direct": "[schedd]",
+    "submitter": "the name of a user.",
+    "attributes": "a list of attributes to show",
+    "print-format": "a filename argument",
+    "schedd-constraint": "a constraint argument",
+    "jobads": "a filename",
+    "slotads": "a filename",
+    "userlog": "a filename",
+    "userprios": "a filename argument",
+    "format": "format and attribute parameters",
 }
+_SHOWN_AS_TYPED = frozenset({"machine", "mconstraint", "slotconstraint"})
+_INVALID_SCHEDDS = "Error fetching ads: invalid constraint"
+# Compat: what the reference adds for those who do not say -expert is added in our own words, after
+# an empty line on stdout as there (test_small_words).
+POOL_ADVICE = "Extra Info: -pool takes the host of a pool's collector, as HOST or HOST:PORT."
+NAME_ADVICE = (
+    "Extra Info: -name takes the name of a schedd, which is a host or NAME@HOST; "
+    "condor_status -schedd lists them."
+)
+
+
+class AdvisedError(UsageError):
+    """A wrong command line with something to add for those who are no experts."""
+
+    def __init__(self, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.advice = advice
 
 
 class Wish(Struct):
@@ -120,6 +166,7 @@ class Wish(Struct):
     machine: str = ""
     machine_constraint: str = ""
     slot_file: str = ""
+    priorities_file: str = ""
 
     @property
     def mine(self) -> bool:
@@ -201,9 +248,10 @@ def read_wish(words: Sequence[str]) -> Wish:
     wish = Wish()
     rest = Words(words)
     for word in rest:
-        if word.startswith("-") and len(word) > 1:
+        if word.startswith("-"):
             option, qualifiers = _choose(word, rest)
-            _apply(wish, option.name, word, qualifiers, rest)
+            values = _take_values(wish, option, word, rest)
+            _apply(wish, option, qualifiers, values, rest)
         elif re.fullmatch(r"\d+(\.\d*)?", word):
             wish.ids.append(word.rstrip("."))
         else:
@@ -230,6 +278,9 @@ def explain(
 
     The reference prints the usage only for an unknown option, and on stdout.
     """
+    if isinstance(error, AdvisedError):
+        streams.stdout.write("\n")
+        return f"{error}\n{error.advice}\n"
     if isinstance(error, UnknownOptionError):
         streams.stdout.write(usage)
         return f"{unknown} {error.word}\n"
@@ -249,6 +300,11 @@ class Words(Iterator[str]):
         self._index += 1
         return self._words[self._index - 1]
 
+    @property
+    def is_left(self) -> bool:
+        """Whether there is a word that was not taken."""
+        return self._index < len(self._words)
+
     def take(self, word: str, complaint: str = "requires another parameter") -> str:
         """Return the next word, which the option `word` needs."""
         value = next(self, None)
@@ -256,72 +312,87 @@ class Words(Iterator[str]):
             raise UsageError(f"Error: {word} {complaint}")
         return value
 
-    def take_all(self, word: str) -> list[str]:
+    def take_all(self, word: str, complaint: str = "") -> list[str]:
         """Return the words up to the next option; there must be one at least."""
         found = []
         while self._index < len(self._words) and not self._words[self._index].startswith("-"):
             found.append(self._words[self._index])
             self._index += 1
+        # A dash alone ends the list.
+        if found and self._words[self._index : self._index + 1] == ["-"]:
+            self._index += 1
         if not found:
-            raise UsageError(f"Error: {word} requires at least one attribute parameter")
+            complaint = complaint or f"{word} requires at least one attribute parameter"
+            raise UsageError(f"Error: {complaint}")
         return found
 
 
-def _apply(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:
-    if _take_source(wish, name, word, qualifiers, rest):
+def _take_values(wish: Wish, option: Option, word: str, rest: Words) -> list[str]:
+    """Return the words behind an option that are its own."""
+    shown = word if option.name in _SHOWN_AS_TYPED else f"-{option.name}"
+    complaint = f"requires {_NEEDS.get(option.name, 'another parameter')}"
+    if option.name == "pool" and not rest.is_left and "expert" not in wish.flags:
+        raise AdvisedError(f"Error: {shown} {complaint}", POOL_ADVICE)
+    return [rest.take(shown, complaint) for _ in range(option.values)]
+
+
+def _apply(wish: Wish, option: Option, qualifiers: str, values: Sequence[str], rest: Words) -> None:
+    """Put what an option says into the wish."""
+    name = _SAME.get(option.name, option.name)
+    if _take_source(wish, name, qualifiers, values):
         return
-    if not _take_form(wish, name, word, qualifiers, rest):
-        _take_choice(wish, name, word, qualifiers, rest)
+    if not _take_form(wish, name, qualifiers, values, rest):
+        _take_choice(wish, name, qualifiers, values)
 
 
-def _take_source(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> bool:
+def _take_source(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) -> bool:
     """Take an option that says where ads come from; tell whether it was one."""
     match name:
         case "name" | "pool":
-            wish.reach[name] = rest.take(word, _NEEDS.get(name, "requires another parameter"))
-        case "addr":
-            wish.reach["address"] = rest.take(word)
+            wish.reach[name] = values[0]
+        case "address":
+            if not values[0].startswith("<"):
+                raise UsageError('Address must be of the form: "<ip.address:port>"')
+            wish.reach[name] = values[0]
+        case "direct":
+            if values[0].lower() != "schedd":
+                raise UsageError("Error: -direct may only take 'schedd' as an option.")
         case "schedd-constraint":
-            wish.schedd_constraint = rest.take(word)
+            wish.schedd_constraint = read_constraint(values[0], _INVALID_SCHEDDS)
             wish.flags.add("global")
         case "jobads":
-            wish.job_file = rest.take("-jobads", _NEEDS[name])
+            wish.job_file = values[0]
             wish.file_form = qualifiers or "auto"
         case "userlog":
-            wish.user_log = rest.take("-userlog", _NEEDS[name])
+            wish.user_log = values[0]
         case "machine":
-            wish.machine = rest.take(word)
+            wish.machine = values[0]
         case "mconstraint":
-            wish.machine_constraint = rest.take(word)
+            wish.machine_constraint = values[0]
         case "slotads":
-            wish.slot_file = rest.take(word, _NEEDS[name])
+            wish.slot_file = values[0]
         case "userprios":
-            rest.take(word, "requires a filename")
+            wish.priorities_file = values[0]
         case _:
             return False
     return True
 
 
-def _take_form(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> bool:
+def _take_form(wish: Wish, name: str, qualifiers: str, values: Sequence[str], rest: Words) -> bool:
     """Take an option that says how ads are printed; tell whether it was one."""
     match name:
         case "long" | "xml" | "json":
-            form = qualifiers if name == "long" and qualifiers else name
-            wish.form = form if form in {"long", "new", "json", "xml", "jsonl"} else "long"
+            wish.form = _choose_form(wish, qualifiers if name == "long" and qualifiers else name)
         case "attributes":
-            wish.attributes += rest.take(word).replace(",", " ").split()
+            wish.attributes += values[0].replace(",", " ").split()
         case "format":
-            complaint = "requires format and attribute parameters"
-            form = rest.take(word, complaint)
-            wish.columns.add_format(form, rest.take(word, complaint))
+            wish.columns.add_format(*values)
         case "autoformat" | "af":
             wish.columns.add_auto(qualifiers, rest.take_all("-autoformat"))
         case "aaf":
-            _check_added(qualifiers)
             wish.added += [(qualifiers, text) for text in rest.take_all("-aaf")]
-            wish.flags.add(f"-aaf {word}")
         case "print-format":
-            wish.print_format = rest.take(word)
+            wish.print_format = values[0]
         case "wide":
             wish.width = int(qualifiers) if qualifiers.isdecimal() else 0
         case "batch" | "nobatch":
@@ -331,23 +402,53 @@ def _take_form(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -
     return True
 
 
-def _take_choice(wish: Wish, name: str, word: str, qualifiers: str, rest: Words) -> None:
+def _choose_form(wish: Wish, form: str) -> str:
+    form = form if form in {"long", "new", "json", "xml", "jsonl"} else "long"
+    if {form, wish.form} == {"xml", "json"}:
+        raise UsageError("Error: Cannot print as both XML and JSON")
+    return form
+
+
+def _take_choice(wish: Wish, name: str, qualifiers: str, values: Sequence[str]) -> None:
     """Take an option that says which jobs are meant, or what about them."""
     match name:
         case "submitter":
-            wish.submitter = rest.take(word)
+            wish.submitter = values[0]
         case "constraint":
-            wish.constraints.append(read_constraint(rest.take(word)))
+            wish.constraints.append(read_constraint(values[0]))
         case "limit":
-            wish.limit = _limit(rest.take(word))
-        case "held":
-            wish.modes.add("hold")
+            wish.limit = _limit(values[0])
         case "run" | "hold" | "idle" | "io" | "grid" | "dag" | "hold-codes":
             wish.modes.add(name)
+            _check_modes(wish, name)
+            if name.startswith("hold"):
+                wish.constraints += _held_for(qualifiers)
         case "better-analyze" | "analyze" | "reverse-analyze":
             wish.analyze, wish.analyze_qualifiers = name, qualifiers
         case _:
             wish.flags.add(name)
+
+
+def _check_modes(wish: Wish, name: str) -> None:
+    """Raise what the reference says of jobs that are meant to be in two states at once."""
+    held = {"hold", "hold-codes"}
+    states = {"hold" if mode in held else mode for mode in wish.modes & {"run", "idle", *held}}
+    if name in {"run", "idle", *held} and len(states) > 1:
+        if name == "hold-codes":
+            raise UsageError("-hold-codes incompatible with -idle or -run")
+        raise UsageError("-run and -hold/held or -idle are incompatible")
+
+
+def _held_for(qualifiers: str) -> list[str]:
+    """Return the constraint of `-hold:CODE/SUBCODE,...`; none if no code is named."""
+    tests = []
+    for word in qualifiers.split(","):
+        code, _, subcode = word.strip().partition("/")
+        if not code.isdecimal():
+            continue
+        test = f"HoldReasonCode == {code}"
+        tests.append(f"({test} && HoldReasonSubCode == {subcode})" if subcode.isdecimal() else test)
+    return [" || ".join(tests)] if tests else []
 
 
 def _limit(text: str) -> int:
@@ -358,8 +459,9 @@ def _limit(text: str) -> int:
     return int(text)
 
 
-def _check_added(qualifiers: str) -> None:
-    for each in qualifiers:
+def check_added(added: Sequence[tuple[str, str]]) -> None:
+    """Raise UsageError for qualifiers that `-aaf` does not have."""
+    for each in itertools.chain.from_iterable(qualifiers for qualifiers, _ in added):
         if each not in "VrTY":
             raise UsageError(
                 f"Error: {each} is invalid -aaf format qualifier. "
@@ -367,10 +469,14 @@ def _check_added(qualifiers: str) -> None:
             )
 
 
-def read_constraint(text: str) -> str:
-    """Return the constraint if it parses; UsageError if not."""
+def read_constraint(text: str, complaint: str = "") -> str:
+    """Return the constraint if it parses; UsageError with `complaint` if not.
+
+    Compat: an expression of jobs that is none is named, where the reference asks the schedd all the
+    same and says that it failed (test_small_words).
+    """
     try:
         parse_expression(text)
     except ClassAdSyntaxError:
-        raise UsageError(f"Error: could not parse constraint {text}") from None
+        raise UsageError(complaint or f"Error: could not parse constraint {text}") from None
     return text

@@ -12,7 +12,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
-from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.errors import (
+    ClassAdSyntaxError,
+    NotConnected,
+    NotFoundError,
+    UnknownHostError,
+    UsageError,
+)
 from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.printing.tables import render_table
 from kettle.tools.programs import Streams
@@ -21,7 +27,16 @@ from kettle.tools.status.compact import COMPACT, render_compact
 from kettle.tools.status.compact import NAMES as COMPACT_NAMES
 from kettle.tools.status.compact import condition as compact_condition
 from kettle.tools.status.totals import is_worth_a_look, render_totals
-from kettle.tools.status.wish import MODES, USAGE, ContradictionError, Wish, read_wish
+from kettle.tools.status.wish import (
+    MODES,
+    POOL_ADVICE,
+    USAGE,
+    ContradictionError,
+    PlainError,
+    SubsystemError,
+    Wish,
+    read_wish,
+)
 
 if TYPE_CHECKING:
     from kettle.wire.ad_shapes import AdRun
@@ -39,18 +54,21 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=show,
-        complain=_complain,
+        complain=lambda error: _complain(error, streams),
         prefix="Error: ",
     )
 
 
-def _complain(error: UsageError) -> str:
+def _complain(error: UsageError, streams: Streams) -> str:
     if isinstance(error, ContradictionError):
         return f"Error:  {error}\n"
     if isinstance(error, UnknownOptionError):
-        hint = f" ({error.hint})" if error.hint else ""
-        return f"Error:  Unknown option {error.word}{hint}\n{USAGE}\n"
-    return f'{error.message}\nUse "condor_status -help" for details\n'
+        return f"Error:  Unknown option {error.word}\n{USAGE}\n"
+    if isinstance(error, PlainError):
+        streams.stdout.write(error.above)
+        return f"{error.message}\n"
+    subject = " subsys" if isinstance(error, SubsystemError) else ""
+    return f'{error.message}\nUse "condor_status -help{subject}" for details\n'
 
 
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
@@ -61,7 +79,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             with open(wish.target_file, "rb") as file:
                 file.read(1)
         except OSError as error:
-            raise UsageError(f"Cannot open file {wish.target_file}: errno: {error.errno}") from None
+            raise PlainError(f"Cannot open file {wish.target_file}: errno: {error.errno}") from None
     if wish.compact is not None and wish.totals_only:
         streams.stderr.write(
             "Warning: ignoring -compact option because -total option is also set\n"
@@ -168,7 +186,10 @@ def render_print_format(wish: Wish, ads: list[ClassAd], streams: Streams) -> str
     from kettle.tools.printing.print_format import read_print_format
     from kettle.tools.status.machine_columns import ATTRIBUTE_RENDERERS, RENDERERS, show_string
 
-    found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+    try:
+        found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
+    except UsageError as error:
+        raise PlainError(str(error)) from None
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
     if found.constraint:
@@ -222,8 +243,12 @@ def read_ads(path: str, form: str, conditions: Iterable[str]) -> list[ClassAd]:
 
 
 def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequence[ClassAd | AdRun]:
-    """Ask the collector, or with -direct the daemon itself."""
-    from kettle.client.pool import STARTD, make_query, query_ads
+    """Ask the collector, or with -direct the daemon itself; PlainError if there is none.
+
+    Compat: what the reference says at length about a collector that does not answer is said in our
+    own words (test_a_collector_that_does_not_answer_is_named).
+    """
+    from kettle.client.pool import KINDS, STARTD, make_query, query_ads
     from kettle.tools.reach import Reach
     from kettle.wire.commands import Command
 
@@ -241,9 +266,26 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequenc
     # The table of commands is addressed by number only here.
     command = next(each for each in Command if each == mode.command)
     if wish.direct:
-        located = reach.locate(STARTD)
-        return query_ads(reach.connector, located.address, Command.QUERY_STARTD_ADS, query)
-    return reach.pool.query_runs(command, query)
+        kind = KINDS.get(wish.mode, STARTD)
+        try:
+            located = reach.locate(kind)
+        except NotFoundError as error:
+            raise PlainError(
+                f"Error: Failed to locate {kind.title} {wish.direct}\n{error}"
+            ) from None
+        command = command if kind is not STARTD else Command.QUERY_STARTD_ADS
+        return query_ads(reach.connector, located.address, command, query)
+    try:
+        return reach.pool.query_runs(command, query)
+    except UnknownHostError as error:
+        raise PlainError(f"Error: {error}\n{POOL_ADVICE}", above="\n") from None
+    except NotConnected as error:
+        place = wish.pool or reach.config.get("COLLECTOR_HOST")
+        raise PlainError(
+            f"Error: communication error\n{error}\n"
+            f"Error: Couldn't contact the condor_collector on {place}.\n"
+            "Is it up? Its CollectorLog says whom it refuses."
+        ) from None
 
 
 def projection(wish: Wish) -> list[str]:
@@ -322,7 +364,9 @@ def render(wish: Wish, ads: list[ClassAd], widths_of: Sequence[ClassAd] = ()) ->
 def _render_columns(wish: Wish, ads: list[ClassAd]) -> str:
     if wish.columns.headings:
         wish.columns.measure(ads)
-    heading = wish.columns.render_headings() if wish.columns.headings and ads else ""
+    # Compat: over the ads of a file, no headings stand alone (vectors `output`).
+    said = wish.columns.headings and (ads or not wish.file)
+    heading = wish.columns.render_headings() if said else ""
     return heading + "".join(wish.columns.render(ad) for ad in ads)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kettle.classad import parse_expression
 from kettle.classad.unparse import render_value
-from kettle.errors import UsageError
+from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.options import MANY, Given, MissingValueError, Option, read_options
 from kettle.tools.printing.columns import Columns
@@ -146,27 +147,39 @@ MODES = {
     "generic": Mode(74, "Generic", tables.ANY, names="MyType TargetType"),
     "any": Mode(48, "Any", tables.ANY, names="MyType TargetType"),
 }
+# In the reference's order, where the first that a beginning fits wins.
 OPTIONS = (
-    Option("absent", 2), Option("ads", 2, 1, qualified=True), Option("af", 2, MANY, qualified=True),
-    Option("autoformat", 5, MANY, qualified=True), Option("aaf", 3, MANY, qualified=True),
-    Option("attributes", 2, 1), Option("any", 2), Option("annex", 5, 1),
-    Option("annex-name", 7, 1), Option("annex-slots", 7),
-    Option("avail", 2), Option("broken", 4), Option("claimed", 2),
-    Option("collector", 4), Option("compact", 3), Option("constraint", 3, 1), Option("ckptsrvr", 2),
-    Option("cod", 3), Option("data", 2), Option("debug", 3, qualified=True), Option("defrag", 4),
-    Option("diagnose", 4), Option("direct", 3, 1), Option("expert", 1), Option("format", 1, 2),
-    Option("generic", 1), Option("gpus", 3), Option("grid", 2), Option("help", 1),
-    Option("healthy", 3, qualified=True), Option("java", 1), Option("json", 2),
-    Option("long", 1, qualified=True), Option("license", 3), Option("limit", 2, 1),
-    Option("master", 1), Option("merge", 5, 1), Option("natural", 3, qualified=True),
-    Option("negotiator", 2), Option("pool", 1, 1), Option("print-format", 2, 1), Option("run", 1),
-    Option("schedd", 2), Option("server", 2), Option("slot", 2), Option("slots", 2),
-    Option("snapshot", 3), Option("sort", 3, 1), Option("offline", 2),
-    Option("startd", 5), Option("state", 4), Option("statistics", 5, 1), Option("storage", 3),
-    Option("submitters", 5), Option("subsystem", 5, 1), Option("total", 1), Option("totals", 1),
-    Option("target", 4, 1), Option("version", 1), Option("vm", 2),
-    Option("wide", 3, qualified=True), Option("xml", 1),
+    Option("avail", 2), Option("pool", 1, 1), Option("ads", 2, 1, qualified=True),
+    Option("format", 1, 2), Option("autoformat", 5, MANY, qualified=True),
+    Option("af", 2, MANY, qualified=True), Option("aaf", 3, MANY, qualified=True),
+    Option("print-format", 2, 1), Option("wide", 3, qualified=True),
+    Option("natural", 3, qualified=True), Option("target", 4, 1), Option("constraint", 3, 1),
+    Option("annex", 0, 1), Option("annex-slots", 5), Option("annex-name", 10, 1),
+    Option("direct", 3, 1), Option("diagnose", 3, qualified=True),
+    Option("debug", 2, qualified=True), Option("defrag", 3), Option("help", 1),
+    Option("limit", 2, 1), Option("long", 1, qualified=True), Option("xml", 1), Option("json", 2),
+    Option("attributes", 2, 1), Option("claimed", 2), Option("data", 2), Option("run", 1),
+    Option("cod", 3), Option("gpus", 3), Option("java", 1), Option("absent", 2),
+    Option("offline", 2), Option("merge", 5, 1), Option("vm", 2), Option("slots", 2),
+    Option("compact", 3), Option("nocompact", 5), Option("server", 2), Option("state", 4),
+    Option("broken", 4), Option("healthy", 4, qualified=True),
+    Option("snapshot", 4, qualified=True), Option("statistics", 5, 1), Option("startd", 4),
+    Option("schedd", 2), Option("grid", 1), Option("subsystem", 4, 1), Option("license", 2),
+    Option("storage", 3), Option("negotiator", 1), Option("generic", 2), Option("any", 2),
+    Option("sort", 2, 1), Option("submitters", 4), Option("master", 1), Option("collector", 3),
+    Option("ckptsrvr", 2), Option("totals", 1), Option("expert", 1), Option("version", 3),
 )
+# What an option needs, where it is not "another argument".
+_NEEDS = {
+    "pool": "a hostname as an argument.",
+    "ads": "a filename argument",
+    "merge": "a filename argument",
+    "format": "two other arguments",
+    "limit": "one additional argument",
+    "target": "one additional argument",
+    "attributes": "one additional argument",
+    "annex-name": "an annex name",
+}
 # fmt: on
 
 
@@ -208,6 +221,11 @@ class Wish(Struct):
         return self.totals_only and not any(others)
 
 
+# Compat: what the reference adds at length is added in our own words (test_small_words).
+POOL_ADVICE = "Extra Info: -pool takes the host of a pool's collector, as HOST or HOST:PORT."
+POINTER = 'Use "condor_status -help" for details'
+
+
 class ContradictionError(UsageError):
     """Two options that choose different ads; shown without the usage."""
 
@@ -232,16 +250,36 @@ def read_wish(words: Sequence[str]) -> Wish:
     return wish
 
 
+class PlainError(UsageError):
+    """A wrong command line about which the message says all: no usage is pointed to.
+
+    `above` are lines that the reference writes to stdout at the same time.
+    """
+
+    def __init__(self, message: str, *, above: str = "") -> None:
+        super().__init__(message)
+        self.above = above
+
+
+class SubsystemError(UsageError):
+    """-subsystem without its word, for which the reference points to a help of its own."""
+
+
 def _worded(error: MissingValueError) -> UsageError:
     """Say in the reference's words that an option lacks its argument."""
     word, option = error.word, error.option
+    if option.name == "aaf":
+        return PlainError("Error: -aaf requires at least one attribute parameter")
     if option.values == MANY:
         return UsageError(f"Error: Argument {word} requires at least one attribute parameter")
-    if option.name == "ads":
-        return UsageError("condor_status: -ads requires a filename argument")
-    if option.values == 2:
-        return UsageError(f"condor_status: {word} requires two other arguments")
-    return UsageError(f"condor_status: {word} requires another argument")
+    message = (
+        f"condor_status: -{option.name} requires {_NEEDS.get(option.name, 'another argument')}"
+    )
+    if option.name == "print-format":
+        return PlainError("Error: Argument -print-format requires a filename argument")
+    if option.name == "pool":
+        return PlainError(f"{message}\n{POOL_ADVICE}\n{POINTER}", above="\n\n")
+    return (SubsystemError if option.name == "subsystem" else UsageError)(message)
 
 
 def _take(wish: Wish, option: Given) -> None:
@@ -254,23 +292,53 @@ def _take(wish: Wish, option: Given) -> None:
         option.name = "slot"
         _choose(wish, option)
     elif name in ("af", "autoformat", "aaf"):
-        (wish.added if name == "aaf" else wish.columns).add_auto(
-            option.qualifiers, list(option.values)
-        )
+        _add_columns(wish, option)
     elif name == "format":
+        _check_expression(option.values[1])
         wish.columns.add_format(*option.values)
     elif name == "subsystem":
         _choose_subsystem(wish, option)
     elif name in ("long", "xml", "json"):
-        wish.form = option.qualifiers or name
-        if wish.form not in FORMS[:-1]:
-            raise UsageError(f"condor_status: {option.word} is not a form of ads")
+        wish.form = _known_form(option.qualifiers or name)
     elif name == "ads":
-        wish.file, wish.file_form = option.value, option.qualifiers or "auto"
-        if wish.file_form not in FORMS:
-            raise UsageError(f"condor_status: {option.word} is not a form of ads")
+        wish.file = option.value
+        # Compat: a form that there is not is the default, as in the reference.
+        wish.file_form = _known_form(option.qualifiers or "auto", FORMS)
     else:
         _take_plain(wish, option)
+
+
+def _check_expression(text: str) -> None:
+    try:
+        parse_expression(text)
+    except ClassAdSyntaxError:
+        raise PlainError(f"Error:  Parse error of: {text}") from None
+
+
+def _known_form(form: str, forms: Sequence[str] = FORMS[:-1]) -> str:
+    return form if form in forms else "long"
+
+
+def _add_columns(wish: Wish, option: Given) -> None:
+    """Take -af, or -aaf, whose qualifiers are fewer."""
+    adds = option.name == "aaf"
+    wrong = next((each for each in option.qualifiers if each not in "VrTY"), "") if adds else ""
+    if wrong:
+        raise PlainError(
+            f"Error: {wrong} is invalid -aaf format qualifier. "
+            "only one of V, r, T or Y is permitted."
+        )
+    (wish.added if adds else wish.columns).add_auto(option.qualifiers, list(option.values))
+
+
+def _read_limit(text: str) -> int:
+    """Return the number that a word begins with; 0 is no limit.
+
+    Compat: 0 means no limit here, other than in condor_q, and so does what is no number, as in the
+    reference (vectors `output`, test_command_lines).
+    """
+    number = re.match(r"[+-]?\d+", text)
+    return max(0, int(number[0])) if number else 0
 
 
 def _take_plain(wish: Wish, option: Given) -> None:
@@ -278,28 +346,26 @@ def _take_plain(wish: Wish, option: Given) -> None:
     if name == "constraint":
         wish.constraints.append(option.value)
     elif name == "attributes":
-        wish.attributes += [each for each in re.split(r"[\s,]+", option.value) if each]
+        wish.attributes += option.value.replace(",", " ").split()
     elif name == "limit":
-        if not option.value.lstrip("-").isdecimal():
-            raise UsageError(f"condor_status: invalid limit {option.value}")
-        # Compat: 0 means no limit here, other than in condor_q (vectors `output`).
-        wish.limit = max(0, int(option.value))
+        wish.limit = _read_limit(option.value)
     elif name == "sort":
+        _check_expression(option.value)
         wish.sort.append(option.value)
-    elif name in ("total", "totals"):
+    elif name == "totals":
         wish.totals_only = True
     elif name == "wide":
-        wish.wide = True
-    elif name == "compact":
-        wish.compact = option
+        # A width, whatever it is, is not without limit.
+        wish.wide = not option.word.endswith(":") and not option.qualifiers
+    elif name.endswith("compact"):
+        wish.compact = option if name == "compact" else None
     elif name == "diagnose":
         wish.diagnose = True
     elif name in _KEPT:
         setattr(wish, _KEPT[name], option.value)
-    elif name in ("annex", "annex-name"):
-        wish.constraints.append(f"AnnexName =?= {render_value(option.value)}")
-    elif name == "annex-slots":
-        wish.constraints.append("IsAnnex")
+    elif name.startswith("annex"):
+        named = f"AnnexName =?= {render_value(option.value)}" if option.values else "IsAnnex"
+        wish.constraints.append(named)
 
 
 # Options whose value is kept as it is given.
@@ -318,9 +384,13 @@ def _choose(wish: Wish, option: Given) -> None:
     if option.name == "run" and wish.mode == "schedd":
         wish.mode = "run"
         return
+    # Of the two tables of slots that are no choice of slots, the later is shown.
+    styles = {"server", "state"}
+    if wish.chosen is not None and {wish.chosen.name, option.name} == styles:
+        wish.chosen = None
     if wish.chosen is not None and wish.chosen.name != option.name:
         raise ContradictionError(
-            f"arg {option.index + 1} ({option.word}) contradicts "
+            f"Arg {option.index + 1} ({option.word}) contradicts "
             f"arg {wish.chosen.index + 1} ({wish.chosen.word})"
         )
     wish.mode, wish.chosen = option.name, option

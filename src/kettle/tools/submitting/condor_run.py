@@ -67,8 +67,11 @@ def read_wish(words: Sequence[str]) -> Wish:
     wish = Wish()
     rest = iter(words)
     for word in rest:
-        if word in {"-help", "--help", "-h", "-version"}:
-            raise Asked("version" if word == "-version" else "help")
+        if word == "-version":
+            raise Asked("version")
+        # As in the reference, who asks for help has not said what to run.
+        if word in {"-help", "--help", "-h"}:
+            break
         if word in {"-u", "-a"}:
             value = next(rest, None)
             if value is None:

@@ -6,12 +6,24 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, UsageError
-from kettle.tools.options import Option, read_options, run_tool
+from kettle.errors import ClassAdSyntaxError, NotFoundError, UnknownHostError, UsageError
+from kettle.tools.options import (
+    BriefError,
+    MissingValueError,
+    Option,
+    UnknownOptionError,
+    read_options,
+    run_tool,
+)
 from kettle.tools.programs import Streams
 from kettle.tools.queue.wish import render_jobs
+from kettle.tools.reach import Reach
+
+if TYPE_CHECKING:
+    from kettle.client.pool import Located
 
 OPTIONS = (
     Option("help"),
@@ -21,7 +33,7 @@ OPTIONS = (
     Option("pool", 1, 1),
     Option("addr", 2, 1),
     Option("constraint", 1, 1),
-    Option("all", 2),
+    Option("all"),
 )
 USAGE = """\
 Usage: condor_transfer_data [OPTIONS] {CLUSTER | CLUSTER.PROC | OWNER | -constraint EXPR | -all}…
@@ -64,17 +76,40 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         usage=USAGE,
         read_wish=read_wish,
         act=fetch,
+        complain=_complain,
         prefix="ERROR: Failed to spool job files: ",
     )
+
+
+def _complain(error: UsageError) -> str:
+    """Return the error in the reference's words, mostly with the usage."""
+    if isinstance(error, MissingValueError):
+        return f"condor_transfer_data: -{error.option.name} requires another argument\n"
+    if isinstance(error, UnknownOptionError):
+        return f"Unrecognized option: {error.word}\n{USAGE}"
+    return f"{error}\n{USAGE}"
+
+
+def _find_schedd(reach: Reach) -> Located:
+    """Return the schedd that is meant; BriefError if nobody knows it."""
+    if not reach.name:
+        reach = reach.without_pool()
+    try:
+        return reach.schedd()
+    except UnknownHostError as error:
+        raise BriefError(f"condor_transfer_data: {error}") from None
+    except NotFoundError:
+        raise BriefError(
+            f"condor_transfer_data: Can't find address for schedd {reach.name}"
+        ) from None
 
 
 def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Fetch what the jobs left; 1 if the files of any job could not be had."""
     from kettle.client.spool import fetch_output
-    from kettle.tools.reach import Reach
 
     reach = Reach(environment, **wish.reach)
-    schedd = reach.schedd()
+    schedd = _find_schedd(reach)
     failures = 0
     streams.stdout.write("Fetching data files...\n")
     if wish.nonsense:
@@ -96,6 +131,12 @@ def read_wish(words: Sequence[str]) -> Wish:
             case "name" | "pool":
                 wish.reach[given.name] = given.value
             case "addr":
+                if not given.value.startswith("<"):
+                    raise BriefError(
+                        f'condor_transfer_data: "{given.value}" is not a valid address\n'
+                        "Should be of the form <ip.address.here:port>\n"
+                        "For example: <123.456.789.123:6789>"
+                    )
                 wish.reach["address"] = given.value
             case "constraint":
                 try:
@@ -113,9 +154,10 @@ def read_wish(words: Sequence[str]) -> Wish:
     chosen = bool(wish.ids or wish.owners or wish.constraints)
     if chosen == wish.everything:
         raise UsageError(
+            # Compat: of the former the reference says only its usage (test_small_words).
             "-all cannot be used with other constraints"
             if chosen
-            else "Say which jobs' data to transfer"
+            else "You did not specify any jobs"
         )
     return wish
 
