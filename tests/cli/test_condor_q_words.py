@@ -129,3 +129,29 @@ def test_a_schedd_with_jobs_is_shown_beside_one_without(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(sources, "ask_schedds", ask)
     assert run("-global", "-af", "ClusterId") == (0, "3\n", "")
+
+
+def test_the_configuration_chooses_tables(tmp_path: Path) -> None:
+    """Q_DEFAULT_PRINT_FORMAT_FILE, the one of a table, CONDOR_Q_DASH_BATCH_IS_DEFAULT."""
+    (tmp_path / "ads").write_text(
+        'ClusterId = 7\nProcId = 0\nOwner = "ann"\nJobStatus = 5\nCmd = "/bin/x"\nQDate = 1\n'
+    )
+    (tmp_path / "mine").write_text("SELECT NOTITLE NOHEADER\nOwner AS O WIDTH -9\nSUMMARY NONE\n")
+    (tmp_path / "config").write_text(
+        f"Q_DEFAULT_PRINT_FORMAT_FILE = {tmp_path}/mine\n"
+        f"Q_DEFAULT_HOLD_PRINT_FORMAT_FILE = {tmp_path}/none\n"
+        "CONDOR_Q_DASH_BATCH_IS_DEFAULT = false\n"
+    )
+    environment = {"CONDOR_CONFIG": str(tmp_path / "config")}
+
+    def lines(*words: str) -> list[str]:
+        streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
+        argv = ["condor_q", "-jobads", str(tmp_path / "ads"), *words]
+        assert condor_q.main(argv, environment, streams) == 0
+        return streams.stdout.getvalue().splitlines()  # type: ignore[attr-defined]
+
+    assert lines() == lines("-nobatch") == ["ann"]
+    assert lines("-batch")[3].split()[:2] == ["OWNER", "BATCH_NAME"]
+    # A file that is not there is no error.
+    assert lines("-hold")[3].startswith(" ID      OWNER          HELD_SINCE")
+    assert lines("-af", "ClusterId") == ["7"]

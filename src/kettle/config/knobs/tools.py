@@ -8,7 +8,7 @@ class ToolKnobs:
 
     CONDOR_Q_DASH_BATCH_IS_DEFAULT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether condor_q shows jobs in batches unless it is told otherwise.",
     )
     CONDOR_Q_ONLY_MY_JOBS = boolean(
         "true",

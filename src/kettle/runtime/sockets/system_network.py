@@ -48,6 +48,7 @@ _ACCEPTED_AT_ONCE = 64
 _EXPIRE_SESSIONS_SECONDS = 600.0
 # How long a daemon waits for the shared port before it takes a port of its own.
 _SHARED_PORT_SECONDS = 10.0
+_STARTED_LATER = frozenset({"STARTER", "SHADOW"})
 _SHARED_PORT_CHECK_SECONDS = 0.01
 
 
@@ -92,8 +93,10 @@ class SystemNetwork(CommandNetwork):
     async def _listen_behind(self, wanted: str) -> bool:
         """Take a place behind the shared port; False if no shared port is there in time."""
         files = Files()
-        # Only a master starts a shared port; without one there is nothing to wait for.
+        # Only a master starts a shared port; without one there is nothing to wait for. Starters
+        # and shadow hosts are children of daemons that have waited already.
         inherited = "CONDOR_INHERIT" in self.config.environment
+        inherited = inherited and self.config.subsystem not in _STARTED_LATER
         try:
             async with asyncio.timeout(_SHARED_PORT_SECONDS if inherited else 0):
                 while True:

@@ -8,6 +8,7 @@ by byte (tests/conformance/test_tool_output.py, tests/cli).
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from kettle.tools.queue.wish import Wish, check_added, choose_width, explain, re
 if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat
     from kettle.tools.queue.sources import Answer
+    from kettle.tools.reach import Reach
 
 TABLE_ATTRIBUTES = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobPrio RemoteUserCpu ShadowBday "
@@ -69,8 +71,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print what is asked for; 1 if there is no schedd to ask."""
-    check_wish(wish)
     try:
+        reach = _read_preferences(wish, environment)
+        check_wish(wish)
         if wish.analyze:
             from kettle.tools.queue.analysis import analyze
 
@@ -78,7 +81,7 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         print_format = _read_print_format(wish, streams)
         if print_format is not None and print_format.constraint:
             wish.constraints.append(print_format.constraint)
-        _say_all(wish, print_format, environment, streams)
+        _say_all(wish, print_format, environment, streams, reach)
     except NotFoundError as error:
         streams.stdout.write("\n")
         streams.stderr.write(f"Error: {error}\n")
@@ -99,11 +102,35 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     return 0
 
 
+def _read_preferences(wish: Wish, environment: Mapping[str, str]) -> Reach | None:
+    """Take from the configuration how jobs are shown where the command line does not say.
+
+    Without a configuration, which a file of jobs does not need, nothing is taken.
+    """
+    from kettle.tools.reach import Reach
+
+    try:
+        reach = Reach(environment, **wish.reach)
+    except ConfigError:
+        if not (wish.job_file or wish.user_log):
+            raise
+        return None
+    wish.batch_is_default = reach.config.boolean("CONDOR_Q_DASH_BATCH_IS_DEFAULT") is not False
+    if wish.layout is not None:
+        name = "_".join(("Q_DEFAULT", *filter(None, (wish.layout,)), "PRINT_FORMAT_FILE"))
+        path = reach.config.get(name) or ""
+        # As in the reference a file that is not there is no error.
+        wish.print_format_is_default = bool(path) and os.path.exists(path)
+        wish.print_format = path if wish.print_format_is_default else ""
+    return reach
+
+
 def check_wish(wish: Wish) -> None:
     """Raise UsageError for options that exclude each other."""
     if "unmatchable" in wish.flags and wish.batch is not None:
         raise UsageError("Error: -batch conflicts with -unmatchable")
-    if wish.added and wish.batch is not False and not wish.modes - {"dag"}:
+    batches = wish.batch_is_default if wish.batch is None else wish.batch
+    if wish.added and batches and not wish.modes - {"dag"}:
         raise UsageError(
             "Error: -aaf cannot be used with -batch mode output (the default), "
             "did you intend to use -af ?"
@@ -120,6 +147,9 @@ def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
     found = read_print_format(wish.print_format, RENDERERS, ATTRIBUTE_RENDERERS)
     for warning in found.warnings:
         streams.stderr.write(f"{warning}\n")
+    if wish.print_format_is_default:
+        # Rows of the usual tables end where their text does.
+        found.mask.fill_last, found.mask.fill_heading = False, True
     return found
 
 
@@ -128,10 +158,11 @@ def _say_all(
     print_format: PrintFormat | None,
     environment: Mapping[str, str],
     streams: Streams,
+    reach: Reach | None,
 ) -> None:
     from kettle.tools.queue.sources import Answer, ask, choose_filled
 
-    answers = ask(wish, environment, projection(wish, print_format))
+    answers = ask(wish, environment, projection(wish, print_format), reach)
     if "unmatchable" in wish.flags:
         from kettle.tools.queue.analysis import find_slots
         from kettle.tools.queue.machine_analysis import find_unmatchable

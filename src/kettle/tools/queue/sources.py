@@ -60,15 +60,20 @@ class Answer(Struct):
     runs: Iterable[ClassAd | AdRun] | None = None
 
 
-def ask(wish: Wish, environment: Mapping[str, str], attributes: Sequence[str]) -> Iterable[Answer]:
-    """Return the answers of the file or the schedds that are meant."""
+def ask(
+    wish: Wish,
+    environment: Mapping[str, str],
+    attributes: Sequence[str],
+    reach: Reach | None = None,
+) -> Iterable[Answer]:
+    """Return the answers of the file or the schedds that are meant; `reach` if there is one yet."""
     if wish.job_file:
         ads = _local_ads(wish, read_ads(wish.job_file, wish.file_form))
         return [Answer(f"Jobads: {wish.job_file}", ads)]
     if wish.user_log:
         ads = _local_ads(wish, read_user_log(wish.user_log))
         return [Answer(f"Userlog: {wish.user_log}", ads)]
-    return ask_schedds(wish, environment, attributes)
+    return ask_schedds(wish, environment, attributes, reach)
 
 
 def read_ads(path: str, form: str) -> list[ClassAd]:
@@ -125,7 +130,10 @@ def check_hosts(reach: Reach, wish: Wish) -> None:
 
 
 def ask_schedds(
-    wish: Wish, environment: Mapping[str, str], projection: Sequence[str]
+    wish: Wish,
+    environment: Mapping[str, str],
+    projection: Sequence[str],
+    reach: Reach | None = None,
 ) -> Iterator[Answer]:
     """Yield the answer of each schedd that the command line means.
 
@@ -136,7 +144,7 @@ def ask_schedds(
     from kettle.tools.reach import Reach
     from kettle.wire.ad_shapes import each_ad
 
-    reach = Reach(environment, **wish.reach)
+    reach = reach or Reach(environment, **wish.reach)
     check_hosts(reach, wish)
     user = _own_name() if wish.mine else ""
     options: dict[str, object] = {}

@@ -117,6 +117,20 @@ _NEEDS = {
     "userprios": "a filename argument",
     "format": "format and attribute parameters",
 }
+# Tables that a file named by a knob may replace, and their words in the knob's name.
+_LAYOUTS = {
+    "totals": "TOTALS",
+    "autocluster": "AUTOCLUSTER",
+    "jobset": "JOBSET",
+    "run": "RUN",
+    "idle": "IDLE",
+    "grid": "GRID",
+    "hold": "HOLD",
+    "hold-codes": "HOLDCODES",
+    "io": "IO",
+    "dag": "DAG",
+}
+_NO_LAYOUT = frozenset({"unmatchable"})
 _SHOWN_AS_TYPED = frozenset({"machine", "mconstraint", "slotconstraint"})
 _INVALID_SCHEDDS = "Error fetching ads: invalid constraint"
 # Compat: what the reference adds for those who do not say -expert is added in our own words, after
@@ -156,11 +170,15 @@ class Wish(Struct):
     # Columns after the table's: qualifiers and attribute.
     added: list[tuple[str, str]] = field(default_factory=list)
     print_format: str = ""
+    # Whether that file was named by the configuration, not by the command line.
+    print_format_is_default: bool = False
     # None: as wide as the output; 0: no limit.
     width: int | None = None
     modes: set[str] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)
     batch: bool | None = None
+    # Whether jobs are shown in batches where no option says otherwise.
+    batch_is_default: bool = True
     analyze: str = ""
     analyze_qualifiers: str = ""
     machine: str = ""
@@ -191,7 +209,25 @@ class Wish(Struct):
             return False
         if self.batch is not None:
             return self.batch
-        return not (self.modes - {"dag"} or self.added)
+        return self.batch_is_default and not (self.modes - {"dag"} or self.added)
+
+    @property
+    def layout(self) -> str | None:
+        """Which of the tables is meant, in the words of Q_DEFAULT_<LAYOUT>_PRINT_FORMAT_FILE.
+
+        Empty for the row for each job, whose knob has no word; None if what is shown is no table
+        or none that a user's file may replace.
+        """
+        if self.form or self.columns or self.print_format or self.analyze:
+            return None
+        if self.flags & _NO_LAYOUT or self.in_batches:
+            return None
+        if self.factories:
+            return "FACTORY"
+        for flag, word in _LAYOUTS.items():
+            if flag in self.flags or flag in self.modes:
+                return word
+        return ""
 
     def added_columns(self) -> Columns:
         """Return the columns of `-aaf` by themselves."""
