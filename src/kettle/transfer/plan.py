@@ -241,6 +241,25 @@ def plan_input(
     return Plan(tuple(build.items.values()), build.bytes())
 
 
+def plan_named(view: FileView, named: Iterable[tuple[str, str]]) -> Plan:
+    """Return what sends files and whole directories, (path, name) each, the last of a name.
+
+    What is not there is left out. RefusedError with hold code 13 for trees that are too deep, and
+    for more than MAX_ITEMS in all.
+    """
+    build = _Builder(view, _Encryption((), ()))
+    for path, name in named:
+        look = view.look(path)
+        if look is None:
+            continue
+        if look.is_directory:
+            build.add(SendDirectory(name, look.mode))
+            build.add_tree(path, name, name)
+        else:
+            build.add_file(path, name, name, look)
+    return Plan(tuple(build.items.values()), build.bytes())
+
+
 def make_catalogue(view: FileView, sandbox: str) -> dict[str, Seen]:
     """Return what is in the sandbox now; `plan_output` later sends what differs from it."""
     catalogue: dict[str, Seen] = {}

@@ -15,13 +15,15 @@ from kettle.classad.text import quote_line
 from kettle.errors import RefusedError
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import Attributes
-from kettle.transfer.items import FileView, Item, SendDirectory, SendFile
+from kettle.transfer.items import FileView
 from kettle.transfer.plan import (
     STDERR_NAME,
     STDOUT_NAME,
+    Plan,
     check_name,
     executable_name,
     is_url,
+    plan_named,
     split_list,
 )
 
@@ -75,15 +77,27 @@ def finished(ad: ClassAd, folder: str, started: int, now: int) -> Attributes:
     return changes
 
 
-def plan_output(ad: ClassAd, folder: str, view: FileView) -> tuple[list[Item], int]:
-    """Return what is sent back of a spooled job, and its bytes.
+def plan_output(ad: ClassAd, folder: str, view: FileView) -> Plan:
+    """Return what is sent back of a spooled job.
 
-    What TransferOutput names, or else every file that is newer than the end of the spooling; and
-    the standard streams and the event log under the names the user gave them.
+    What TransferOutput names, or else every file and folder that is newer than the end of the
+    spooling; and the standard streams and the event log under the names the user gave them. A link
+    to a folder is followed only where it is named: others may lead round. RefusedError for more
+    than one transfer may carry.
     """
-    items: dict[str, Item] = {}
-    size = 0
-    streams = _streams(ad)
+    named = _outputs(ad, folder, view)
+    for source, name in _streams(ad).items():
+        for candidate in (source, name):
+            look = view.look(posixpath.join(folder, candidate))
+            if look is not None and look.is_regular:
+                named.append((posixpath.join(folder, candidate), name))
+                break
+    return plan_named(view, named)
+
+
+def _outputs(ad: ClassAd, folder: str, view: FileView) -> list[tuple[str, str]]:
+    """Return (path, name) of a job's output but its streams, what is there of it."""
+    named = []
     listed = ad.string("TransferOutput")
     since = ad.integer("StageInFinish") or 0
     names = split_list(listed) if listed is not None else list(view.names(folder))
@@ -95,17 +109,11 @@ def plan_output(ad: ClassAd, folder: str, view: FileView) -> tuple[list[Item], i
         if look is None:
             continue
         old = look.mtime_ns < since * 1_000_000_000
-        if listed is None and (old or name == executable_name(ad)):
+        round_about = look.is_directory and look.is_link
+        if listed is None and (old or round_about or name == executable_name(ad)):
             continue
-        size += _add(items, view, path, _inside(name), 0)
-    for source, name in streams.items():
-        for candidate in (source, name):
-            look = view.look(posixpath.join(folder, candidate))
-            if look is not None and look.is_regular:
-                items[name] = SendFile(posixpath.join(folder, candidate), name)
-                size += look.size
-                break
-    return list(items.values()), size
+        named.append((path, _inside(name)))
+    return named
 
 
 def _inside(name: str) -> str:
@@ -126,21 +134,3 @@ def _streams(ad: ClassAd) -> dict[str, str]:
     if log:
         names[posixpath.basename(log)] = posixpath.basename(log)
     return names
-
-
-# Limit: how deep a folder of output may be nested.
-_DEEPEST = 100
-
-
-def _add(items: dict[str, Item], view: FileView, path: str, name: str, depth: int) -> int:
-    look = view.look(path)
-    if look is None or depth > _DEEPEST:
-        return 0
-    if not look.is_directory:
-        items[name] = SendFile(path, name)
-        return look.size
-    items[name] = SendDirectory(name, look.mode)
-    return sum(
-        _add(items, view, posixpath.join(path, child), f"{name}/{child}", depth + 1)
-        for child in view.names(path)
-    )

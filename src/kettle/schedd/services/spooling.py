@@ -197,9 +197,10 @@ class SpoolCommands:
         files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
         folder = schedd.spool.job_folder(job.id)
         await stream.send(TransferDataJob(job.ad))
-        items, size = spooling.plan_output(job.ad, folder, files)
+        plan = spooling.plan_output(job.ad, folder, files)
         terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
-        await stream.run(upload(items, files, terms, final=True, sandbox_bytes=size))
+        size = plan.sandbox_bytes
+        await stream.run(upload(plan.items, files, terms, final=True, sandbox_bytes=size))
 
     def _note_fetched(self, jobs: list[JobId]) -> None:
         schedd = self._schedd

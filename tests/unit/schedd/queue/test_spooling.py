@@ -1,0 +1,44 @@
+"""What is sent back of a spooled job."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kettle.classad import ClassAd
+from kettle.runtime.storage.transfer_files import LocalFiles
+from kettle.schedd.queue.spooling import plan_output
+from kettle.transfer.items import SendFile
+
+
+def names(folder: Path, **job: object) -> list[str]:
+    """What a user who fetches the folder's content gets."""
+    return [item.name for item in plan_output(ClassAd(job), str(folder), LocalFiles()).items]
+
+
+def test_links_to_folders_lead_nowhere(tmp_path: Path) -> None:
+    # Followed, two of them would be 2^100 files.
+    out = tmp_path / "out"
+    out.mkdir()
+    for folder in (tmp_path, out):
+        for link in ("a", "b"):
+            (folder / link).symlink_to(".")
+    (out / "file").write_text("text")
+    (out / "same").symlink_to("file")
+    assert names(tmp_path) == ["out", "out/file", "out/same"]
+    assert names(tmp_path, TransferOutput="out/a") == ["out/a", "out/a/file", "out/a/same"]
+
+
+def test_streams_travel_once_under_the_names_that_the_client_knows(tmp_path: Path) -> None:
+    (tmp_path / "o").write_text("said")
+    (tmp_path / "_condor_stderr").write_text("sorry")
+    (tmp_path / "log").write_text("log")
+    ad = ClassAd({"Out": "/home/o", "Err": "e", "UserLog": "log"})
+    plan = plan_output(ad, str(tmp_path), LocalFiles())
+    sent = {item.name: item.path for item in plan.items if isinstance(item, SendFile)}
+    assert {name: os.path.basename(path) for name, path in sent.items()} == {
+        "o": "o",
+        "e": "_condor_stderr",
+        "log": "log",
+    }
+    assert plan.sandbox_bytes == 4 + 5 + 3
