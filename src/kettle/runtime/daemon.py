@@ -36,7 +36,7 @@ from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.life import Life, relax_collection
 from kettle.runtime.log_settings import configure_log, open_log
 from kettle.runtime.logs import Log
-from kettle.runtime.process import kernel
+from kettle.runtime.process import kernel, late
 from kettle.runtime.process.inheritance import Inheritance, read_inheritance
 from kettle.runtime.process.parent import ParentLink
 from kettle.runtime.process.privileges import Privileges
@@ -55,6 +55,8 @@ EXIT_NO_RESTART = 99
 
 # How long a daemon that cannot be reached waits for its broker before it goes on without.
 _BROKER_SECONDS = 5.0
+# After this much of a life no first job or query waits for what is imported.
+_SETTLED_SECONDS = 5.0
 _SPEED = {"peaceful": 0, "graceful": 1, "fast": 2}
 # Limit: after this, whatever a service does on its way down is cut off (a fast shutdown only;
 # a graceful one is hurried by the master's SHUTDOWN_GRACEFUL_TIMEOUT).
@@ -310,6 +312,7 @@ async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> KettleError | N
     """Live; return why the service could not, where one sentence says it all."""
     ready = tasks.spawn(_announce(daemon, parent), "ready")
     tasks.spawn(watch_clock(daemon.runtime.clock, daemon.runtime.log), "clock")
+    tasks.spawn(_import_the_rest(daemon), "late modules")
     try:
         await daemon.serve()
         return None
@@ -317,6 +320,14 @@ async def _serve_and_tell(daemon: Daemon, parent: ParentLink) -> KettleError | N
         return error
     finally:
         ready.cancel()
+
+
+async def _import_the_rest(daemon: Daemon) -> None:
+    """Import, a module at a time, what would otherwise be imported when it is needed."""
+    await daemon.started.wait()
+    await asyncio.sleep(_SETTLED_SECONDS)
+    while late.import_one():
+        await asyncio.sleep(0.0)
 
 
 async def _announce(daemon: Daemon, parent: ParentLink) -> None:

@@ -18,6 +18,7 @@ import gc
 import importlib
 import marshal
 import os
+import select
 import signal
 import socket
 import sys
@@ -28,7 +29,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 import setproctitle
 
 from kettle.errors import KettleError
-from kettle.runtime.process import kernel
+from kettle.runtime.process import kernel, late
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child, SystemProcesses
@@ -298,7 +299,13 @@ def _close_all_but(keep: set[int]) -> None:
 
 
 def _serve_requests(sock: socket.socket) -> None:
+    complete = False
     while True:
+        if not complete and not select.select([sock], [], [], late.QUIET_SECONDS)[0]:
+            complete = True
+            late.import_all()
+            gc.collect()
+            gc.freeze()
         data, fds, _, _ = socket.recv_fds(sock, _DATAGRAM, _DESCRIPTORS + 1)
         if not data:
             return
