@@ -48,6 +48,9 @@ def run_example(pool: PersonalPool, name: str) -> tuple[int, str]:
     if "wait" in example:
         job, status = example["wait"]
         wait_until(lambda: _has(pool, job, status), 30)
+    if "free" in example:
+        # The last job's claim may live on for a moment.
+        wait_until(lambda: not run_tool(pool, "condor_status", "-claimed", "-af", "Name")[1], 30)
     words = [os.uname().nodename if w == "$HOST" else w for w in shlex.split(example["command"])]
     code, said, complaint = run_tool(pool, *words)
     return code, complaint if code or not said else said

@@ -121,7 +121,7 @@ def test_output_that_arrives_within_the_seconds_counts(pool: PersonalPool, work:
     (work / "go").touch()
     jobs.wait_for(5, 40)
     assert jobs.count_events(4) == {}
-    assert ask_queue(pool, "-all", "JobStatus") == []
+    wait_until(lambda: ask_queue(pool, str(jobs.cluster), "JobStatus") == [], 20)
 
 
 def log_text(pool: PersonalPool) -> str:

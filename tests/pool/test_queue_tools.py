@@ -202,7 +202,8 @@ def test_tools_say_their_usage_and_refuse_unknown_options(
     pool: PersonalPool, work: Path, tool: str
 ) -> None:
     usage = run(pool, work, tool, "-help")
-    assert usage.returncode == 0
+    # As the reference's: it takes -help for a wrong command line.
+    assert usage.returncode == (tool == "condor_run")
     assert "usage" in (usage.stdout + usage.stderr).lower()
     version = run(pool, work, tool, "-version")
     assert version.stdout.startswith("$CondorVersion: 25.14.1")
@@ -214,4 +215,4 @@ def test_tools_say_their_usage_and_refuse_unknown_options(
 def test_a_schedd_that_is_not_there_is_an_error(pool: PersonalPool, work: Path) -> None:
     done = run(pool, work, "condor_q", "-name", "nowhere@nowhere")
     assert done.returncode == 1
-    assert "nowhere@nowhere" in done.stderr
+    assert done.stderr == "Error: Collector has no record of schedd/submitter\n"
