@@ -326,7 +326,7 @@ async def _import_the_rest(daemon: Daemon) -> None:
     """Import, a module at a time, what would otherwise be imported when it is needed."""
     await daemon.started.wait()
     await asyncio.sleep(_SETTLED_SECONDS)
-    while late.import_one():
+    for _ in iter(late.import_one, False):
         await asyncio.sleep(0.0)
 
 
