@@ -432,6 +432,39 @@ def test_only_an_administrator_sets_a_factor(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+def test_a_name_that_the_books_cannot_have_is_passed_over(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        pool = await build(world)
+        await pool.advertise(
+            slot("a"),
+            claimed("b", "a b@here", world.clock.now()),
+            claimed("c c", "u@here", world.clock.now()),
+            claimed("d", "v@here", world.clock.now(), AccountingGroup="a b@here"),
+        )
+        await pool.schedd.service.submit(pool.negotiator, "a b@here", 1)
+        await pool.schedd.service.submit(pool.negotiator, "u@here", 1)
+        await ask(pool, Command.SET_PRIORITY, "a b@here", 7.0)
+        stream = await ask(pool, Command.SET_PRIORITYFACTOR, "a b@here", 10.0)
+        answer = (await stream.receive()).ad()
+        assert answer.integer("ErrorCode") == 1
+        assert "'a b@here' is no name" in (answer.string("ErrorString") or "")
+        await asyncio.sleep(5)
+        assert pool.heard.matches == [("u@here", "a", "claim-a")]
+        cycles = sum("Started Negotiation Cycle" in line for line in world.log)
+        said = [line for line in world.log if "invalid name" in line]
+        assert 0 < len(said) <= cycles
+        assert "ignoring 1 submitter ads with invalid names, such as 'a b@here'" in said[0]
+        await pool.negotiator.crash()
+        again = await world.start("NEGOTIATOR", NegotiatorService)
+        stopped_at_the_end(again)
+        ad = await priorities(Pool(world, again, pool.schedd))
+        assert of(ad, "a b@here", "Priority") is None
+        assert of(ad, "v@here", "ResourcesUsed") == 1
+        assert not [line for line in world.log if "accounting log" in line]
+
+    play(tmp_path, scenario)
+
+
 def test_the_books_survive_a_negotiator_that_is_killed(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         pool = await build(world)

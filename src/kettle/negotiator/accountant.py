@@ -24,6 +24,7 @@ from kettle.records.accounting_log import (
     customer_key,
     resource_key,
 )
+from kettle.records.queue_log import is_key
 
 # The states of a slot in which somebody is charged for it.
 _HELD_STATES = frozenset(("Claimed", "Matched", "Preempting"))
@@ -233,15 +234,16 @@ class Accountant:
 
     def _read_holding(self, slot: ClassAd, now: int, set_ahead: int) -> Holding | None:
         """Return who holds a slot since when, by its ad; None if nobody does."""
-        user = slot.string("AccountingGroup") or slot.string("RemoteUser")
-        user = user or slot.string("RemoteOwner")
-        if not user or slot.string("State") not in _HELD_STATES:
+        said = (slot.string(each) for each in ("AccountingGroup", "RemoteUser", "RemoteOwner"))
+        user = next((each for each in said if each and is_key(each)), None)
+        name = holding_name(slot)
+        if user is None or not is_key(name) or slot.string("State") not in _HELD_STATES:
             return None
         entered = slot.integer("EnteredCurrentState")
         since = entered - set_ahead if entered else now
         weight = slot_weight(slot, use_weights=self.use_slot_weights)
         limits = slot.string("ConcurrencyLimits") or ""
-        return Holding(holding_name(slot), user, min(since, now), weight, limits)
+        return Holding(name, user, min(since, now), weight, limits)
 
     def _charged(self, user: str) -> list[str]:
         """Return who pays for a user's slots: the user, and the group it belongs to."""
@@ -345,10 +347,12 @@ class Accountant:
         for name, texts in table.customers():
             if len(accountant.customers) >= MAX_CUSTOMERS:
                 break
+            if not is_key(name):
+                continue
             accountant.customers[name] = accountant._read_customer(name, texts)
         for name, texts in table.resources():
             user = read_old_string(texts.get("RemoteUser", ""))
-            if user:
+            if user and is_key(user) and is_key(name):
                 since = int(_number(texts.get("StartTime")) or 0)
                 weight = _number(texts.get("SlotWeight"))
                 accountant.holdings[name] = Holding(

@@ -51,6 +51,8 @@ DEBOUNCE_SECONDS = 0.010
 # looking takes more than this part of the time.
 BOOKKEEPING_SECONDS = 2.0
 BOOKKEEPING_SHARE = 0.02
+# Limit: characters of a stranger's name in our log.
+_SHOWN_NAME = 80
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class NegotiatorService:
 
     async def start(self) -> None:
         """Open the books, register the commands, start cycling."""
-        self.books.open()
+        await self.books.open()
         AccountingCommands(self.runtime, self.books, self.ads.own_ad).register()
         self.runtime.network.register(Command.RESCHEDULE, self._on_reschedule, again=True)
         self._tasks = [
@@ -165,6 +167,11 @@ class NegotiatorService:
         statistics.phases[0] = fetched_at - statistics.started_at
         statistics.phase_cpu[0] = time.thread_time() - cpu
         pool = sort_ads(ads, self.settings)
+        if pool.unnameable:
+            self.runtime.log(
+                f"WARNING: ignoring {len(pool.unnameable)} submitter ads with invalid names, "
+                f"such as {pool.unnameable[0][:_SHOWN_NAME]!r}: a name has no blanks"
+            )
         self.books.observe(pool.slots)
         statistics.idle_jobs = sum(each.idle_jobs for each in pool.submitters)
         statistics.total_slots = len(pool.slots)

@@ -22,6 +22,7 @@ from kettle.matchmaking.groups import (
 )
 from kettle.negotiator.accountant import Accountant
 from kettle.negotiator.settings import NegotiatorSettings
+from kettle.records.queue_log import is_key
 
 # The expressions of a slot whose references into the job are significant.
 _SLOT_EXPRESSIONS = ("Requirements", "Rank", "SlotWeight")
@@ -55,6 +56,8 @@ class Pool:
     private: list[ClassAd] = field(default_factory=list)
     submitters: list[SubmitterAd] = field(default_factory=list)
     running: int = 0
+    # Names of submitters that the books cannot have; nothing is matched for them.
+    unnameable: list[str] = field(default_factory=list)
 
 
 def sort_ads(ads: Iterable[ClassAd], settings: NegotiatorSettings) -> Pool:
@@ -67,7 +70,9 @@ def sort_ads(ads: Iterable[ClassAd], settings: NegotiatorSettings) -> Pool:
                 pool.slots.append(ad)
         elif kind == "Submitter" and _allowed(settings.submitter_constraint, ad):
             found = read_submitter(ad)
-            if found is not None:
+            if found is not None and not is_key(found.name):
+                pool.unnameable.append(found.name)
+            elif found is not None:
                 pool.running += ad.integer("RunningJobs") or 0
                 if found.idle_jobs > 0:
                     pool.submitters.append(found)

@@ -43,10 +43,6 @@ class WrittenBooks:
         before = self._written
         return accounting_log.encode_changes(before, self._note(accountant))
 
-    def distrust(self) -> None:
-        """Let the next changes be everything: what was to be written may not be there."""
-        self._written = AccountingTable()
-
     def _note(self, accountant: Accountant) -> AccountingTable:
         self._written = table = accountant.table()
         accountant.changed.clear()

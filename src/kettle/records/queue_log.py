@@ -11,6 +11,7 @@ Format: wire notes, on-disk formats, `job_queue.log` (R081).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -33,6 +34,9 @@ NO_TYPE = "(empty)"
 
 BEGIN_LINE = "105 \n"
 END_LINE = "106 \n"
+
+# What the words of a record are parted by cannot stand in a key; these are C's blanks.
+_KEY = re.compile(r"[^ \t\n\v\f\r]+")
 
 
 class Table(Protocol):
@@ -68,26 +72,37 @@ class Replay:
     discarded: str = ""
 
 
+def is_key(text: str) -> bool:
+    """Tell whether an ad may have this key: something, without blanks and line ends."""
+    return _KEY.fullmatch(text) is not None
+
+
+def _checked(key: str) -> str:
+    if not is_key(key):
+        raise StorageError(f"{key!r} cannot be the key of a record")
+    return key
+
+
 def encode_new_ad(key: str, my_type: str = "", target_type: str = "") -> str:
-    """Return the record that makes an ad."""
-    return f"101 {key} {my_type or NO_TYPE} {target_type or NO_TYPE}\n"
+    """Return the record that makes an ad; StorageError if it cannot have this key."""
+    return f"101 {_checked(key)} {my_type or NO_TYPE} {target_type or NO_TYPE}\n"
 
 
 def encode_destroy_ad(key: str) -> str:
-    """Return the record that forgets an ad."""
-    return f"102 {key}\n"
+    """Return the record that forgets an ad; StorageError if none can have this key."""
+    return f"102 {_checked(key)}\n"
 
 
 def encode_set_attribute(key: str, name: str, text: str) -> str:
-    """Return the record that sets an attribute; a line break in `text` raises StorageError."""
+    """Return the record that sets an attribute; StorageError if it would not read back as that."""
     if "\n" in text or "\n" in name or " " in name:
         raise StorageError(f"attribute {name!r} of {key} cannot be written on one line")
-    return f"103 {key} {name} {text}\n"
+    return f"103 {_checked(key)} {name} {text}\n"
 
 
 def encode_delete_attribute(key: str, name: str) -> str:
-    """Return the record that removes an attribute."""
-    return f"104 {key} {name}\n"
+    """Return the record that removes an attribute; StorageError if no ad can have this key."""
+    return f"104 {_checked(key)} {name}\n"
 
 
 def encode_sequence(sequence: int, created: int) -> str:
@@ -260,7 +275,8 @@ def _decode(raw: bytes) -> tuple[int, str, str, str] | None:
         return (BEGIN, "", "", "")
     if op == "106":
         return (END, "", "", "")
-    words = rest.split()
+    # Bytes are parted at C's blanks alone: a no-break space is a letter of a key.
+    words = [word.decode("utf-8", "surrogateescape") for word in raw.split()[1:]]
     return _decode_rare(op, words)
 
 

@@ -148,8 +148,8 @@ def step(claim: Claim, event: ClaimEvent, now: float) -> tuple[Effect, ...]:
         )
     claim.phase = row.target
     claim.since = now
-    if len(claim.story) < _LONGEST_STORY:
-        claim.story.append(f"{event.__name__} -> {row.target.value}")
+    claim.story.append(f"{event.__name__} -> {row.target.value}")
+    del claim.story[:-_LONGEST_STORY]
     return row.effects
 
 

@@ -175,3 +175,12 @@ def test_a_log_with_nonsense_is_read_as_far_as_it_makes_sense() -> None:
     assert accountant.customers["u@d"].priority == 0.5
     assert accountant.customers["u@d"].ceiling == 3
     assert not accountant.holdings
+
+
+def test_names_that_no_log_can_have_are_not_taken_out_of_one() -> None:
+    data = b"103 Customer.a\tb Priority 7.0\n103 Customer.u@here Priority 7.0\n"
+    data += b'103 Resource.s\tt@<a> RemoteUser "u@here"\n103 Resource.s@<a> RemoteUser "a b"\n'
+    table, _ = accounting_log.replay(data)
+    again = Accountant.from_table(table, PrioritySettings())
+    assert list(again.customers) == ["u@here"]
+    assert not again.holdings

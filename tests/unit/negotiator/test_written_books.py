@@ -28,15 +28,6 @@ def test_nothing_is_appended_while_only_time_has_passed() -> None:
     assert written.changes(books) == ""
 
 
-def test_what_could_not_be_written_is_written_whole_with_the_next_change() -> None:
-    books, written = Accountant(), WrittenBooks(1000)
-    books.set_factor("u@here", 10.0)
-    written.whole(books)
-    written.distrust()
-    books.set_factor("v@here", 20.0)
-    assert read_back(written.changes(books)).ads == books.table().ads
-
-
 def test_a_log_keeps_its_date_and_counts_how_often_it_was_written_anew() -> None:
     first = WrittenBooks(1000)
     log = first.whole(Accountant())

@@ -81,6 +81,36 @@ def test_a_line_break_cannot_enter_a_record() -> None:
         queue_log.encode_set_attribute("1.0", "A", '1\n103 1.0 Owner "root"')
 
 
+@pytest.mark.parametrize("key", ["", "a b", "a\tb", "a\n102 1.0", "a\r", "a\v", "\f"])
+def test_a_key_is_one_word(key: str) -> None:
+    assert not queue_log.is_key(key)
+    for encode in (
+        queue_log.encode_new_ad,
+        queue_log.encode_destroy_ad,
+        lambda key: queue_log.encode_set_attribute(key, "A", "1"),
+        lambda key: queue_log.encode_delete_attribute(key, "A"),
+    ):
+        with pytest.raises(StorageError, match="key"):
+            encode(key)
+
+
+@pytest.mark.parametrize(
+    "key", ["Customer.u@here", "Customer.a\u00a0b\u2003c", "a\x1cb\x85", "\udcff"]
+)
+def test_every_key_that_is_one_word_is_read_back(key: str) -> None:
+    assert queue_log.is_key(key)
+    table = Ads()
+    records = [queue_log.encode_new_ad(key), queue_log.encode_set_attribute(key, "A", "1")]
+    records += [queue_log.encode_set_attribute(key, "B", "2")]
+    records += [queue_log.encode_delete_attribute(key, "B")]
+    data = queue_log.encode_transaction(records).encode("utf-8", "surrogateescape")
+    assert queue_log.replay(data, table).discarded == ""
+    assert table.ads == {key: {"A": "1"}}
+    end = queue_log.encode_destroy_ad(key).encode("utf-8", "surrogateescape")
+    queue_log.replay(end, table)
+    assert table.ads == {}
+
+
 def test_garbage_with_finished_transactions_behind_it_is_not_cut_away() -> None:
     with pytest.raises(StorageError, match="line 2 "):
         queue_log.replay(b"107 1 CreationTimestamp 1\n\0\0\0\n105 \n103 1.0 A 1\n106 \n", Ads())

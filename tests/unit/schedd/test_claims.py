@@ -57,6 +57,18 @@ def test_a_claim_s_life(
     assert (one.phase, said, one.since) == (phase, effects, float(len(events)))
 
 
+def test_an_impossible_event_is_explained_by_the_last_that_happened() -> None:
+    one = claim()
+    step(one, Accepted, 0.0)
+    for _ in range(30):
+        step(one, JobGiven, 1.0)
+        step(one, ShadowEnded, 2.0)
+    step(one, GivenUp, 3.0)
+    assert len(one.story) == 20
+    with pytest.raises(ImpossibleTransition, match=r"after ShadowEnded -> .*, GivenUp -> Gone$"):
+        step(one, JobGiven, 4.0)
+
+
 def test_the_lives_above_are_all_there_are() -> None:
     assert len(LIVES) == len(TRANSITIONS)
 

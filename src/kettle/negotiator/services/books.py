@@ -29,7 +29,6 @@ _HOLDING_ATTRIBUTES = (
 _HELD = 'State == "Claimed" || State == "Preempting" || State == "Matched"'
 # Whoever is shown the books sees who holds what so many seconds ago at the most.
 _SHOWN_SECONDS = 1.0
-_OWN_ALONE = 0o600
 
 
 class Books:
@@ -43,15 +42,19 @@ class Books:
         self.groups: GroupFacts = NO_GROUPS
         self._written = WrittenBooks(int(runtime.clock.now()))
         self._log: DurableFile | None = None
+        # The log lacks something that `_written` has noted, or its end was not looked at.
+        self._whole_due = False
+        self._saving = asyncio.Lock()
         self._observed_at = 0.0
         self._observing = asyncio.Lock()
 
-    def open(self) -> None:
-        """Read the accounting log, cut off what an interrupted write left, write it anew."""
-        settings, files = self._settings, self._runtime.files
-        path, table = settings.accounting_path, AccountingTable()
-        if files.exists(path):
-            table = self._written.read(files.read(path))
+    async def open(self) -> None:
+        """Read the accounting log, cut off what an interrupted write left, write it anew.
+
+        StorageError only if a log that cannot be read cannot be set aside either.
+        """
+        settings = self._settings
+        table = self._read(settings.accounting_path)
         self.accountant = Accountant.from_table(
             table,
             settings.priorities,
@@ -60,7 +63,28 @@ class Books:
         )
         self.accountant.open_groups()
         self.accountant.age(self.now())
-        self._write_whole()
+        self._whole_due = True
+        await self.save()
+
+    def _read(self, path: str) -> AccountingTable:
+        """Return what the log says; one that cannot be read is set aside, and nothing is known.
+
+        Compat: the reference's negotiator ends at such a log, however often it is started; here
+        matching goes on, for which nobody's usage is needed.
+        """
+        files = self._runtime.files
+        if not files.exists(path):
+            return AccountingTable()
+        try:
+            return self._written.read(files.read(path))
+        except StorageError as error:
+            aside = f"{path}.unreadable.{int(self._runtime.clock.now())}"
+            files.rename(path, aside)
+            self._runtime.log.problem(
+                f"The accounting log {path} cannot be read: {error}. It is kept as {aside}; usage, "
+                "priorities and factors begin anew"
+            )
+            return AccountingTable()
 
     def reconfigure(self, settings: NegotiatorSettings) -> None:
         """Take over new settings; what is in the books stays."""
@@ -74,6 +98,7 @@ class Books:
         """Close the log."""
         if self._log is not None:
             self._log.close()
+        self._log, self._whole_due = None, False
 
     def now(self) -> int:
         """Return the time by which the books are kept, in seconds of the steady clock."""
@@ -116,25 +141,55 @@ class Books:
     # --- on disk ------------------------------------------------------------------------------
 
     async def save(self) -> None:
-        """Append what has changed in the books; returns when it is on disk."""
-        if self._log is None:
-            return
-        try:
-            text = self._written.changes(self.accountant)
-            if not text:
-                return
-            self._log.append(text.encode("utf-8", "surrogateescape"))
-            await self._log.commit()
-            if self._log.size > self._settings.accounting_bytes:
-                self._write_whole()
-        except StorageError as error:
-            # Matching goes on without the books; they are written whole at the next chance.
-            self._runtime.log.problem(f"The accounting log cannot be written: {error}")
-            self._written.distrust()
+        """Put on disk what has changed in the books; returns when it is there.
 
-    def _write_whole(self) -> None:
-        path = self._settings.accounting_path
-        text = self._written.whole(self.accountant)
-        self.close()
-        self._runtime.files.write_atomically(path, text, mode=_OWN_ALONE)
-        self._log = self._runtime.files.open_durable(path)
+        Where it cannot be put there, matching goes on without, and the next call writes it all.
+        """
+        async with self._saving:
+            try:
+                await self._save()
+            except (StorageError, OSError) as error:
+                self._runtime.log.problem(f"The accounting log cannot be written: {error}")
+
+    async def _save(self) -> None:
+        if self._whole_due:
+            await self._write_whole()
+            return
+        log = self._log
+        text = self._written.changes(self.accountant) if log is not None else ""
+        if log is None or not text:
+            return
+        self._whole_due = True
+        log.append(_encode(text))
+        await log.commit()
+        self._whole_due = False
+        if log.size > self._settings.accounting_bytes:
+            await self._write_whole()
+
+    async def _write_whole(self) -> None:
+        """Write everything into a new file, and let that take the log's place once it is on disk.
+
+        Until then the old log stays as it is. Raises StorageError or OSError.
+        """
+        self._whole_due = True
+        files, path = self._runtime.files, self._settings.accounting_path
+        log = self._log
+        if log is None or log.broken:
+            log = files.open_durable(path)
+            if self._log is not None:
+                self._log.close()
+            self._log = log
+        aside = f"{path}.new"
+        fresh = files.open_durable(aside)
+        try:
+            # An interrupted write may have left one.
+            fresh.truncate(0)
+            fresh.append(_encode(self._written.whole(self.accountant)))
+        finally:
+            fresh.close()
+        await log.replace(aside, stands_for=log.size)
+        self._whole_due = False
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

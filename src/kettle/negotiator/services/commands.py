@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from kettle.classad import ClassAd
+from kettle.errors import RefusedError
 from kettle.negotiator.accounting_ads import (
     accounting_ads,
     numbered_ad,
@@ -16,6 +17,7 @@ from kettle.negotiator.accounting_ads import (
     rollup_ad,
 )
 from kettle.negotiator.services.books import Books
+from kettle.records.queue_log import is_key
 from kettle.runtime.context import Runtime
 from kettle.runtime.sockets.stream import Stream
 from kettle.wire.codec import Reader, expand_projection, split_names
@@ -49,16 +51,16 @@ class AccountingCommands:
         ):
             network.register(command, handler)
         changes: dict[Command, Callable[[Reader], None]] = {
-            Command.SET_PRIORITY: lambda r: books.accountant.set_priority(_name(r), _real(r)),
-            Command.SET_ACCUMUSAGE: lambda r: books.accountant.set_usage(_name(r), _real(r)),
-            Command.SET_BEGINTIME: lambda r: books.accountant.set_begin(_name(r), r.integer()),
-            Command.SET_LASTTIME: lambda r: books.accountant.set_last(_name(r), r.integer()),
-            Command.SET_CEILING: lambda r: books.accountant.set_ceiling(_name(r), r.integer()),
-            Command.SET_FLOOR: lambda r: books.accountant.set_floor(_name(r), r.integer()),
+            Command.SET_PRIORITY: lambda r: books.accountant.set_priority(_customer(r), _real(r)),
+            Command.SET_ACCUMUSAGE: lambda r: books.accountant.set_usage(_customer(r), _real(r)),
+            Command.SET_BEGINTIME: lambda r: books.accountant.set_begin(_customer(r), r.integer()),
+            Command.SET_LASTTIME: lambda r: books.accountant.set_last(_customer(r), r.integer()),
+            Command.SET_CEILING: lambda r: books.accountant.set_ceiling(_customer(r), r.integer()),
+            Command.SET_FLOOR: lambda r: books.accountant.set_floor(_customer(r), r.integer()),
             Command.RESET_USAGE: lambda r: books.accountant.reset_usage(
-                _name(r), self._books.now()
+                _customer(r), self._books.now()
             ),
-            Command.DELETE_USER: lambda r: books.accountant.delete(_name(r)),
+            Command.DELETE_USER: lambda r: books.accountant.delete(_customer(r)),
         }
         for command, change in changes.items():
             network.register(command, self._changing(change))
@@ -83,14 +85,18 @@ class AccountingCommands:
         books = self._books
         reader = await stream.receive()
         name, factor = _name(reader), _real(reader)
-        allowed = self._runtime.network.allows(stream, Level.ADMINISTRATOR)
-        if allowed:
+        problem = ""
+        if not self._runtime.network.allows(stream, Level.ADMINISTRATOR):
+            problem = "only an administrator may set a priority factor"
+        elif not is_key(name):
+            problem = f"{name!r} is no name of a submitter or group"
+        else:
             books.accountant.set_factor(name, factor)
             await books.save()
         if stream.peer.version:
-            reply = ClassAd({"ErrorCode": 0 if allowed else 1})
-            if not allowed:
-                reply["ErrorString"] = "only an administrator may set a priority factor"
+            reply = ClassAd({"ErrorCode": 1 if problem else 0})
+            if problem:
+                reply["ErrorString"] = problem
             await stream.send(stream.writer().ad(reply))
 
     async def _on_get_priority(self, stream: Stream) -> None:
@@ -124,6 +130,14 @@ class AccountingCommands:
 
 def _name(reader: Reader) -> str:
     return reader.string()[:MAX_NAME]
+
+
+def _customer(reader: Reader) -> str:
+    """Read a name that is to be in the books; RefusedError if they cannot have it."""
+    name = _name(reader)
+    if not is_key(name):
+        raise RefusedError(f"{name!r} is no name of a submitter or group")
+    return name
 
 
 def _real(reader: Reader) -> float:

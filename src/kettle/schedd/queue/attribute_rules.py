@@ -11,9 +11,11 @@ import errno
 import re
 
 from kettle.attributes.codes import JobStatus
+from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError
 from kettle.policy.attribute_protection import Standing, standing
+from kettle.records.queue_log import is_key
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
@@ -26,6 +28,7 @@ LONGEST_TEXT = 1024 * 1024
 LONGEST_NAME = 256
 
 _UNDEFINED = "undefined"
+_GROUP = "accountinggroup"
 # What an ad that was copied from another queue may say, and means nothing here.
 _OURS = frozenset((SCHEDD_EVENTS.lower(), SHADOW_EVENTS.lower()))
 _NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
@@ -47,6 +50,8 @@ def decide_new(
     Raises RefusedError where the submitter must not say that.
     """
     lower = name.lower()
+    if lower == _GROUP:
+        _check_group(text)
     if lower in _IDENTITY:
         return _decide_identity(lower, text, actor, settings)
     if lower == "clusterid" and text != str(cluster):
@@ -69,6 +74,8 @@ def decide_change(
 
     That the actor may change this job at all was decided before. Raises RefusedError.
     """
+    if name.lower() == _GROUP:
+        _check_group(text)
     how = standing(name, settings)
     if how is Standing.IMMUTABLE:
         raise RefusedError(f"{name} of a job cannot be changed", code=errno.EACCES)
@@ -81,6 +88,24 @@ def decide_change(
     if how is Standing.STATE and not actor.super_user:
         raise RefusedError(f"{name} is changed by actions, not by hand", code=errno.EACCES)
     return text
+
+
+def _check_group(text: str) -> None:
+    """Raise RefusedError for a group that nobody can keep accounts of.
+
+    What depends on other attributes is not looked at: the negotiator passes over such a submitter.
+
+    Compat: the reference's schedd takes any, and its negotiator passes it over. There the job is
+    idle for ever, and nobody is told why.
+    """
+    ad = ClassAd()
+    ad.insert_text("AccountingGroup", text)
+    group = ad.string("AccountingGroup")
+    if group and not is_key(group):
+        raise RefusedError(
+            f"AccountingGroup {group[:80]!r} cannot be charged: its name has blanks",
+            code=errno.EINVAL,
+        )
 
 
 _IDENTITY = frozenset(("owner", "user", "osuser"))

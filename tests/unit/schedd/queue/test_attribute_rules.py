@@ -53,6 +53,14 @@ def verdict(decide: object, *arguments: object, **more: object) -> str | None:
         ("x509UserProxySubject", '"me"', None, None),
         ("KettleShadowEvents", '"/etc/passwd|x"', None, None),
         ("ClaimId", '"<a>#1"', REFUSED, '"<a>#1"'),
+        # A group is a word of the accounts.
+        ("AccountingGroup", '"physics.alice"', '"physics.alice"', '"physics.alice"'),
+        ("AccountingGroup", '""', '""', '""'),
+        ("AccountingGroup", "strcat(", "strcat(", "strcat("),
+        ("AccountingGroup", 'strcat(Owner, " b")', *2 * ('strcat(Owner, " b")',)),
+        ("AccountingGroup", '"a b"', REFUSED, REFUSED),
+        ("accountinggroup", '"a\tb"', REFUSED, REFUSED),
+        ("AccountingGroup", 'strcat("a", " ", "b")', REFUSED, REFUSED),
     ],
 )
 def test_an_attribute_of_a_new_job(
@@ -92,6 +100,14 @@ def test_an_attribute_of_a_queued_job(name: str, alice: str | None, root: str | 
     for actor, wanted in ((ALICE, alice), (ROOT, root)):
         found = verdict(decide_change, name, "5", actor, SETTINGS, protected_allowed=False)
         assert found == wanted
+
+
+def test_a_queued_job_cannot_be_given_a_group_with_blanks() -> None:
+    group = '"physics.alice"'
+    found = decide_change("AccountingGroup", group, ALICE, SETTINGS, protected_allowed=False)
+    assert found == group
+    with pytest.raises(RefusedError, match="'a b' cannot be charged: its name has blanks"):
+        decide_change("AccountingGroup", '"a b"', ALICE, SETTINGS, protected_allowed=False)
 
 
 def test_protected_attributes_are_for_those_who_asked_for_them() -> None:
