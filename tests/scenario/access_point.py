@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +48,8 @@ class AccessPoint:
     hosts: int = 0
     # Where the schedd's files are; the real disk if nobody says so.
     files: Files | None = None
+    # What the startd answers a request; a grant if nobody says so.
+    answer: Callable[[claims.RequestClaim], Awaitable[claims.RequestClaimReply]] | None = None
 
     async def start(self) -> None:
         """Start everything."""
@@ -104,6 +107,9 @@ class AccessPoint:
         request = claims.RequestClaim.read(await stream.receive())
         assert request.request.boolean("_condor_SEND_CLAIMED_AD")
         self.story.append("claim")
+        if self.answer is not None:
+            await stream.send(await self.answer(request))
+            return
         slot = self.slot_ad()
         await stream.send(claims.RequestClaimReply(True, [(request.claim_id, slot)], None))
 

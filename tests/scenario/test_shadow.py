@@ -215,6 +215,26 @@ def test_suspending_stops_the_job_and_both_are_logged(tmp_path: Path) -> None:
     play(tmp_path, scenario, script=script)
 
 
+def test_which_attributes_a_job_sets_with_delay_is_the_configuration_s_to_say(
+    tmp_path: Path,
+) -> None:
+    async def script(starter: StarterEnd, _: ClassAd) -> None:
+        await starter.register()
+        await starter.begin()
+        delayed = ClassAd()
+        delayed.insert_text("ChirpDelayedAttrs", "[ ChirpX = 1; MyX = 2 ]")
+        await starter.call(calls.RegisterJobInfo(delayed))
+        await starter.exit()
+
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await here.ended()
+        assert here.updates["MyX"] == "2"
+        assert "ChirpX" not in here.updates
+
+    play(tmp_path, scenario, "CHIRP_DELAYED_UPDATE_PREFIX = my*", script=script)
+
+
 async def break_off(starter: StarterEnd, _: ClassAd) -> None:
     """A starter whose connection breaks while the job runs."""
     await starter.register()

@@ -11,6 +11,10 @@ ROOT = Path(__file__).parents[2]
 ROOMS = sorted(path.parent for path in (ROOT / "src/kettle").glob("*/service.py"))
 MAPS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
 MAPS += [str((room / "README.md").relative_to(ROOT)) for room in ROOMS]
+GUIDE = ["docs/glossary.md"]
+GUIDE += sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs/guide").glob("*.md"))
+# A class in the glossary: its name, and the files between the parentheses.
+GLOSSED = re.compile(r"^\| \*\*([A-Z]\w+)\*\* \((`[^)]+`)\) \|", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 CODE = re.compile(r"`([^`\s]+)`")
 LIFE = re.compile(r"^```mermaid\nsequenceDiagram.*?^```$", re.MULTILINE | re.DOTALL)
@@ -39,6 +43,39 @@ def test_every_path_on_the_page_exists(page: str) -> None:
             assert any((p / word).exists() for p in places) or any(
                 (room / word).exists() for room in ROOMS
             ), word
+
+
+def ends_of_paths() -> set[str]:
+    """Return what a reader may call a file or a folder: the last parts of its path."""
+    found = set()
+    for top in ("src/kettle", "docs"):
+        for path in (ROOT / top, *(ROOT / top).rglob("*")):
+            parts = path.relative_to(ROOT).parts
+            slash = "/" if path.is_dir() else ""
+            found |= {"/".join(parts[at:]) + slash for at in range(len(parts))}
+    return found
+
+
+def test_every_file_that_the_glossary_and_the_guide_name_exists() -> None:
+    known = ends_of_paths()
+    named = [
+        (page, word)
+        for page in GUIDE
+        for word in CODE.findall((ROOT / page).read_text(encoding="utf-8"))
+        if names_a_path(word)
+    ]
+    assert len(named) > 20
+    assert [each for each in named if each[1] not in known] == []
+
+
+def test_the_classes_of_the_glossary_are_where_it_says() -> None:
+    rows = GLOSSED.findall((ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
+    assert len(rows) > 5
+    for name, files in rows:
+        for file in CODE.findall(files):
+            (path,) = (ROOT / "src/kettle").rglob(file)
+            text = path.read_text(encoding="utf-8")
+            assert re.search(rf"^class \w*{name}\b", text, re.MULTILINE), (name, file)
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)

@@ -84,3 +84,16 @@ def standing(name: str, lists: Protection) -> Standing:
     if is_private_attribute(name):
         return Standing.PRIVATE
     return Standing.STATE if lower in _STATE else Standing.FREE
+
+
+def may_set_delayed(name: str, patterns: str) -> bool:
+    """Tell whether a delayed chirp update may set an attribute, by its name.
+
+    `patterns` is CHIRP_DELAYED_UPDATE_PREFIX: names, or beginnings of names with a star, in any
+    case. The starter asks it of the job's request, and the shadow of the starter's report.
+    """
+    lowered = name.lower()
+    return any(
+        lowered.startswith(pattern[:-1]) if pattern.endswith("*") else lowered == pattern
+        for pattern in patterns.lower().replace(",", " ").split()
+    )

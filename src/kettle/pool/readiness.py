@@ -13,11 +13,15 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kettle.errors import KettleError, NotFoundError
 from kettle.pool.complaints import find_complaints, is_hopeless, render_complaints
 from kettle.pool.folder import PoolFolder
 from kettle.pool.location import is_own_name
+
+if TYPE_CHECKING:
+    from kettle.config import Config
 
 POLL_SECONDS = 0.01
 # How often the logs of a pool that is not up yet are looked at.
@@ -26,7 +30,6 @@ _LOOK_SECONDS = 1.0
 _NOTIFICATION_BYTES = 4096
 # Limit: the kernel takes names of 107 bytes.
 _LONGEST_SOCKET_NAME = 100
-_LOGS = ("master.out", "MasterLog", "CollectorLog", "SchedLog", "StartLog")
 # The type of an ad that a job needs, and the daemon that sends it.
 _NEEDED_ADS = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "STARTD"}
 
@@ -34,10 +37,10 @@ _NEEDED_ADS = {"Scheduler": "SCHEDD", "Negotiator": "NEGOTIATOR", "Machine": "ST
 class Complaints:
     """What the daemons of a pool write to their logs of what is wrong, from now on."""
 
-    def __init__(self, log_folder: str) -> None:
+    def __init__(self, log_folder: str, config: Config) -> None:
         self._folder = log_folder
         # What was complained of at an earlier start does not count.
-        self._sizes = {name: self._size(name) for name in _LOGS}
+        self._sizes = {path: _size(path) for path in find_logs(log_folder, config)}
 
     def __str__(self) -> str:
         """What is said, in a sentence or two."""
@@ -47,22 +50,44 @@ class Complaints:
         """Whether waiting for the pool is in vain."""
         return is_hopeless(self._find())
 
-    def _size(self, name: str) -> int:
-        try:
-            return os.path.getsize(os.path.join(self._folder, name))
-        except OSError:
-            return 0
-
     def _find(self) -> Counter[str]:
         logs: dict[str, str] = {}
-        for name in _LOGS:
-            with (
-                contextlib.suppress(OSError),
-                open(os.path.join(self._folder, name), errors="replace") as file,
-            ):
-                file.seek(self._sizes.get(name, 0))
-                logs[name] = file.read()
+        for path, size in self._sizes.items():
+            with contextlib.suppress(OSError), open(path, errors="replace") as file:
+                file.seek(size)
+                logs[os.path.basename(path)] = file.read()
         return find_complaints(logs)
+
+
+def load_pool_config(pool: PoolFolder) -> Config:
+    """Return the pool's configuration, as its tools read it; ConfigError if it has none."""
+    # Loaded here: who only asks whether the pool is up need not load it.
+    from kettle.config import load_config
+    from kettle.runtime.storage.files import SystemSources
+
+    return load_config(SystemSources(), pool.environment(), subsystem="TOOL")
+
+
+def find_logs(folder: str, config: Config) -> list[str]:
+    """Return the logs of the master and of every daemon that it starts, there or not.
+
+    The first, in the pool's log folder, has what the master says before it has a log.
+    """
+    # The master may start this one unasked.
+    names = ["MASTER", "SHARED_PORT", *sorted(_daemons(config) - {"MASTER", "SHARED_PORT"})]
+    named = (config.get(f"{name}_LOG") for name in names)
+    return [os.path.join(folder, "master.out"), *dict.fromkeys(path for path in named if path)]
+
+
+def _daemons(config: Config) -> set[str]:
+    return {word.strip("+").upper() for word in config.words("DAEMON_LIST")} - {""}
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
 
 
 def wait_for_master(
@@ -91,7 +116,7 @@ def wait_for_master(
         os.close(exited)
 
 
-def wait_for_ads(pool: PoolFolder, complaints: Complaints, deadline: float) -> bool:
+def wait_for_ads(pool: PoolFolder, config: Config, complaints: Complaints, deadline: float) -> bool:
     """Wait until the collector knows everything a job needs; False if the master ends.
 
     `deadline` is a moment of `time.monotonic`; KettleError when it is past.
@@ -99,12 +124,9 @@ def wait_for_ads(pool: PoolFolder, complaints: Complaints, deadline: float) -> b
     # Loaded here: who only asks whether the pool is up need not load the wire.
     from kettle.client.connector import Connector
     from kettle.client.pool import Pool, make_query
-    from kettle.config import load_config
-    from kettle.runtime.storage.files import SystemSources
     from kettle.wire.commands import Command
 
-    config = load_config(SystemSources(), pool.environment(), subsystem="TOOL")
-    daemons = {word.upper() for word in config.words("DAEMON_LIST")}
+    daemons = _daemons(config)
     wanted = {ad_type for ad_type, daemon in _NEEDED_ADS.items() if daemon in daemons}
     collector = Pool(Connector(config))
     query = make_query("Any", projection=("MyType", "Name"))

@@ -18,6 +18,7 @@ from kettle.pool.folder import PoolFolder
 from kettle.pool.readiness import (
     POLL_SECONDS,
     Complaints,
+    load_pool_config,
     notification_socket,
     wait_for_ads,
     wait_for_master,
@@ -39,15 +40,16 @@ def start(pool: PoolFolder, seconds: float) -> None:
     Raises KettleError with the tail of what the daemons said if it is not ready in time.
     """
     deadline = time.monotonic() + seconds
-    complaints = Complaints(pool.log_folder)
+    config = load_pool_config(pool)
+    complaints = Complaints(pool.log_folder, config)
     # A master that is being killed holds its lock for a moment more.
     while pool.master_pid() is not None:
-        if wait_for_ads(pool, complaints, deadline):
+        if wait_for_ads(pool, config, complaints, deadline):
             return
     _wait_for_the_last_ones(pool, min(deadline, time.monotonic() + _LEAVE_SECONDS))
     with notification_socket(os.path.join(pool.folder, "run", "ready")) as (ready, name):
         wait_for_master(_launch_master(pool, name), ready, complaints, deadline)
-    if not wait_for_ads(pool, complaints, deadline):
+    if not wait_for_ads(pool, config, complaints, deadline):
         raise KettleError(f"the master ended: {complaints}")
 
 

@@ -17,16 +17,11 @@ from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.schedd import job_machine
-from kettle.schedd.job_machine import Attributes
+from kettle.schedd.job_machine import ON_A_MACHINE, Attributes
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.submit.arguments import read_environment, split_arguments
 
 UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
-_ON_A_MACHINE = (JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED)
-
-# Attributes by which a later schedd finds the process that a crash left running.
-PID = "KettleJobPid"
-BIRTH = "KettleJobPidBirth"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +68,7 @@ def counts(queue: JobQueue) -> dict[str, int]:
     """Return the counts that the start expressions look at."""
     found = {}
     for universe, word in ((JobUniverse.LOCAL, "Local"), (JobUniverse.SCHEDULER, "Scheduler")):
-        running = sum(queue.count(status, universes=(universe,)) for status in _ON_A_MACHINE)
+        running = sum(queue.count(status, universes=(universe,)) for status in ON_A_MACHINE)
         found[f"Total{word}JobsRunning"] = running
         found[f"Total{word}JobsIdle"] = queue.count(JobStatus.IDLE, universes=(universe,))
     return found

@@ -77,6 +77,7 @@ class Effect(Enum):
     START_SHADOW = "start a shadow"
     RELEASE = "tell the startd that the claim is not needed"
     FORGET_JOB = "let the reserved job wait again"
+    FORGET = "know the claim's session no more"
 
 
 @dataclass(slots=True, eq=False)
@@ -118,16 +119,16 @@ class Row:
 TRANSITIONS = (
     #   from              on                  to                do
     Row(Phase.REQUESTING, Accepted,           Phase.IDLE,       (Effect.CHOOSE_JOB,)),
-    Row(Phase.REQUESTING, Refused,            Phase.GONE,       (Effect.FORGET_JOB,)),
-    Row(Phase.REQUESTING, GivenUp,            Phase.GONE,       (Effect.FORGET_JOB,)),
+    Row(Phase.REQUESTING, Refused,            Phase.GONE,       (Effect.FORGET_JOB, Effect.FORGET)),
+    Row(Phase.REQUESTING, GivenUp,            Phase.GONE,       (Effect.FORGET_JOB, Effect.FORGET)),
     Row(Phase.IDLE,       JobGiven,           Phase.RUNNING,    (Effect.START_SHADOW,)),
     Row(Phase.IDLE,       NoJob,              Phase.GONE,       (Effect.RELEASE,)),
-    Row(Phase.IDLE,       GivenUp,            Phase.GONE,       (Effect.FORGET_JOB,)),
+    Row(Phase.IDLE,       GivenUp,            Phase.GONE,       (Effect.FORGET_JOB, Effect.FORGET)),
     Row(Phase.RUNNING,    ShadowEnded,        Phase.IDLE,       (Effect.CHOOSE_JOB,)),
     Row(Phase.RUNNING,    ShadowEndedForGood, Phase.GONE,       (Effect.RELEASE,)),
     Row(Phase.RUNNING,    GivenUp,            Phase.LOST,       ()),
-    Row(Phase.LOST,       ShadowEnded,        Phase.GONE,       ()),
-    Row(Phase.LOST,       ShadowEndedForGood, Phase.GONE,       ()),
+    Row(Phase.LOST,       ShadowEnded,        Phase.GONE,       (Effect.FORGET,)),
+    Row(Phase.LOST,       ShadowEndedForGood, Phase.GONE,       (Effect.FORGET,)),
     Row(Phase.LOST,       GivenUp,            Phase.LOST,       ()),
 )
 # fmt: on

@@ -12,6 +12,9 @@ from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.schedd.job_machine import Attributes
 
+# By these a later schedd finds the process, of a job beside it, that a crash left running.
+PID = "KettleJobPid"
+BIRTH = "KettleJobPidBirth"
 # What describes the machine a job runs on, and goes when it leaves it.
 _OF_THE_RUN = (
     "ClaimId",
@@ -28,8 +31,8 @@ _OF_THE_RUN = (
     "TransferQueued",
     "ShadowBday",
     "WallClockCheckpoint",
-    "KettleJobPid",
-    "KettleJobPidBirth",
+    PID,
+    BIRTH,
 )
 
 # What a shadow says of an attribute that is to go.

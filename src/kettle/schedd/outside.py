@@ -21,7 +21,10 @@ class Claiming(Protocol):
         """Send REQUEST_CLAIM; the reply comes to `on_claim_reply` or `on_claim_failed`."""
 
     def release(self, claim_id: str, address: str) -> None:
-        """Tell a startd that a claim is not needed."""
+        """Tell a startd that a claim is not needed, and know its session no more."""
+
+    def forget(self, claim_id: str) -> None:
+        """Know the session of a claim no more, which is gone."""
 
 
 class Running(Protocol):

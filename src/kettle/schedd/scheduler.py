@@ -199,6 +199,8 @@ class Scheduler:
                 case Effect.FORGET_JOB:
                     if claim.job is not None:
                         self.idle.unreserve(claim.job)
+                case Effect.FORGET:
+                    self.outside.claims.forget(claim.id)
                 case _:
                     assert_never(effect)
         if claim.phase is Phase.GONE:

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from kettle.classad import ClassAd
 from kettle.classad.text import render_real
-from kettle.policy.attribute_protection import Protection, Standing, standing
+from kettle.policy.attribute_protection import Protection, Standing, may_set_delayed, standing
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
@@ -72,8 +72,12 @@ def _kept_name(name: str) -> str:
     return _RENAMED.get(lower, name if measured else "")
 
 
-def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:
-    """Return what the job set with delayed chirp updates (ChirpDelayedAttrs)."""
+def delayed_chirp(report: ClassAd, patterns: str, lists: Protection) -> dict[str, str]:
+    """Return what the job set with delayed chirp updates (ChirpDelayedAttrs).
+
+    `patterns` is CHIRP_DELAYED_UPDATE_PREFIX; wide as it may be, what a job may not set at once
+    (`may_set`) it may not set with delay either.
+    """
     if "ChirpDelayedAttrs" not in report:
         return {}
     delayed = report.evaluate("ChirpDelayedAttrs")
@@ -82,7 +86,9 @@ def delayed_chirp(report: ClassAd, prefix: str = "Chirp") -> dict[str, str]:
     return {
         name: text
         for name in delayed.own_names()[:MAX_ATTRIBUTES]
-        if name.lower().startswith(prefix.lower()) and (text := delayed.text(name)) is not None
+        if may_set_delayed(name, patterns)
+        and may_set(name, lists)
+        and (text := delayed.text(name)) is not None
     }
 
 

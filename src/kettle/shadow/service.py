@@ -18,6 +18,7 @@ from kettle.classad.text import quote_old
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.shadow import ShadowKnobs
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConnectionLost, KettleError, WireError
 from kettle.policy.attribute_protection import read_protected_names
@@ -121,7 +122,7 @@ class ShadowHost:
         self.bytes_to_queue = config[TransferKnobs.BYTES_REQUIRED_TO_QUEUE_FOR_TRANSFER]
         self.limited_to = tuple(config.words("LIMIT_DIRECTORY_ACCESS"))
         self.max_output_mb = _megabytes(config, "MAX_TRANSFER_OUTPUT_MB")
-        self.chirp_prefix = "Chirp"
+        self.chirp_prefix = config[StarterKnobs.CHIRP_DELAYED_UPDATE_PREFIX]
         self.spool = config.get("SPOOL") or ""
         self.reserve = Reserve(self.spool, config.value(StartdKnobs.RESERVED_DISK) * 1024)
         self.uid_domain = config.get("UID_DOMAIN") or ""

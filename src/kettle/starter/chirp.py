@@ -219,18 +219,6 @@ class Rights:
         return self.updates if command in UPDATES else self.files
 
 
-def may_set_delayed(name: str, patterns: str) -> bool:
-    """Whether an attribute may be set by a delayed update: its name fits the prefix list."""
-    lowered = name.lower()
-    for pattern in patterns.replace(",", " ").split():
-        prefix = pattern.lower()
-        if prefix.endswith("*") and lowered.startswith(prefix[:-1]):
-            return True
-        if prefix == lowered:
-            return True
-    return False
-
-
 def visible_text(name: str, delayed: Mapping[str, str], job: ClassAd) -> str:
     """Return what a job may read of an attribute, its own delayed values first.
 

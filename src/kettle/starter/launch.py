@@ -19,6 +19,7 @@ from kettle.config.java import JavaMachine
 from kettle.errors import KettleError, LanguageError
 from kettle.starter.argument_syntax import parse_arguments, parse_environment
 from kettle.starter.sandbox import Sandbox
+from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME
 
 # What keeps numerical libraries from using more cores than the slot has.
 THREAD_LIMITS = (
@@ -39,8 +40,6 @@ THREAD_LIMITS = (
 # The device number that no machine has: a job without GPUs sees none.
 NO_GPU = "10000"
 
-STDOUT_NAME = "_condor_stdout"
-STDERR_NAME = "_condor_stderr"
 # Where USER_JOB_WRAPPER says why it would not start the job.
 WRAPPER_ERROR_NAME = ".job_wrapper_failure"
 

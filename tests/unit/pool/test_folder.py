@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from kettle.config import Config
 from kettle.errors import UsageError
 from kettle.pool.folder import PoolFolder, closed_parent, default_folder
 from kettle.pool.location import Alone, Centre
 from kettle.pool.making import Maker
-from kettle.pool.readiness import Complaints, notification_socket
+from kettle.pool.readiness import Complaints, find_logs, notification_socket
 
 
 def folder_of(path: Path) -> PoolFolder:
@@ -71,12 +72,28 @@ def test_what_a_folder_without_a_pool_holds_is_left_alone(tmp_path: Path) -> Non
 def test_only_what_is_complained_of_from_now_on_counts(tmp_path: Path) -> None:
     log = tmp_path / "MasterLog"
     log.write_text("07/01/26 12:00:00 ERROR: the old trouble\n")
-    complaints = Complaints(str(tmp_path))
+    complaints = Complaints(str(tmp_path), Config.from_text(f"LOG = {tmp_path}"))
     assert str(complaints) == f"nothing is said in {tmp_path}"
     with log.open("a") as file:
         file.write("07/01/26 12:00:01 ERROR: the new trouble\n")
     assert "the new trouble" in str(complaints)
     assert "old" not in str(complaints)
+
+
+def test_every_daemon_of_the_pool_is_heard_and_no_job_s_starter(tmp_path: Path) -> None:
+    config = Config.from_text(
+        f"LOG = {tmp_path}\nDAEMON_LIST = MASTER NEGOTIATOR, schedd MINE\n"
+        f"MINE_LOG = {tmp_path}/mine"
+    )
+    logs = {os.path.basename(path) for path in find_logs(str(tmp_path), config)}
+    assert logs == {
+        "master.out", "MasterLog", "SharedPortLog", "NegotiatorLog", "SchedLog", "mine",
+    }  # fmt: skip
+    complaints = Complaints(str(tmp_path), config)
+    (tmp_path / "StarterLog").write_text("07/01/26 12:00:01 ERROR: a job's\n")
+    assert str(complaints) == f"nothing is said in {tmp_path}"
+    (tmp_path / "NegotiatorLog").write_text("07/01/26 12:00:01 ERROR: no record\n")
+    assert str(complaints) == "NegotiatorLog: no record"
 
 
 @pytest.mark.parametrize("length", [1, 200], ids=["a path", "an abstract name"])

@@ -28,6 +28,8 @@ class Hands:
         self.queue: JobQueue | None = None
         self.recorded: list[list[str]] = []
         self.runs: list[str] = []
+        # Claims whose sessions are known no more.
+        self.forgotten: list[str] = []
         # Jobs that the history has from before a crash.
         self.known: set[str] = set()
         # Jobs of which the log has the end.
@@ -47,6 +49,9 @@ class Hands:
 
     def release(self, claim_id: str, address: str) -> None:
         self.done.append(("release", claim_id))
+
+    def forget(self, claim_id: str) -> None:
+        self.forgotten.append(claim_id)
 
     def start_shadow(self, job: Job, claim: Claim, *, reconnect: bool) -> None:
         self.done.append(("reconnect" if reconnect else "start", claim.id, str(job.id)))

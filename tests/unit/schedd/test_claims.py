@@ -18,6 +18,7 @@ from kettle.schedd.claims import (
     NoJob,
     Phase,
     Refused,
+    Row,
     ShadowEnded,
     ShadowEndedForGood,
     step,
@@ -28,17 +29,17 @@ E = Effect
 # What happens, one after the other from REQUESTING on; where it leads; what follows of the last.
 LIVES: list[tuple[tuple[ClaimEvent, ...], Phase, tuple[Effect, ...]]] = [
     ((Accepted,), Phase.IDLE, (E.CHOOSE_JOB,)),
-    ((Refused,), Phase.GONE, (E.FORGET_JOB,)),
-    ((GivenUp,), Phase.GONE, (E.FORGET_JOB,)),
+    ((Refused,), Phase.GONE, (E.FORGET_JOB, E.FORGET)),
+    ((GivenUp,), Phase.GONE, (E.FORGET_JOB, E.FORGET)),
     ((Accepted, JobGiven), Phase.RUNNING, (E.START_SHADOW,)),
     ((Accepted, NoJob), Phase.GONE, (E.RELEASE,)),
-    ((Accepted, GivenUp), Phase.GONE, (E.FORGET_JOB,)),
+    ((Accepted, GivenUp), Phase.GONE, (E.FORGET_JOB, E.FORGET)),
     ((Accepted, JobGiven, ShadowEnded), Phase.IDLE, (E.CHOOSE_JOB,)),
     ((Accepted, JobGiven, ShadowEndedForGood), Phase.GONE, (E.RELEASE,)),
     ((Accepted, JobGiven, GivenUp), Phase.LOST, ()),
     ((Accepted, JobGiven, GivenUp, GivenUp), Phase.LOST, ()),
-    ((Accepted, JobGiven, GivenUp, ShadowEnded), Phase.GONE, ()),
-    ((Accepted, JobGiven, GivenUp, ShadowEndedForGood), Phase.GONE, ()),
+    ((Accepted, JobGiven, GivenUp, ShadowEnded), Phase.GONE, (E.FORGET,)),
+    ((Accepted, JobGiven, GivenUp, ShadowEndedForGood), Phase.GONE, (E.FORGET,)),
 ]
 
 
@@ -71,6 +72,12 @@ def test_an_impossible_event_is_explained_by_the_last_that_happened() -> None:
 
 def test_the_lives_above_are_all_there_are() -> None:
     assert len(LIVES) == len(TRANSITIONS)
+
+
+@pytest.mark.parametrize("row", TRANSITIONS, ids=str)
+def test_every_way_out_ends_the_claim_s_session(row: Row) -> None:
+    ends = {E.RELEASE, E.FORGET} & set(row.effects)
+    assert len(ends) == (row.target is Phase.GONE)
 
 
 @pytest.mark.parametrize("event", [JobGiven, NoJob, ShadowEnded, ShadowEndedForGood])

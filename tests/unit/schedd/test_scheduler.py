@@ -76,6 +76,7 @@ def test_a_refused_claim_lets_its_job_wait_again() -> None:
     world.scheduler.on_claim_reply(claim, RequestClaimReply(False, [], None))
     assert world.idle.is_waiting(job.id)
     assert not world.scheduler.knows_claim(claim.id)
+    assert world.hands.forgotten == [claim.id]
 
 
 def test_a_claim_is_not_handed_to_another_user_of_the_same_accounting_group() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kettle.attributes.codes import HoldReasonCode, ShadowExit
 from kettle.classad import ClassAd
 from kettle.policy.attribute_protection import ProtectedNames
@@ -152,10 +154,23 @@ def test_a_report_changes_only_what_a_machine_may_measure() -> None:
     }
 
 
-def test_delayed_chirp_attributes_need_their_prefix() -> None:
-    report = job(ChirpDelayedAttrs='[ ChirpX = 1; Owner = "root" ]')
-    assert delayed_chirp(report) == {"ChirpX": "1"}
-    assert delayed_chirp(job(Other="1")) == {}
+@pytest.mark.parametrize(
+    ("patterns", "kept"),
+    [
+        ("Chirp*", {"ChirpX": "1"}),
+        ("my*, other", {"MyX": "2", "Other": "3"}),
+        ("Chirp", {}),
+        ("*", {"ChirpX": "1", "MyX": "2", "Other": "3"}),
+    ],
+)
+def test_delayed_chirp_sets_what_its_knob_names_and_never_whose_job_it_is(
+    patterns: str, kept: dict[str, str]
+) -> None:
+    lists = ProtectedNames(frozenset({"owner"}), frozenset(), frozenset())
+    set_by_job = '[ ChirpX = 1; MyX = 2; Other = 3; Owner = "root"; JobStatus = 4 ]'
+    report = job(ChirpDelayedAttrs=set_by_job)
+    assert delayed_chirp(report, patterns, lists) == kept
+    assert delayed_chirp(job(Other="1"), patterns, lists) == {}
 
 
 def test_a_job_may_not_rename_its_owner() -> None:

@@ -30,7 +30,7 @@ from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import hunt, marked
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.storage.owned_files import account_of_owner
-from kettle.schedd import beside
+from kettle.schedd import beside, job_runs
 from kettle.schedd.beside import Run
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
@@ -144,7 +144,9 @@ class BesideJobs:
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
-        self._schedd.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
+        self._schedd.queue.update(
+            job.id, {job_runs.PID: str(pid), job_runs.BIRTH: str(birth_of(pid))}
+        )
 
     def _on_executing(self, run: Run) -> None:
         address = str(self._schedd.runtime.network.address)
@@ -158,7 +160,7 @@ class BesideJobs:
         run.attributes |= beside.exit_attributes(status)
         reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
         report = dict(ClassAd({**run.attributes, **more}).own_texts())
-        report |= {beside.PID: "undefined", beside.BIRTH: "undefined"}
+        report |= {job_runs.PID: "undefined", job_runs.BIRTH: "undefined"}
         ends = schedd.events.prepare(job, _last_events(run, status, reason, more))
         if ends:
             # With the end itself: told once, whoever is killed between the two.
@@ -297,6 +299,6 @@ def _inherited(job: Job) -> dict[str, str]:
 
 def end_leftover(ad: ClassAd) -> None:
     """End the process of a job that an earlier schedd left running."""
-    pid, birth = ad.integer(beside.PID), ad.integer(beside.BIRTH)
+    pid, birth = ad.integer(job_runs.PID), ad.integer(job_runs.BIRTH)
     if pid and birth and birth_of(pid) == birth:
         kill_tree(pid)

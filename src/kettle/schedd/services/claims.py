@@ -1,7 +1,9 @@
 """The execute side as the schedd meets it: negotiation, claim requests, keep-alives, releases.
 
 Decisions are the scheduler's and `negotiation`'s; here are the connections. A claim's session is
-known to the network from the moment the claim is matched until it is gone.
+known to the network from the moment the claim is matched until it is gone: the way out of the
+claims' table forgets it, or the release does when it is sent. One that a startd grants is known
+once a job runs on it or, left over, once it is requested.
 """
 
 from __future__ import annotations
@@ -94,7 +96,7 @@ class ClaimCommands:
         tasks.spawn(self._request(claim, job), f"claim for {job.id}")
 
     async def _request(self, claim: Claim, job: Job) -> None:
-        schedd = self._schedd
+        schedd, asked = self._schedd, claim.id
         try:
             reply = await self._ask(claim, job)
         except (KettleError, OSError, TimeoutError) as error:
@@ -104,15 +106,16 @@ class ClaimCommands:
             schedd.scheduler.on_claim_failed(claim)
             # Others may have a slot for the job meanwhile.
             schedd.want_matches()
-            return
-        self._unreachable.on_answered(claim.startd_address)
-        if reply.accepted:
-            schedd.trace(job, Step.CLAIMED, coming=True)
         else:
-            schedd.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
-        for claim_id, _ in (*reply.claimed, *((reply.leftover,) if reply.leftover else ())):
-            self.know(claim_id)
-        schedd.scheduler.on_claim_reply(claim, reply)
+            self._unreachable.on_answered(claim.startd_address)
+            if reply.accepted:
+                schedd.trace(job, Step.CLAIMED, coming=True)
+            else:
+                schedd.runtime.log(f"{claim.startd_address} refused claim {claim.public_id}")
+            schedd.scheduler.on_claim_reply(claim, reply)
+        finally:
+            # Granted under another id, or given up before it was asked for with this session.
+            self._forget_unless_wanted(asked)
 
     def _leave_alone(self, address: str) -> None:
         """Ask for no slot of a startd for a while; then look for matches again."""
@@ -163,7 +166,8 @@ class ClaimCommands:
         except (WireError, OSError) as error:
             self._schedd.runtime.log.full(f"A claim was not released at {address}: {error}")
         finally:
-            self.forget(claim_id)
+            # Its startd may have offered it again meanwhile.
+            self._forget_unless_wanted(claim_id)
 
     def know(self, claim_id: str) -> None:
         """Let the startd use the claim's session to talk to us."""
@@ -176,8 +180,12 @@ class ClaimCommands:
                 session, user=EXECUTE_SIDE, levels=(Level.READ, Level.DAEMON), lifetime=None
             )
 
+    def _forget_unless_wanted(self, claim_id: str) -> None:
+        if not self._schedd.scheduler.knows_claim(claim_id):
+            self.forget(claim_id)
+
     def forget(self, claim_id: str) -> None:
-        """Forget a claim's session."""
+        """Know the session of a claim no more, which is gone."""
         self._known.discard(claim_id)
         session = ClaimId.with_session(claim_id)
         if session is not None:

@@ -19,7 +19,7 @@ from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
-from kettle.schedd import beside
+from kettle.schedd import job_runs
 from kettle.schedd.beside import Run
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Writer
@@ -76,7 +76,9 @@ class LocalRun:
             os.close(theirs)
             os.close(control_theirs)
         pid = child.pid
-        self._schedd.queue.update(job.id, {beside.PID: str(pid), beside.BIRTH: str(birth_of(pid))})
+        self._schedd.queue.update(
+            job.id, {job_runs.PID: str(pid), job_runs.BIRTH: str(birth_of(pid))}
+        )
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
             await self._answer(syscalls)

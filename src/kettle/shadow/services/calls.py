@@ -20,7 +20,7 @@ from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
-from kettle.shadow.job_updates import checkpoint_times, delayed_chirp, from_report, may_set, texts
+from kettle.shadow.job_updates import checkpoint_times, may_set, texts
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_nothing
@@ -141,7 +141,7 @@ async def _job_exit(shadow: Run, call: calls.JobExit) -> Reply:
             if call.info.boolean(short_way.NO_OUTPUT) is True:
                 note_nothing(shadow, "Output")
     else:
-        changes = from_report(call.info) | delayed_chirp(call.info, shadow.host.chirp_prefix)
+        changes = shadow.changes_of(call.info)
         shadow.update(changes)
     # What the machine says last must not lose what it said before about the exit.
     info = call.info

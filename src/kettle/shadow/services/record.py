@@ -200,9 +200,14 @@ class JobRecord:
             self._lacks_events = True
             self.log(f"ERROR: {error}")
 
+    def changes_of(self, ad: ClassAd) -> dict[str, str]:
+        """Return what a starter's report changes in the queue's ad of the job."""
+        host = self.host
+        return from_report(ad) | delayed_chirp(ad, host.chirp_prefix, host.protected)
+
     def note_report(self, ad: ClassAd) -> dict[str, str]:
         """Take over what a starter measured; return what has changed for the queue."""
-        changes = from_report(ad) | delayed_chirp(ad, self.host.chirp_prefix)
+        changes = self.changes_of(ad)
         self.update(changes)
         if ad.lookup("ImageSize") is not None:
             event = job_events.image_size_event(self.job)

@@ -16,6 +16,7 @@ from typing import TypeVar
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.text import quote_line
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
+from kettle.policy.attribute_protection import may_set_delayed
 from kettle.runtime import tasks
 from kettle.runtime.sockets.loopback import uid_of_peer
 from kettle.starter import chirp, syscalls
@@ -208,7 +209,7 @@ class ChirpServer:
 
     def _set_delayed(self, name: str, text: str) -> int:
         starter = self._starter
-        if not chirp.may_set_delayed(name, starter.settings.chirp_prefix):
+        if not may_set_delayed(name, starter.settings.chirp_prefix):
             return chirp.ChirpError.NOT_AUTHORIZED
         full = len(starter.delayed) >= starter.settings.chirp_max_attributes
         if full and name not in starter.delayed:

@@ -8,12 +8,13 @@ need nothing of the machine that runs them.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import shutil
 import sysconfig
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     pool = PersonalPool(folder, environment=environment)
     say = (lambda _text: None) if arguments.json else streams.stderr.write
     began = time.monotonic()
-    try:
+    with contextlib.nullcontext() if arguments.keep else taken_down(pool, streams, say):
         pool.make()
         pool.start()
         say(f"A pool is up in {folder} ({time.monotonic() - began:.1f} s).\n")
@@ -72,12 +73,35 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
             show(found, seconds, arguments, environment, streams)
         finally:
             shutil.rmtree(work, ignore_errors=True)
-    finally:
-        if not arguments.keep:
-            pool.stop(how="fast")
-            pool.purge()
-            say("The pool is down and its folder is gone.\n")
     return 0
+
+
+@contextlib.contextmanager
+def taken_down(
+    pool: PersonalPool, streams: Streams, say: Callable[[str], object]
+) -> Iterator[None]:
+    """Take the pool down in the end, and its folder, which is ours whatever became of the pool.
+
+    What fails at that does not hide the error that the demonstration ended with.
+    """
+    try:
+        yield
+    except BaseException:
+        try:
+            _take_down(pool)
+        except KettleError as error:
+            streams.stderr.write(f"{error}\n")
+        raise
+    _take_down(pool)
+    say("The pool is down and its folder is gone.\n")
+
+
+def _take_down(pool: PersonalPool) -> None:
+    pool.stop(how="fast")
+    if pool.exists():
+        pool.purge()
+    else:
+        shutil.rmtree(pool.folder, ignore_errors=True)
 
 
 def find_packages() -> list[Path]:
