@@ -13,6 +13,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.runtime.sockets.stream import Stream
+from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.shadow import job_events
 from kettle.testing.world import World, run_in_world
@@ -962,7 +963,17 @@ def test_a_missing_input_file_holds_the_job_by_name(tmp_path: Path) -> None:
     play(tmp_path, scenario, script=script)
 
 
-def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """However long the disk needs to have it: neither the next files nor the run's end is first."""
+
+    async def sync(self: InlineSynchronizer, fd: int) -> None:
+        del self, fd
+        await asyncio.sleep(seconds)
+
+    monkeypatch.setattr(InlineSynchronizer, "sync", sync)
     box = tmp_path / "box"
     box.mkdir()
     spool = tmp_path / "spool" / "7" / "3" / "cluster7.proc3.subproc0"

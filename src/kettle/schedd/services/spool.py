@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.free_space import read_free_kib
 from kettle.runtime.storage.removal import remove_tree
+from kettle.schedd.queue.job_ids import JobId
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
-    from kettle.schedd.queue.job_ids import JobId
 
 _FAN = 10_000
 _CLUSTER_FILE = re.compile(r"condor_submit\.(\d{1,18})\.(?:items|digest)")
@@ -61,7 +62,8 @@ class SpoolFolder:
         folder = self.job_folder(job)
         if not os.path.isdir(os.path.dirname(folder)):
             return
-        self.remove_folder(folder)
+        for suffix in ("", folder_swap.ARRIVING, folder_swap.OLD):
+            self.remove_folder(folder + suffix)
         _remove_if_empty(os.path.dirname(folder))
         _remove_if_empty(os.path.dirname(os.path.dirname(folder)))
 
@@ -74,11 +76,14 @@ class SpoolFolder:
         """Remove what belongs to jobs and clusters that `knows` does not; return what it was.
 
         A power cut between a job's last record and the removal of its folder leaves such things.
-        What has no name of ours is left alone.
+        What has no name of ours is left alone. One in the middle of a swap of folders is mended.
         """
         found = []
         for path, cluster, proc in _named_for_jobs(self.path):
             if knows(cluster, proc):
+                if proc is not None:
+                    folder = self.job_folder(JobId(cluster, proc))
+                    folder_swap.settle(self._runtime.privileges, folder)
                 continue
             found.append(os.path.relpath(path, self.path))
             if proc is None:

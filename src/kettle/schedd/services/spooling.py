@@ -2,7 +2,7 @@
 
 What is sent and what changes in the ads is `spooling`'s and `transfer`'s; here are the
 connection, the folders and the owners. Files arrive in a folder beside the final one, which takes
-its place when all are there.
+its place when all are there and on disk.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError, NotFoundError, RefusedError
+from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue import spooling
 from kettle.schedd.queue.actors import Actor
@@ -52,6 +53,7 @@ class SpoolCommands:
     def __init__(self, schedd: Schedd, departures: Departures) -> None:
         self._schedd = schedd
         self._departures = departures
+        self._arriving: set[JobId] = set()
 
     def register(self) -> None:
         """Answer the commands."""
@@ -100,12 +102,24 @@ class SpoolCommands:
         return jobs
 
     async def _take(self, stream: Stream, job: Job) -> None:
+        if job.id in self._arriving:
+            raise RefusedError(f"files of job {job.id} are just arriving")
+        folder = self._schedd.spool.job_folder(job.id)
+        self._arriving.add(job.id)
+        try:
+            await self._receive(stream, job, folder)
+        finally:
+            self._arriving.discard(job.id)
+            self._schedd.spool.remove_folder(folder + folder_swap.ARRIVING)
+
+    async def _receive(self, stream: Stream, job: Job, folder: str) -> None:
+        """Receive a job's files into its folder, have them on disk, and say so in its ad."""
         schedd = self._schedd
+        runtime = schedd.runtime
         started = schedd.now()
-        files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
-        folder = schedd.spool.job_folder(job.id)
-        arriving = f"{folder}.tmp"
-        schedd.runtime.files.make_folder(os.path.dirname(folder))
+        files = OwnedFiles.of(runtime.privileges, job.owner)
+        arriving = folder + folder_swap.ARRIVING
+        runtime.files.make_folder(os.path.dirname(folder))
         schedd.spool.remove_folder(arriving)
         os.mkdir(arriving, 0o700)
         files.give(arriving)
@@ -118,15 +132,14 @@ class SpoolCommands:
         )
         outcome = await stream.run(download(landing.path_for, files, terms))
         if outcome.failure is not None:
-            schedd.spool.remove_folder(arriving)
             raise RefusedError(outcome.failure.reason)
         finished = schedd.now()
         # What the job leaves as it is must not look like its output, nor a quick job's output like
         # input: the time to compare with has whole seconds.
         files.date_back(arriving, finished)
-        self._put_in_place(arriving, folder)
+        await folder_swap.put_in_place(runtime.files, runtime.privileges, folder)
         if job.id not in schedd.queue.jobs:
-            schedd.spool.remove_folder(folder)
+            schedd.spool.remove_job(job.id)
             raise NotFoundError(f"job {job.id} left while its files arrived")
         was_new = spooling.is_waiting_for_files(job.ad) and "StageInFinish" not in job.ad
         changes = spooling.finished(job.ad, folder, started, finished)
@@ -148,17 +161,6 @@ class SpoolCommands:
         if room == 0 or announced > room:
             raise RefusedError(f"the spool has room for {room} KiB only; try again later")
         return room * 1024
-
-    def _put_in_place(self, arriving: str, folder: str) -> None:
-        spool = self._schedd.spool
-        if os.path.exists(folder):
-            old = f"{folder}.swap"
-            spool.remove_folder(old)
-            os.rename(folder, old)
-            os.rename(arriving, folder)
-            spool.remove_folder(old)
-        else:
-            os.rename(arriving, folder)
 
     # -- out --------------------------------------------------------------------------------
 

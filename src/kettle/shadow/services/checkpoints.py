@@ -1,9 +1,9 @@
 """Where the files of an unfinished job wait for its next run: its directory in the spool.
 
 A transfer that is not the final one (a checkpoint, or what an evicted job leaves) is received into
-a directory beside it, which takes its place only when everything has arrived: a transfer that
-breaks off leaves the older checkpoint as it was. The schedd removes the directory with the job.
-Source: wire notes, SPOOL_JOB_FILES, File transfer, R056.
+a directory beside it, which takes its place only when everything has arrived and is on disk: a
+transfer that breaks off leaves the older checkpoint as it was. The schedd removes the directory
+with the job. Source: wire notes, SPOOL_JOB_FILES, File transfer, R056.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 from typing import TYPE_CHECKING
 
 from kettle.errors import RefusedError
+from kettle.runtime.storage import folder_swap
 from kettle.runtime.storage.removal import remove_tree
 from kettle.transfer.checkpoints import (
     MAX_MANIFEST,
@@ -37,7 +38,8 @@ class IntermediateStore:
         self._job = shadow.job
         spool = shadow.host.spool
         self._path = spool_directory(spool, shadow.cluster, shadow.proc) if spool else ""
-        self._begun = False
+        # Whether files are coming, or came, that are neither kept nor forgotten yet.
+        self.is_begun = False
         # What a user spooled is the job's input itself, not left over from a run.
         self._is_input = shadow.job.integer("StageInStart") is not None
 
@@ -45,10 +47,8 @@ class IntermediateStore:
         """Return the directory, if an earlier run left files in it, else nothing."""
         if not self._path or self._is_input:
             return ""
-        if not os.path.isdir(self._path):
-            # A host died between the two renames of `end`: the older files are still there.
-            with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
-                os.rename(f"{self._path}.swap", self._path)
+        # A host may have died in the middle of `keep`: the older files are still there.
+        folder_swap.settle(self._runtime.privileges, self._path)
         return self._path if os.path.isdir(self._path) else ""
 
     def restored(self) -> list[Item]:
@@ -74,8 +74,8 @@ class IntermediateStore:
         """Make an empty directory for the files that come now; OSError if it cannot be."""
         if not self._path:
             raise OSError("there is no SPOOL to keep the job's files in")
-        self._begun = True
-        temporary = f"{self._path}.tmp"
+        self.is_begun = True
+        temporary = self._path + folder_swap.ARRIVING
         owner = self._runtime.privileges.daemon
         # The spool is the schedd's; the job's directory in it is the owner's.
         with self._runtime.privileges.as_root():
@@ -87,22 +87,30 @@ class IntermediateStore:
                 os.chown(temporary, owner.uid, owner.gid)
         return temporary
 
-    def end(self, *, keep: bool) -> None:
-        """Put what came in place of the older files, or forget it."""
-        if not self._begun:
-            return
-        temporary, old = f"{self._path}.tmp", f"{self._path}.swap"
-        if keep:
-            self._keep_older(temporary)
-        with self._runtime.privileges.as_root(), contextlib.suppress(OSError):
-            if not keep:
-                remove_tree(temporary)
-                return
-            remove_tree(old)
-            with contextlib.suppress(FileNotFoundError):
-                os.rename(self._path, old)
-            os.rename(temporary, self._path)
-            remove_tree(old)
+    async def keep(self) -> None:
+        """Put what came in place of the older files, which go when it is on disk.
+
+        StorageError if it cannot be: then the older ones are left.
+        """
+        self.is_begun = False
+        folder_swap.settle(self._runtime.privileges, self._path)
+        try:
+            self._keep_older(self._path + folder_swap.ARRIVING)
+            await folder_swap.put_in_place(
+                self._runtime.files, self._runtime.privileges, self._path
+            )
+        finally:
+            self._remove_arriving()
+
+    def forget(self) -> None:
+        """Remove what came, unless it is, or is being, kept."""
+        if self.is_begun:
+            self.is_begun = False
+            self._remove_arriving()
+
+    def _remove_arriving(self) -> None:
+        with self._runtime.privileges.as_root():
+            remove_tree(self._path + folder_swap.ARRIVING)
 
     def _keep_older(self, temporary: str) -> None:
         """Take over what an earlier run left and this one did not change: only changes travel.

@@ -47,6 +47,7 @@ class Run(JobRecord):
         "files",
         "goes_on",
         "input_transfer",
+        "keeping",
         "link",
         "max_input_bytes",
         "max_output_bytes",
@@ -92,6 +93,8 @@ class Run(JobRecord):
         self.transfer_failure: Request | None = None
         # Those under way; what becomes of the job may end them.
         self.transfers: set[asyncio.Task[None]] = set()
+        # What arrived whole and is being put on disk; the run's end waits for it.
+        self.keeping: set[asyncio.Task[None]] = set()
         self.request: Request | None = None
         self.report: ExitReport | None = None
         self.activation = Activation()

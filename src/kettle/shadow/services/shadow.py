@@ -103,6 +103,9 @@ class RunningShadow(Run):
             while self.state.phase is not Phase.DONE:
                 await self._live()
             self._stop_timers()
+            if self.keeping:
+                # The next run begins with it.
+                await asyncio.wait(self.keeping)
             finish(self)
         except asyncio.CancelledError:
             raise

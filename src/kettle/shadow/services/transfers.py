@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.config.knobs.transfer import TransferKnobs
-from kettle.errors import RefusedError, WireError
+from kettle.errors import RefusedError, StorageError, WireError
 from kettle.records.event_cluster import FileTransferEvent
+from kettle.runtime import tasks
 from kettle.runtime.storage.aside_files import AsideFiles
 from kettle.runtime.storage.transfer_files import LocalFiles
 from kettle.shadow.endings import Request, Wish, transfer_reason
@@ -108,6 +109,8 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         nonlocal refused
         turn.size = size
         if not final and not spooled:
+            if shadow.keeping:
+                await asyncio.wait(shadow.keeping)
             place.landing = Landing(store.begin(), {})
         elif final and shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
@@ -123,15 +126,33 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     )
     try:
         outcome = await stream.run(dialog)
+        if outcome.success and store.is_begun:
+            await _keep(shadow, store)
     finally:
+        store.forget()
         await turn.give_back()
-    store.end(keep=outcome.success)
     shadow.received_bytes += outcome.bytes
     if refused and outcome.failure is not None:
         failure = outcome.failure
         _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
     elif not _is_failure_report(shadow):
         _note_end(shadow, "Output", outcome)
+
+
+async def _keep(shadow: Run, store: IntermediateStore) -> None:
+    """Have on disk what an unfinished job left, also where the run ends meanwhile."""
+    keeping = tasks.spawn(_keep_or_tell(shadow, store), f"keeping files of {shadow.name}")
+    shadow.keeping.add(keeping)
+    keeping.add_done_callback(shadow.keeping.discard)
+    await asyncio.wait((keeping,))
+
+
+async def _keep_or_tell(shadow: Run, store: IntermediateStore) -> None:
+    """Keep the files; a disk that fails leaves what was kept before."""
+    try:
+        await store.keep()
+    except (StorageError, OSError) as error:
+        shadow.log(f"The job's next run does not get what this one left: {error}")
 
 
 async def _object_to(size: int, folder: str | None, files: AsideFiles) -> Failure | None:

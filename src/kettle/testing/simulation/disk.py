@@ -106,7 +106,7 @@ class SimulatedDisk(SystemDisk):
         await asyncio.sleep(self.random.uniform(*self.sync_seconds))
         if self.sync_error:
             raise OSError(self.sync_error, os.strerror(self.sync_error))
-        if not stat.S_ISDIR(facts.st_mode):
+        if facts.st_ino in self._paths and not stat.S_ISDIR(facts.st_mode):
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
 
     def note_appended(self, path: str, size: int) -> None:

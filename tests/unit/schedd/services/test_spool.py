@@ -44,3 +44,25 @@ def test_what_belongs_to_jobs_that_are_gone_is_removed_and_nothing_else(tmp_path
         "history",
     ]
     assert not (tmp_path / "8").exists()
+
+
+def test_a_job_s_folder_that_a_crash_left_between_two_names_is_given_its_own_back(
+    tmp_path: Path,
+) -> None:
+    spool = make_spool(tmp_path)
+    folder = Path(spool.job_folder(JobId(7, 0)))
+    older = folder.with_name(f"{folder.name}.swap")
+    older.mkdir(parents=True)
+    (older / "input").write_text("x")
+    assert spool.remove_orphans(lambda *_: True) == []
+    assert (folder / "input").read_text() == "x"
+    assert not older.exists()
+
+
+def test_with_a_job_goes_what_was_just_arriving_for_it(tmp_path: Path) -> None:
+    spool = make_spool(tmp_path)
+    folder = Path(spool.job_folder(JobId(7, 0)))
+    for suffix in ("", ".tmp", ".swap"):
+        folder.with_name(folder.name + suffix).mkdir(parents=True)
+    spool.remove_job(JobId(7, 0))
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,8 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.storage.durable import InlineSynchronizer
+from kettle.runtime.storage.files import Files
 from kettle.shadow.services.checkpoints import IntermediateStore
 from kettle.transfer.checkpoints import Entry, manifest_name, render_manifest
 from kettle.transfer.items import SendFile, SendUrl
@@ -20,6 +23,7 @@ def store(spool: Path | None, **job: object) -> IntermediateStore:
     """The store of job 1.0 as a new run finds it."""
     runtime = SimpleNamespace(
         privileges=Privileges(account_of(os.getuid()), can_switch=False),
+        files=Files(InlineSynchronizer()),
     )
     run: Any = SimpleNamespace(
         host=SimpleNamespace(runtime=runtime, spool=str(spool or "")),
@@ -36,7 +40,9 @@ def receive(spool: Path, files: dict[str, str], *, keep: bool = True) -> None:
     folder = Path(each.begin())
     for name, text in files.items():
         (folder / name).write_text(text)
-    each.end(keep=keep)
+    if keep:
+        asyncio.run(each.keep())
+    each.forget()
 
 
 def found(spool: Path) -> dict[str, str]:

@@ -1,0 +1,110 @@
+"""One folder takes another's place, with all that is in it, and is on disk when that is told.
+
+What arrives is gathered in `FOLDER.tmp`. While the names change what was there is `FOLDER.swap`,
+for a moment: whoever died in it is mended by `settle`, at the start or before the next use. Folders
+are a user's in the daemons' spool. Syncing goes on beside the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Generator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from kettle.errors import StorageError
+from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.trees import walk_tree
+
+if TYPE_CHECKING:
+    from kettle.runtime.process.privileges import Privileges
+    from kettle.runtime.storage.files import Files
+
+ARRIVING = ".tmp"
+OLD = ".swap"
+# Files that are open, and waited for, at once.
+_AT_ONCE = 64
+# Folders above that may be as new: those of a spool, with the spool itself.
+_LEVELS = 3
+_FLAGS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+async def put_in_place(files: Files, privileges: Privileges, folder: str) -> None:
+    """Let what arrived take the place of `folder`, or be it; return when that is on disk.
+
+    StorageError if it cannot be: then one of the two is there, whole.
+    """
+    arriving, old = folder + ARRIVING, folder + OLD
+    settle(privileges, folder)
+    try:
+        await _sync_tree(files, privileges, arriving)
+        with privileges.as_root():
+            remove_tree(old)
+            with contextlib.suppress(FileNotFoundError):
+                os.rename(folder, old)
+            try:
+                os.rename(arriving, folder)
+            except OSError:
+                settle(privileges, folder)
+                raise
+        await _sync_names(files, privileges, folder)
+    except OSError as error:
+        raise StorageError(f"cannot put {folder} in place: {error.strerror}") from error
+    with privileges.as_root():
+        remove_tree(old)
+
+
+def settle(privileges: Privileges, folder: str) -> None:
+    """Give a folder its name back that was lost between the two names of a swap."""
+    if os.path.lexists(folder):
+        return
+    with privileges.as_root(), contextlib.suppress(OSError):
+        os.rename(folder + OLD, folder)
+
+
+async def _sync_tree(files: Files, privileges: Privileges, folder: str) -> None:
+    """Return when the files and folders below a folder, and it itself, are on disk."""
+    with contextlib.closing(_opened(folder)) as opened:
+        while True:
+            # The rights are the process's: they are given back before anything is waited for.
+            with privileges.as_root():
+                batch = list(islice(opened, _AT_ONCE))
+            if not batch:
+                return
+            await _sync(files, batch)
+
+
+def _opened(folder: str) -> Generator[int, None, None]:
+    """Open a folder and, one after the other, what is below it; links and pipes have no content."""
+    yield os.open(folder, os.O_RDONLY | os.O_DIRECTORY | _FLAGS)
+    for parent, entry in walk_tree(folder):
+        if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+            continue
+        # Without root's rights a file may be closed to its owner: then nobody can use it.
+        for access in (os.O_RDONLY, os.O_WRONLY):
+            with contextlib.suppress(PermissionError, FileNotFoundError):
+                yield os.open(entry.name, access | _FLAGS, dir_fd=parent)
+                break
+
+
+async def _sync_names(files: Files, privileges: Privileges, folder: str) -> None:
+    batch = []
+    with privileges.as_root():
+        for _ in range(_LEVELS):
+            folder = os.path.dirname(folder)
+            batch.append(os.open(folder or ".", os.O_RDONLY | os.O_DIRECTORY | _FLAGS))
+    await _sync(files, batch)
+
+
+async def _sync(files: Files, descriptors: list[int]) -> None:
+    """Sync open files, in one batch where the synchronizer has such, and close them; OSError."""
+    try:
+        syncing = (files.synchronizer.sync(each) for each in descriptors)
+        for result in await asyncio.gather(*syncing, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
+    finally:
+        for each in descriptors:
+            os.close(each)

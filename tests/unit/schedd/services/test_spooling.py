@@ -1,0 +1,130 @@
+"""Files of spooled jobs as they arrive."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.config import Config
+from kettle.errors import ConnectionLost, KettleError
+from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.storage.durable import InlineSynchronizer
+from kettle.runtime.storage.files import Files
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.services.spool import SpoolFolder
+from kettle.schedd.services.spooling import SpoolCommands
+from kettle.transfer.outcome import Outcome
+
+JOB = JobId(7, 0)
+
+
+class Arrival:
+    """A schedd with one job, and a client that sends it one file and then does as a test says."""
+
+    def __init__(self, path: Path, sync: Callable[[], None] = lambda: None) -> None:
+        files = Files(InlineSynchronizer())
+        files.synchronizer.sync = self._sync  # type: ignore[method-assign]
+        runtime: Any = SimpleNamespace(
+            files=files,
+            privileges=Privileges(account_of(os.getuid()), can_switch=False),
+            config=Config.from_text("RESERVED_DISK = 0\n", subsystem="SCHEDD"),
+        )
+        self.job: Any = SimpleNamespace(id=JOB, owner="alice", ad=ClassAd({"Owner": "alice"}))
+        self.queue: Any = SimpleNamespace(jobs={JOB: self.job}, update=self._update)
+        self.spool = SpoolFolder(runtime, str(path))
+        self.folder = Path(self.spool.job_folder(JOB))
+        self.story: list[str] = []
+        self._fail_sync = sync
+        schedd: Any = SimpleNamespace(
+            runtime=runtime, spool=self.spool, queue=self.queue, now=lambda: 1000
+        )
+        departures: Any = SimpleNamespace(leaving=())
+        self._commands = SpoolCommands(schedd, departures)
+
+    async def _sync(self, fd: int) -> None:
+        self._fail_sync()
+        self.story.append(f"sync {os.path.basename(os.readlink(f'/proc/self/fd/{fd}'))}")
+
+    def _update(self, job: JobId, changes: dict[str, str]) -> None:
+        self.story.append(f"{job} has {', '.join(name for name in changes if 'Stage' in name)}")
+
+    async def take(self, end: Callable[[], None] = lambda: None) -> None:
+        """Receive the job's files."""
+
+        async def run(dialog: object) -> Outcome:
+            del dialog
+            self.folder.with_name(f"{self.folder.name}.tmp").joinpath("input").write_text("x")
+            end()
+            return Outcome()
+
+        stream: Any = SimpleNamespace(run=run, remote_name="here:1")
+        await self._commands._take(stream, self.job)
+
+    def left(self) -> list[str]:
+        """Return what is in the spool."""
+        return sorted(os.listdir(self.folder.parent)) if self.folder.parent.exists() else []
+
+
+def test_files_are_on_disk_before_anybody_is_told_that_they_are_there(tmp_path: Path) -> None:
+    arrival = Arrival(tmp_path)
+    asyncio.run(arrival.take())
+    name = arrival.folder.name
+    above = ["sync 0", "sync 7", f"sync {tmp_path.name}"]
+    told = "7.0 has StageInStart, StageInFinish"
+    assert arrival.story == [f"sync {name}.tmp", "sync input", *above, told]
+    assert arrival.left() == [name]
+
+
+def test_a_disk_that_fails_is_no_arrival(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise OSError(5, "Input/output error")
+
+    arrival = Arrival(tmp_path, fail)
+    with pytest.raises(KettleError, match="Input/output error"):
+        asyncio.run(arrival.take())
+    assert (arrival.story, arrival.left()) == ([], [])
+
+
+def test_a_connection_that_breaks_leaves_nothing(tmp_path: Path) -> None:
+    def end() -> None:
+        raise ConnectionLost("gone")
+
+    arrival = Arrival(tmp_path)
+    with pytest.raises(ConnectionLost):
+        asyncio.run(arrival.take(end))
+    assert (arrival.story, arrival.left()) == ([], [])
+    asyncio.run(arrival.take())
+    assert arrival.left() == [arrival.folder.name]
+
+
+def test_a_job_that_left_meanwhile_leaves_nothing(tmp_path: Path) -> None:
+    arrival = Arrival(tmp_path)
+    with pytest.raises(KettleError, match=r"7\.0 left"):
+        asyncio.run(arrival.take(lambda: arrival.queue.jobs.clear()))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_of_one_job_arrive_once_at_a_time(tmp_path: Path) -> None:
+    arrival = Arrival(tmp_path)
+
+    async def main() -> None:
+        refused: list[KettleError] = []
+
+        async def second() -> None:
+            try:
+                await arrival.take()
+            except KettleError as error:
+                refused.append(error)
+
+        await asyncio.gather(arrival.take(), second())
+        assert [str(error) for error in refused] == ["files of job 7.0 are just arriving"]
+
+    asyncio.run(main())
+    assert arrival.left() == [arrival.folder.name]
