@@ -122,11 +122,6 @@ class Stream:
         """
         self._held.append(self._encode(message))
 
-    def post_held(self) -> None:
-        """Send what was held back, without waiting for a slow peer."""
-        if self._held:
-            self._write(b"")
-
     async def send(self, message: Writer | Message) -> None:
         """Send one message: a filled writer, or anything that writes itself."""
         self._write(self._encode(message))

@@ -7,9 +7,6 @@ slot's reaction is its table's. Claims for slots that somebody else still holds 
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-
 from kettle.classad import ClassAd
 from kettle.config.knobs.schedd import ScheddKnobs
 from kettle.config.knobs.startd import StartdKnobs
@@ -28,8 +25,6 @@ from kettle.wire.security.claim_id import ClaimId
 
 # Limit: dynamic slots one request may ask for.
 _MOST_DYNAMIC = 1000
-# How long a job whose claim is released goes on, in case it has ended and its starter is to say so.
-_LAST_WORD_SECONDS = 0.5
 
 
 class Claiming:
@@ -215,7 +210,6 @@ class Claiming:
     async def on_release(self, stream: Stream) -> None:
         """The schedd gives the claim up."""
         claim_id = messages.ReleaseClaim.read(await stream.receive()).claim_id
-        await self._await_last_word(claim_id)
         record = self._find(claim_id)
         if record is None or record.claim is None:
             return
@@ -226,17 +220,3 @@ class Claiming:
         holder = record.claim.holder._replace(schedd_address="")
         self._startd.machine.set_claim(record, record.claim._replace(holder=holder))
         self._startd.apply(record, ev.ClaimReleased())
-
-    async def _await_last_word(self, claim_id: str) -> None:
-        """Wait a moment for a starter that may have ended its job.
-
-        Its shadow, and so the schedd, hear of the end before we do (decision 0009).
-        """
-        record = self._startd.machine.find_claim(claim_id)
-        if record is None or not record.slot.activation:
-            return
-        starter = self._startd.starters.find(record.slot.activation)
-        if starter is not None:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LAST_WORD_SECONDS):
-                    await starter.done.wait()

@@ -12,7 +12,6 @@ about the job before.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import socket
 from collections.abc import Callable
 from typing import Protocol
@@ -26,10 +25,6 @@ from kettle.wire.codec import Reader
 from kettle.wire.like_ads import LikeAds
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages.starter_control import StarterActivation
-
-# How long the end of a job may wait for the next job of its claim. Whoever gives the claim up
-# waits longer (startd/services/claiming.py).
-_NEXT_JOB_SECONDS = 0.05
 
 
 class Starter(Protocol):
@@ -68,8 +63,6 @@ class StartdControl:
         self._granted: StarterActivation | None = None
         self.claim_goes_on = True
         self._jobs = LikeAds()
-        # Sends the word that a job is over, if it waits for the next one to ask for.
-        self._last_word: asyncio.TimerHandle | None = None
         self._heard = asyncio.Event()
         # Ends the wait of whoever waits for something else until there is news here.
         self.on_news: Callable[[], object] | None = None
@@ -183,9 +176,6 @@ class StartdControl:
     def _ask(self, job: bytes) -> None:
         # An earlier refusal may have crossed an activation that came without being asked for.
         self._refused = None
-        if self._last_word is not None:
-            self._last_word.cancel()
-            self._last_word = None
         self._post(words.AskActivation(ClassAd(), job))
 
     def _leave_at_once(self, starter: Starter) -> None:
@@ -219,37 +209,17 @@ class StartdControl:
         ad["StarterIpAddr"] = address
         self._post(words.JobUsage(ad))
 
-    def tell_done(
-        self, final: ClassAd | None, *, stays: bool = False, may_wait: bool = False
-    ) -> None:
+    def tell_done(self, final: ClassAd | None, *, stays: bool = False) -> None:
         """Report, once, that no process and no file of the job is left.
 
-        `stays` offers to run another job of the claim. A report that `may_wait` leaves together
-        with the question for that job, if it comes in a moment: our startd is woken once then.
+        `stays` offers to run another job of the claim.
         """
-        if self._done:
-            return
-        self._done = True
-        ad = ClassAd(parent=final)
-        if stays:
-            ad["Stays"] = True
-        if may_wait:
-            self._stream.hold(words.StarterDone(ad))
-            loop = asyncio.get_running_loop()
-            self._last_word = loop.call_later(_NEXT_JOB_SECONDS, self.say_last_word)
-        else:
+        if not self._done:
+            self._done = True
+            ad = ClassAd(parent=final)
+            if stays:
+                ad["Stays"] = True
             self._post(words.StarterDone(ad))
-
-    def say_last_word(self) -> None:
-        """Send the report that waits, if there is one: no job follows it at once."""
-        if self._last_word is not None:
-            self._last_word.cancel()
-            self._last_word = None
-            self._flush()
-
-    def _flush(self) -> None:
-        with contextlib.suppress(ConnectionLost):
-            self._stream.post_held()
 
     def _post(self, message: words.ControlMessage) -> None:
         if self.startd_gone:

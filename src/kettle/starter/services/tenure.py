@@ -74,7 +74,6 @@ class Tenure:
         try:
             await self._serve(world, activation, shadow)
         finally:
-            self._around.control.say_last_word()
             world.close()
 
     async def _serve(
@@ -155,7 +154,6 @@ class Tenure:
                 return activation, line
             line.close()
         control = self._around.control
-        control.say_last_word()
         while not control.startd_gone:
             try:
                 found = control.next_activation()

@@ -139,33 +139,15 @@ def test_a_claim_goes_on_until_the_startd_says_that_it_does_not() -> None:
     talk(startd)
 
 
-def test_the_end_of_a_job_and_the_question_for_the_next_reach_the_startd_together() -> None:
+def test_the_end_of_a_job_is_told_at_once_and_once() -> None:
     async def startd(stream: Stream, control: StartdControl) -> None:
-        # It listens: whoever begins to wait for an answer says first what it held back.
-        await asyncio.sleep(0)
-        control.tell_done(ClassAd({"ExitCode": 3}), stays=True, may_wait=True)
-        with pytest.raises(ConnectionLost):
-            await stream.receive(0.01)
-        asked = asyncio.ensure_future(control.ask_activation(job()))
+        control.tell_done(ClassAd({"ExitCode": 3}), stays=True)
         done = words.read_control_message(await stream.receive())
         assert isinstance(done, words.StarterDone)
         assert done.content.integer("ExitCode") == 3
         assert done.content.boolean("Stays") is True
-        assert isinstance(words.read_control_message(await stream.receive()), words.AskActivation)
-        stream.close()
-        assert await asked is None
-
-    talk(startd)
-
-
-def test_the_end_of_a_job_is_told_in_a_moment_though_no_other_follows() -> None:
-    async def startd(stream: Stream, control: StartdControl) -> None:
-        control.tell_done(None, stays=True, may_wait=True)
-        done = words.read_control_message(await stream.receive())
-        assert isinstance(done, words.StarterDone)
-        # Once only, whoever else sees the job off.
+        # Whoever else sees the job off.
         control.tell_done(None)
-        control.say_last_word()
         with pytest.raises(ConnectionLost):
             await stream.receive(0.01)
 
