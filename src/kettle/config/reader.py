@@ -295,29 +295,43 @@ class StatementReader:
     ) -> str | None:
         if cache and self.sources.exists(cache):
             inner.source = cache
-            return self.sources.read_text(cache)
+            return self._text_of(cache, inner, if_exists=False)
+        if not is_command:
+            return self._text_of(target, inner, if_exists=if_exists)
         try:
-            if not is_command:
-                return self.sources.read_text(target)
             status, text = self.sources.run_command(shlex.split(target))
-        except IsADirectoryError:
-            return ""
         except (OSError, ValueError) as error:
             if if_exists:
                 return None
             code = getattr(error, "errno", None) or 0
             why = getattr(error, "strerror", None) or str(error)
-            what = (
-                f"not a valid command, errno={code} : {why}"
-                if is_command
-                else f"can't open file {target}: {why}"
-            )
+            what = f"not a valid command, errno={code} : {why}"
             raise Trouble(f"{self._in(inner, 0)}: {what}") from None
         if cache and status == 0:
-            self.sources.write_text(cache, text)
+            self._keep(text, cache, inner)
         elif cache:
             raise Trouble(f"{self._in(inner, 0)}: {target} exited with status {status}")
         return text
+
+    def _text_of(self, path: str, inner: Place, *, if_exists: bool) -> str | None:
+        try:
+            return self.sources.read_text(path)
+        except IsADirectoryError:
+            return ""
+        except (OSError, ValueError) as error:
+            if if_exists:
+                return None
+            raise self._no_file(inner, "open", path, error) from None
+
+    def _keep(self, text: str, path: str, inner: Place) -> None:
+        try:
+            self.sources.write_text(path, text)
+        except (OSError, ValueError) as error:
+            raise self._no_file(inner, "write", path, error) from None
+
+    def _no_file(self, place: Place, doing: str, path: str, error: Exception) -> Trouble:
+        why = getattr(error, "strerror", None) or str(error)
+        return Trouble(f"{self._in(place, 0)}: can't {doing} file {path}: {why}")
 
     def _at(self, place: Place, number: int, kind: str = "Error") -> str:
         return f'Config source {kind} "{place.source}", Line {place.shown_line(number)}'

@@ -6,10 +6,10 @@ log files in `log_fetching.py`. Source: wire notes, DaemonCore generic commands.
 
 from __future__ import annotations
 
-import re
 import signal
 from typing import TYPE_CHECKING, Protocol
 
+from kettle.classad.functions.regex import compile_pattern, matching
 from kettle.errors import KettleError
 from kettle.runtime.log_fetching import fetch_log, purge_log
 from kettle.wire.commands import Command, DaemonSignal
@@ -208,8 +208,10 @@ def _describe(config: Config, name: str) -> list[str | None]:
 
 
 def _matching_names(config: Config, pattern: str) -> list[str]:
-    try:
-        wanted = re.compile(pattern or ".*", re.IGNORECASE)
-    except re.error:
+    wanted = compile_pattern(pattern, "i")
+    if wanted is None:
         return ["!error:regex:1: that is no regular expression"]
-    return [name for name in config.known_names() if wanted.search(name)][:_MOST_NAMES]
+    try:
+        return matching(wanted, config.known_names())[:_MOST_NAMES]
+    except TimeoutError:
+        return ["!error:regex:1: that regular expression takes too long"]

@@ -7,13 +7,16 @@ then is, is decided in `kettle.classad.functions.regex`: ERROR.
 
 from __future__ import annotations
 
-import re
 import signal
+from collections.abc import Callable
 from types import FrameType
+from typing import TypeVar
 
-from kettle.classad.functions.regex import set_search
+from kettle.classad.functions.regex import set_bound
 
-# Limit: CPU seconds of one search.
+_T = TypeVar("_T")
+
+# Limit: CPU seconds of one search, or of one list of names that is searched.
 PATTERN_SECONDS = 0.25
 
 
@@ -24,19 +27,19 @@ class _TooSlowError(Exception):
 def install() -> None:
     """Bound every search of this process from now on; to be called in its main thread."""
     signal.signal(signal.SIGVTALRM, _interrupt)
-    set_search(search)
+    set_bound(in_time)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise _TooSlowError
 
 
-def search(pattern: re.Pattern[bytes], text: bytes, start: int) -> re.Match[bytes] | None:
-    """Search like `pattern.search`; TimeoutError if it takes too long."""
+def in_time(search: Callable[[], _T]) -> _T:
+    """Return what `search` returns; TimeoutError if it takes too long."""
     try:
         signal.setitimer(signal.ITIMER_VIRTUAL, PATTERN_SECONDS)
         try:
-            return pattern.search(text, start)
+            return search()
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except _TooSlowError:

@@ -8,7 +8,6 @@ Source: S007, S008.
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -16,6 +15,7 @@ from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
+from kettle.policy.kill_signals import kill_signal
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import ON_A_MACHINE, Attributes
 from kettle.schedd.queue.job_queue import Job, JobQueue
@@ -133,18 +133,10 @@ def exit_attributes(status: int) -> dict[str, object]:
     return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
 
 
-def kill_signal(ad: ClassAd, wish: str) -> int:
+def leave_signal(ad: ClassAd, wish: str) -> int:
     """Return the signal that asks a scheduler-universe job to leave."""
     names = {"Remove": "RemoveKillSig", "Hold": "HoldKillSig"}
-    for name in (names.get(wish, "KillSig"), "KillSig"):
-        value = ad.evaluate(name)
-        if isinstance(value, int) and 0 < value < signal.NSIG:
-            return int(value)
-        if isinstance(value, str):
-            found = getattr(signal, value, None) or getattr(signal, f"SIG{value}", None)
-            if isinstance(found, int):
-                return int(found)
-    return int(signal.SIGTERM)
+    return kill_signal(ad, names.get(wish, "KillSig"), "KillSig")
 
 
 def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[str, object]]:

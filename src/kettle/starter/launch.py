@@ -17,6 +17,7 @@ from kettle.attributes.codes import HoldReasonCode, JobUniverse
 from kettle.classad import ClassAd
 from kettle.config.java import JavaMachine
 from kettle.errors import KettleError, LanguageError
+from kettle.policy.kill_signals import kill_signal
 from kettle.starter.argument_syntax import parse_arguments, parse_environment
 from kettle.starter.sandbox import Sandbox
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME
@@ -191,7 +192,6 @@ def plan_launch(
         program = argv[0]
     if around.wrapper:
         argv = (around.wrapper, *argv)
-    soft = kill_signal(_signal_value(job, "KillSig"), signal.SIGTERM)
     return LaunchPlan(
         argv=argv,
         environment=plan_environment(slot, sandbox, around, wanted, cwd),
@@ -202,9 +202,9 @@ def plan_launch(
         umask=_umask(job),
         nice=around.renice,
         core_bytes=_core_bytes(job),
-        soft_kill_signal=soft,
-        remove_signal=kill_signal(_signal_value(job, "RemoveKillSig"), soft),
-        hold_signal=kill_signal(_signal_value(job, "HoldKillSig"), soft),
+        soft_kill_signal=kill_signal(job, "KillSig"),
+        remove_signal=kill_signal(job, "RemoveKillSig", "KillSig"),
+        hold_signal=kill_signal(job, "HoldKillSig", "KillSig"),
         program=program,
     )
 
@@ -312,24 +312,6 @@ def plan_output(
         local = special if stream is False else posixpath.basename(name)
         return StandardFile(posixpath.join(cwd, local))
     return StandardFile(posixpath.join(cwd, name))
-
-
-def kill_signal(value: int | str | None, default: int) -> int:
-    """Return the signal a job wants; names with or without SIG, or a number."""
-    if isinstance(value, int) and not isinstance(value, bool) and 0 < value < signal.NSIG:
-        return value
-    if isinstance(value, str):
-        name = value.strip().upper()
-        if name.isdecimal():
-            return kill_signal(int(name), default)
-        name = name if name.startswith("SIG") else "SIG" + name
-        return int(getattr(signal, name, default))
-    return default
-
-
-def _signal_value(job: ClassAd, name: str) -> int | str | None:
-    number = job.integer(name)
-    return number if number is not None else job.string(name)
 
 
 def _umask(job: ClassAd) -> int:

@@ -263,6 +263,31 @@ def test_an_included_command_may_keep_what_it_said() -> None:
     assert load_config(sources, {"CONDOR_CONFIG": "/c"}).get("A") == "1"
 
 
+class NoCache(MemorySources):
+    """What a command said can neither be kept nor read again."""
+
+    def read_text(self, path: str) -> str:
+        if path == "/cache":
+            raise PermissionError(13, "Permission denied", path)
+        return super().read_text(path)
+
+    def write_text(self, path: str, text: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_kept_command_whose_file_is_closed_to_us_is_a_configuration_error(kept: bool) -> None:
+    files = {"/c": "A = 1\ninclude command into /cache : /bin/x\n"}
+    if kept:
+        files["/cache"] = ""
+    sources = NoCache(files=files, commands={"/bin/x": "A = 2\n"})
+    with pytest.raises(ConfigError) as caught:
+        load_config(sources, {"CONDOR_CONFIG": "/c"})
+    assert (caught.value.source, caught.value.line) == ("/c", 2)
+    doing = "open" if kept else "write"
+    assert f"can't {doing} file /cache: Permission denied" in str(caught.value)
+
+
 def test_the_automatic_retry_policy_is_in_force_for_the_schedd_only() -> None:
     assert read("", subsystem="SCHEDD").words("JOB_TRANSFORM_NAMES") == ("PelicanRetry",)
     assert read("").get("JOB_TRANSFORM_NAMES") is None

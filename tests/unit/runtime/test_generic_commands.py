@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import signal
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
+import pytest
+
+from kettle.classad.functions import regex
 from kettle.config import Config
 from kettle.errors import ConnectionLost
+from kettle.runtime import pattern_limit
 from kettle.runtime.context import Runtime
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.codec import Reader
@@ -53,6 +58,16 @@ def play(
     run_in_world(tmp_path, scenario)
 
 
+@pytest.fixture
+def bounded() -> Iterator[None]:
+    """The bound on patterns that every daemon installs."""
+    before = signal.getsignal(signal.SIGVTALRM)
+    pattern_limit.install()
+    yield
+    regex.set_bound(regex.unbounded)
+    signal.signal(signal.SIGVTALRM, before)
+
+
 def test_configuration_values_are_told_with_their_origin(tmp_path: Path) -> None:
     async def scene(world: World, daemon: WorldDaemon[Quiet]) -> None:
         value = await ask(world, daemon, Command.CONFIG_VAL, "UID_DOMAIN")
@@ -68,6 +83,21 @@ def test_configuration_values_are_told_with_their_origin(tmp_path: Path) -> None
         assert "line" in details.string()
 
     play(tmp_path, scene, "HALF = 4\nANSWER = $(HALF)2\n")
+
+
+def test_names_are_found_by_a_pattern_that_must_end(tmp_path: Path, bounded: None) -> None:
+    async def scene(world: World, daemon: WorldDaemon[Quiet]) -> None:
+        async def names(pattern: str) -> str:
+            reply = await ask(world, daemon, Command.DC_CONFIG_VAL, f"?names:{pattern}")
+            assert reply is not None
+            return reply.string()
+
+        assert await names("^an(s|z)wer$") == "ANSWER"
+        assert await names("(") == "!error:regex:1: that is no regular expression"
+        slow = "!error:regex:1: that regular expression takes too long"
+        assert await names("^(([A-Z_]+)+)+!$") == slow
+
+    play(tmp_path, scene, "ANSWER = 42\n")
 
 
 def test_the_clock_is_compared_only_when_the_caller_asks(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def limited() -> Iterator[None]:
     pattern_limit.install()
     yield
     signal.signal(signal.SIGVTALRM, before)
-    regex.set_search(lambda pattern, text, start: pattern.search(text, start))
+    regex.set_bound(regex.unbounded)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,8 @@ def limited() -> Iterator[None]:
         'regexp("(a|aa)+$", "{0}b")',
         'regexpMember("^(a*)*$", { "{0}b" })',
         'replaceAll("(a|a)*c", "{0}b", "")',
+        'stringList_regexpMember("^(a+)+!$", "x,{0}b")',
+        '[ R = {0}b; U = unresolved(R, "^((a+)+)+!$") ].U',
     ],
 )
 def test_a_pattern_that_backtracks_without_end_is_an_error(text: str) -> None:
@@ -37,6 +39,35 @@ def test_a_pattern_that_backtracks_without_end_is_an_error(text: str) -> None:
     began = time.process_time()
     assert ClassAd().evaluate_expression(expression) is ERROR
     assert time.process_time() - began < pattern_limit.PATTERN_SECONDS
+
+
+def test_one_repetition_is_bounded_too_where_the_text_is_long() -> None:
+    ad = ClassAd({"T": "a" * 200_000})
+    assert ad.evaluate_expression(parse_expression('regexp("a*b", T)')) is ERROR
+    # What a long text did does not spoil the pattern for others.
+    assert ad.evaluate_expression(parse_expression('regexp("a*b", "aab")')) is True
+
+
+def test_many_names_have_one_bound_together() -> None:
+    pattern = regex.compile_pattern("^(([A-Z_]+)+)+!$", "i")
+    assert pattern is not None
+    names = [f"AN_ORDINARY_{number:03}" for number in range(1000)]
+    assert regex.matching(pattern, [*names[:2], "A_B!"]) == ["A_B!"]
+    began = time.process_time()
+    for _ in range(2):
+        with pytest.raises(TimeoutError):
+            regex.matching(pattern, names)
+    assert time.process_time() - began < 2 * pattern_limit.PATTERN_SECONDS
+
+
+def test_unresolved_and_member_lists_still_match() -> None:
+    for text in (
+        '[ R = Abc; U = unresolved(R, "^a(b+|x+)c$") ].U',
+        'stringList_regexpMember("^a(b+|x+)c$", "x,abbc")',
+    ):
+        assert ClassAd().evaluate_expression(parse_expression(text)) is True
+    no_pattern = '[ R = Abc; U = unresolved(R, "(") ].U'
+    assert ClassAd().evaluate_expression(parse_expression(no_pattern)) is ERROR
 
 
 def test_a_pattern_with_repetitions_still_matches() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+
 from kettle.classad import ClassAd
-from kettle.schedd.beside import plan_program, startable
+from kettle.schedd.beside import leave_signal, plan_program, startable
 from unit.schedd.queue_fixture import Schedd
 
 
@@ -28,6 +30,12 @@ def test_the_old_environment_has_its_delimiter() -> None:
 
 def test_the_job_knows_which_it_is() -> None:
     assert plan_program(job(), {}).environment["CONDOR_ID"] == "7.1"
+
+
+def test_a_signal_that_is_none_is_the_next_that_is_one() -> None:
+    ad = job(RemoveKillSig="NSIG", KillSig="SIG_SETMASK")
+    assert leave_signal(ad, "Remove") == leave_signal(ad, "Vacate") == signal.SIGTERM
+    assert leave_signal(job(HoldKillSig="NSIG", KillSig="usr1"), "Hold") == signal.SIGUSR1
 
 
 def test_waiting_jobs_start_by_priority_and_then_as_they_were_submitted() -> None:

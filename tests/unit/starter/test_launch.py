@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +20,6 @@ from kettle.starter.argument_syntax import (
 from kettle.starter.launch import (
     CannotLaunch,
     Surroundings,
-    kill_signal,
     plan_launch,
     uses_file_transfer,
 )
@@ -117,12 +114,7 @@ def test_a_wrapper_gets_program_and_arguments() -> None:
     assert "_CONDOR_WRAPPER_ERROR_FILE" not in plan(job()).environment
 
 
-def test_signals_are_numbers_or_names() -> None:
-    assert kill_signal("SIGUSR1", 15) == signal.SIGUSR1
-    assert kill_signal("usr2", 15) == signal.SIGUSR2
-    assert kill_signal("9", 15) == 9
-    assert kill_signal(2, 15) == 2
-    assert kill_signal("NOPE", 15) == 15
+def test_a_removed_or_held_job_may_have_a_signal_of_its_own() -> None:
     made = plan(job(KillSig="SIGINT", RemoveKillSig="SIGUSR1"))
     assert (made.soft_kill_signal, made.remove_signal, made.hold_signal) == (2, 10, 2)
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from kettle.classad.ad import ClassAd, to_expression
 from kettle.classad.functions.convert import text_of
+from kettle.classad.functions.regex import compile_pattern, matches_any
 from kettle.classad.functions.table import Function, lazy, strict
 from kettle.classad.nodes import AttributeReference, Selection
 from kettle.classad.operators import truth
@@ -71,11 +71,13 @@ def unresolved(state: State, arguments: tuple[Expr, ...]) -> Value:
     pattern = arguments[1].closure(state)
     if not isinstance(pattern, str):
         return ERROR
-    try:
-        compiled = re.compile(pattern, re.IGNORECASE)
-    except re.error:
+    compiled = compile_pattern(pattern, "i")
+    if compiled is None:
         return ERROR
-    return bool(pattern) and any(compiled.search(name) for name in names)
+    try:
+        return bool(pattern) and matches_any(compiled, names)
+    except TimeoutError:
+        return ERROR
 
 
 def _attribute_meant(state: State, argument: Expr) -> tuple[Expr, Ad] | None:

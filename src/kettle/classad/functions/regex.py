@@ -8,9 +8,9 @@ Letters that mean nothing are ignored.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 from kettle.classad.functions.convert import elements_of, first_special
 from kettle.classad.functions.table import Function, StrictCall, strict
@@ -24,6 +24,10 @@ _GROUP: Final = re.compile(rb"\\([0-9])")
 _MAX_PATTERN: Final = 65_536
 # Limit: patterns remembered as too slow; when full, all are forgotten.
 _MOST_SLOW: Final = 1000
+# From this many bytes on even one repetition is bounded: it may cost their square.
+_LONG_TEXT: Final = 4096
+
+_T = TypeVar("_T")
 
 
 @lru_cache(maxsize=1024)
@@ -42,29 +46,35 @@ def compile_pattern(pattern: str, options: str) -> re.Pattern[bytes] | None:
         return None
 
 
-Search = Callable[[re.Pattern[bytes], bytes, int], "re.Match[bytes] | None"]
+class Bound(Protocol):
+    """Calls what searches, and returns what that returns."""
+
+    def __call__(self, search: Callable[[], _T]) -> _T:
+        """Raise TimeoutError where it takes too long."""
 
 
-def _plain_search(pattern: re.Pattern[bytes], text: bytes, start: int) -> re.Match[bytes] | None:
-    return pattern.search(text, start)
+def unbounded(search: Callable[[], _T]) -> _T:
+    """Call it without a bound, as tools do: there it is the user's own time."""
+    return search()
 
 
 class _Searching:
-    """Holds the search for patterns that may backtrack without end."""
+    """Holds the bound for patterns that may backtrack without end."""
 
     __slots__ = ("bounded", "too_slow")
 
     def __init__(self) -> None:
-        self.bounded: Search = _plain_search
-        self.too_slow: set[re.Pattern[bytes]] = set()
+        self.bounded: Bound = unbounded
+        # With the kind of texts, so that long ones from a peer spoils no pattern of the policy.
+        self.too_slow: set[tuple[re.Pattern[bytes], str]] = set()
 
 
 _SEARCHING: Final = _Searching()
 
 
-def set_search(search: Search) -> None:
-    """Install the search of daemons, which raises TimeoutError where it takes too long."""
-    _SEARCHING.bounded = search
+def set_bound(bound: Bound) -> None:
+    """Install the bound of daemons, which raises TimeoutError where a search takes too long."""
+    _SEARCHING.bounded = bound
 
 
 @lru_cache(maxsize=1024)
@@ -76,16 +86,39 @@ def _may_backtrack(pattern: re.Pattern[bytes]) -> bool:
 
 def _search(pattern: re.Pattern[bytes], raw: bytes, start: int = 0) -> re.Match[bytes] | None:
     """Search; TimeoutError where that takes too long, from then on at once."""
-    if not _may_backtrack(pattern):
+    if len(raw) < _LONG_TEXT and not _may_backtrack(pattern):
         return pattern.search(raw, start)
-    if pattern in _SEARCHING.too_slow:
+    return _bounded(pattern, _kind("one", len(raw)), lambda: pattern.search(raw, start))
+
+
+def matching(pattern: re.Pattern[bytes], texts: Sequence[str]) -> list[str]:
+    """Return the texts in which the pattern matches somewhere.
+
+    TimeoutError where all of them together take longer than one search may, from then on at once.
+    """
+    kind = _kind("many", sum(map(len, texts)))
+    return _bounded(pattern, kind, lambda: [text for text in texts if pattern.search(_bytes(text))])
+
+
+def matches_any(pattern: re.Pattern[bytes], texts: Sequence[str]) -> bool:
+    """Tell whether the pattern matches in one of the texts, up to the first; see `matching`."""
+    kind = _kind("many", sum(map(len, texts)))
+    return _bounded(pattern, kind, lambda: any(pattern.search(_bytes(text)) for text in texts))
+
+
+def _kind(number: str, size: int) -> str:
+    return f"{number} long" if size >= _LONG_TEXT else number
+
+
+def _bounded(pattern: re.Pattern[bytes], kind: str, search: Callable[[], _T]) -> _T:
+    if (pattern, kind) in _SEARCHING.too_slow:
         raise TimeoutError
     try:
-        return _SEARCHING.bounded(pattern, raw, start)
+        return _SEARCHING.bounded(search)
     except TimeoutError:
         if len(_SEARCHING.too_slow) >= _MOST_SLOW:
             _SEARCHING.too_slow.clear()
-        _SEARCHING.too_slow.add(pattern)
+        _SEARCHING.too_slow.add((pattern, kind))
         raise
 
 

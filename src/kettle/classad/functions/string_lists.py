@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kettle.classad.functions.convert import number_in
-from kettle.classad.functions.regex import compile_pattern
+from kettle.classad.functions.regex import compile_pattern, matches_any
 from kettle.classad.functions.table import Function, StrictCall, strict
 from kettle.classad.state import State
 from kettle.classad.values import ERROR, UNDEFINED, Value, wrap_integer
@@ -146,7 +146,10 @@ def regexp_member(_state: State, values: list[Value]) -> Value:
     if compiled is None:
         return ERROR
     items = items_of(texts[1], texts[2] if len(texts) > 2 else _DEFAULT)
-    return any(compiled.search(item.encode("utf-8", "surrogateescape")) for item in items)
+    try:
+        return matches_any(compiled, items)
+    except TimeoutError:
+        return ERROR
 
 
 # fmt: off

@@ -199,7 +199,7 @@ class BesideJobs:
         if local is not None:
             local.leave(reason, code, graceful=not fast)
         elif child is not None:
-            child.signal(signal.SIGKILL if fast else beside.kill_signal(job.ad, word))
+            child.signal(signal.SIGKILL if fast else beside.leave_signal(job.ad, word))
             seconds = job.ad.real("KillSigTimeout") or _VACATE_SECONDS
             asyncio.get_running_loop().call_later(seconds, _kill_if_running, child)
         return True

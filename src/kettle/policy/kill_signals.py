@@ -1,0 +1,33 @@
+"""Which signal asks a job's program to leave."""
+
+from __future__ import annotations
+
+import signal
+
+from kettle.classad import ClassAd
+
+# Linux's numbers, those of real time included, which `kill` takes and Python has no names for.
+_GREATEST = 64
+
+
+def kill_signal(ad: ClassAd, *names: str) -> int:
+    """Return the signal of the first of the attributes that says one, else SIGTERM.
+
+    An attribute says one with a number of 1 to 64, or with a name in any case, with or without
+    SIG; anything else counts as nothing said, so that what is returned can always be sent.
+    """
+    for name in names:
+        number = ad.integer(name)
+        if number is None:
+            number = _number_of((ad.string(name) or "").strip().upper())
+        if 1 <= number <= _GREATEST:
+            return number
+    return int(signal.SIGTERM)
+
+
+def _number_of(text: str) -> int:
+    """Return the number of a signal, 0 if the text is none."""
+    if text.isdecimal():
+        return int(text) if len(text) <= len(str(_GREATEST)) else 0
+    name = text if text.startswith("SIG") else f"SIG{text}"
+    return int(signal.Signals.__members__.get(name, 0))
