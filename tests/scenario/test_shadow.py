@@ -984,15 +984,15 @@ def test_what_comes_before_the_end_waits_in_the_spool_for_the_next_run(
         key = job.string("TransferKey") or ""
         received.append(sorted((await transfer(starter, job, key, None, box)).names))
         await starter.begin()
-        for state in (b"one", b"two"):
-            assert (await transfer(starter, job, key, {"state": state}, box, final=False)).success
+        for files in ({"state": b"one", "first": b"1"}, {"state": b"two"}):
+            assert (await transfer(starter, job, key, files, box, final=False)).success
         await starter.exit(9, 107, VacateReason="PREEMPT", VacateReasonCode=1011)
 
     async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
         for _ in range(2):
             await here.run(there, TransferExecutable=False)
             assert exit_of(await here.ended()) == (107, True)
-        assert received == [[], ["state"]]
+        assert received == [[], ["first", "state"]]
         assert (spool / "state").read_bytes() == b"two"
         assert [path.name for path in spool.parent.iterdir()] == [spool.name]
         assert not (tmp_path / "state").exists()

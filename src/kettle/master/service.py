@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.master import MasterKnobs
-from kettle.errors import ConfigError, KettleError
+from kettle.errors import ConfigError, KettleError, StorageError
 from kettle.master import child_machine as machine
 from kettle.master.ads import describe, master_ad, readiness_ad, serves
 from kettle.master.child_machine import DaemonState, Effect, Event, How, Phase
@@ -102,7 +102,10 @@ class MasterService:
         self._read_plans(self._runtime.config)
         if "COLLECTOR" in self._plans:
             # The key that the pool's tokens are signed with, as the reference makes it by itself.
-            make_pool_key(self._runtime.config)
+            try:
+                make_pool_key(self._runtime.config)
+            except StorageError as error:
+                self._runtime.log.problem(f"No tokens can be signed: {error}")
         self._note_standings()
         await self._metrics.configure()
         tasks.spawn(self._start_all(), "starting the daemons")

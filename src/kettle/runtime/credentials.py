@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from kettle.errors import AuthenticationFailed, KettleError
+from kettle.errors import AuthenticationFailed, KettleError, StorageError
 from kettle.wire.security import tokens
 from kettle.wire.security.methods.context import DirectoryFacts, Token
 
@@ -117,20 +117,53 @@ class SigningKeys:
 
 
 def make_pool_key(config: Config) -> bool:
-    """Make the pool's signing key if there is none yet; False if it is there or cannot be made."""
+    """Make the pool's signing key if there is none yet; False if it is there, or is not wanted.
+
+    It has its name only when it is on disk: half a key would be the pool's for ever. StorageError
+    if it cannot be made.
+    """
     path = config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
     if not path or os.path.lexists(path):
         return False
+    temporary = f"{path}.{os.getpid()}.new"
     try:
         with roots_rights():
-            fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except OSError:
+            _write_secret(temporary, tokens.scramble(os.urandom(64)))
+            try:
+                # Unlike a rename this leaves the key that another made meanwhile.
+                os.link(temporary, path)
+            finally:
+                os.unlink(temporary)
+            _sync(os.path.dirname(path) or ".")
+    except FileExistsError:
         return False
+    except OSError as error:
+        raise StorageError(f"cannot make the signing key {path}: {error.strerror}") from error
+    return True
+
+
+def _write_secret(path: str, data: bytes) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        os.write(fd, tokens.scramble(os.urandom(64)))
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.fsync(fd)
+    except OSError:
+        os.unlink(path)
+        raise
     finally:
         os.close(fd)
-    return True
+
+
+def _sync(folder: str) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 class SystemClientCredentials:

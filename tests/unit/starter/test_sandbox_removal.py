@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -129,3 +130,24 @@ def test_files_in_a_private_tmp_count_as_those_in_the_sandbox_do(tmp_path: Path)
     (beside / "a").touch()
     (Path(one.sandbox.scratch) / "b").touch()
     assert one.measure(str(beside))[1] == before + 2
+
+
+def test_what_a_starter_writes_is_whole_or_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = [1000]
+    real = os.write
+
+    def write(descriptor: int, data: bytes) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = real(descriptor, data[: min(2, room[0])])
+        room[0] -= taken
+        return taken
+
+    monkeypatch.setattr("kettle.starter.services.sandbox.os.write", write)
+    one = keeper(tmp_path)
+    assert Path(one.sandbox.job_ad).read_text() == "A = 1\n"
+    room[0] = 3
+    with pytest.raises(OSError, match="No space left"):
+        one.write_file(ad_file(one.sandbox.job_ad, ["A = 2"]))

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 
 from kettle.config.knobs.event_log import EventLogKnobs
 from kettle.records.event_log import GLOBAL_HEADER_WIDTH, GlobalHeader, Style, read_events
+from kettle.runtime.storage.small_files import append_whole, write_fully
+from kettle.runtime.storage.waiting_events import PASSING
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -74,6 +76,8 @@ class GlobalLog:
         self._waiting: list[bytes] = []
         self._now = 0.0
         self._tries = 0
+        # Whether the disk did not take what waits.
+        self._in_trouble = False
         self._timer: asyncio.TimerHandle | None = None
 
     def write(self, event: Event) -> None:
@@ -83,12 +87,15 @@ class GlobalLog:
             return
         self._waiting.append(self._render(event, self._style))
         self._now = event.time
-        self._flush()
+        if not (self._in_trouble and self._timer is not None):
+            self._flush()
 
     def close(self) -> None:
         """Close the log; what still waits is written without waiting for the lock."""
         self._tries = _TRIES
         self._flush()
+        if self._in_trouble:
+            self._tell(f"{self.path}: {len(self._waiting)} events are left out")
         self._stop_timer()
         self._forget()
 
@@ -102,9 +109,16 @@ class GlobalLog:
             if descriptor is None:
                 self._try_later()
                 return
-            os.write(descriptor, b"".join(self._waiting))
+            append_whole(descriptor, b"".join(self._waiting))
         except OSError as error:
-            self._tell(f"cannot write the event log {self.path}: {error.strerror}")
+            if not self._in_trouble:
+                self._tell(f"cannot write the event log {self.path}: {error.strerror}")
+            self._in_trouble = error.errno in PASSING
+            if self._in_trouble:
+                # There is room again one day: nothing is lost until too many wait.
+                self._try_later()
+                return
+        self._in_trouble = False
         self._waiting.clear()
         self._tries = 0
         self._stop_timer()
@@ -224,7 +238,7 @@ class GlobalLog:
         descriptor = os.open(temporary, flags, _MODE)
         try:
             os.fchmod(descriptor, _MODE)
-            os.write(descriptor, self._render(header.event(self._now), self._style))
+            write_fully(descriptor, self._render(header.event(self._now), self._style))
             if os.geteuid() == 0:
                 # The daemons' account reads and removes it like their other logs.
                 place = os.stat(os.path.dirname(self.path) or "/")
@@ -242,7 +256,7 @@ class GlobalLog:
     def _try_later(self) -> None:
         if self._timer is not None:
             return
-        pause = min(_FIRST_PAUSE_SECONDS * 2.0**self._tries, _LONGEST_PAUSE_SECONDS)
+        pause = min(_FIRST_PAUSE_SECONDS * 2.0 ** min(self._tries, _TRIES), _LONGEST_PAUSE_SECONDS)
         self._tries += 1
         # Without a loop the next event is the next try.
         with contextlib.suppress(RuntimeError):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.runtime.storage.removal import remove_tree
+from kettle.runtime.storage.small_files import write_fully
 from kettle.runtime.storage.trees import walk_tree
 from kettle.starter.sandbox import Sandbox
 
@@ -234,7 +235,7 @@ def _write(file: SmallFile) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(file.path, flags, file.mode)
     try:
-        os.write(descriptor, file.text.encode())
+        write_fully(descriptor, file.text.encode())
     finally:
         os.close(descriptor)
 
@@ -255,7 +256,7 @@ def _overwrite(file: SmallFile) -> None:
         usual = facts.st_mode == stat.S_IFREG | file.mode and facts.st_nlink == 1
         if usual:
             data = file.text.encode()
-            os.write(descriptor, data)
+            write_fully(descriptor, data)
             if facts.st_size > len(data):
                 os.ftruncate(descriptor, len(data))
     finally:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import fcntl
 import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from kettle.config import Config
 from kettle.records.event_kinds import GenericEvent
@@ -161,3 +164,39 @@ def test_a_lock_that_cannot_be_made_is_told_of_and_loses_no_event(tmp_path: Path
     writer.close()
     assert "one" in (tmp_path / "all").read_text()
     assert any("/nonexistent/lock" in each for each in said)
+
+
+def test_a_full_disk_tears_no_event_and_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.write
+    room = [100_000]
+
+    def write(descriptor: int, data: bytes) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = real(descriptor, data[: room[0]])
+        room[0] -= taken
+        return taken
+
+    async def main() -> None:
+        said: list[str] = []
+        writer = make(tmp_path, said=said)
+        writer.write(event("one"))
+        before = (tmp_path / "all").read_bytes()
+        room[0] = 10
+        for word in ("two", "three"):
+            writer.write(event(word))
+        await asyncio.sleep(5000)
+        assert (tmp_path / "all").read_bytes() == before
+        assert len(said) == 1
+        room[0] = 100_000
+        await asyncio.sleep(2)
+        assert told(tmp_path / "all") == ["one", "two", "three"]
+        room[0] = 0
+        writer.write(event("four"))
+        writer.close()
+        assert said[-1].endswith("1 events are left out")
+
+    monkeypatch.setattr("kettle.runtime.storage.small_files.os.write", write)
+    run_virtually(main())
