@@ -90,6 +90,23 @@ def test_an_ad_without_a_name_costs_its_connection_and_nothing_else(tmp_path: Pa
     play(tmp_path, scenario)
 
 
+def test_an_ad_with_a_line_end_costs_its_connection_and_nothing_else(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        good = await advertise(client, slot("a", Reason="two\nlines"))
+        wrong = slot("b")
+        wrong.insert_text("AssignedX", '1\n103 1.1 Owner "root"')
+        bad = await advertise(client, wrong)
+        await settled()
+        assert bad.at_end()
+        assert not good.at_end()
+        (ad,) = await query(client, Command.QUERY_STARTD_ADS)
+        assert (ad.string("Name"), ad.string("Reason")) == ("a", "two\nlines")
+
+    play(tmp_path, scenario)
+
+
 @pytest.mark.shows("R080")
 def test_claim_ids_are_told_to_the_negotiator_only(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:

@@ -29,6 +29,13 @@ SEQUENCE = 107
 # Limit: one line of a log; no attribute that anybody may set is as long.
 LONGEST_RECORD_BYTES = 64 * 1024 * 1024
 
+# Operations that need no attribute's name or type.
+_NAMELESS = frozenset((NEW_AD, DESTROY_AD))
+
+# Limit: names of attributes that are known to be one word; jobs have the same few hundred.
+_MOST_KNOWN = 4096
+_known_names: set[str] = set()
+
 # What stands for a missing type in a NEW_AD record.
 NO_TYPE = "(empty)"
 
@@ -121,26 +128,66 @@ def encode_changes(
 ) -> bytes:
     """Return one transaction: changes, then jobs (cluster, proc) whose attributes become alike.
 
-    A change is its operation, key, attribute (or type) and text (or target type).
+    A change is its operation, key, attribute (or type) and text (or target type). What would be
+    read back as anything else raises StorageError: a text with a line end, a key or name that is
+    not one word.
     """
     lines = [BEGIN_LINE]
     append = lines.append
+    checked, names = "", _known_names
     for op, key, name, text in changes:
+        if key != checked:
+            _check_word(key)
+            checked = key
+        if name not in names:
+            _check_name(op, name)
         if op == SET_ATTRIBUTE:
             append(f"103 {key} {name} {text}\n")
         elif op == DELETE_ATTRIBUTE:
             append(f"104 {key} {name}\n")
         elif op == NEW_AD:
+            _check_word(text or NO_TYPE)
             append(encode_new_ad(key, name, text))
         else:
             append(encode_destroy_ad(key))
+    records = len(lines)
     for jobs, attributes in alike:
-        # What stands around a job's key, wherever the key stands.
-        around = ["103 ", *(f" {name} {text}\n103 " for name, text in attributes.items())]
-        around[-1] = around[-1].removesuffix("103 ")
-        lines += [f"{cluster}.{proc}".join(around) for cluster, proc in jobs]
+        pieces = _encode_alike(jobs, attributes)
+        lines += pieces
+        records += len(pieces) * len(attributes)
     append(END_LINE)
-    return "".join(lines).encode("utf-8", "surrogateescape")
+    data = "".join(lines).encode("utf-8", "surrogateescape")
+    # All texts at once: each record has one line end, and so has the end mark.
+    if data.count(b"\n") != records + 1:
+        wrong = next((line for line in lines if line.count("\n") > 1), "")
+        raise StorageError(f"{wrong[:80]!r} cannot be written on one line of the log")
+    return data
+
+
+def _encode_alike(jobs: Iterable[tuple[int, int]], attributes: Mapping[str, str]) -> list[str]:
+    """Return the records of each job that gets the same attributes as the others."""
+    for name in attributes:
+        _check_name(SET_ATTRIBUTE, name)
+    # What stands around a job's key, wherever the key stands.
+    around = ["103 ", *(f" {name} {text}\n103 " for name, text in attributes.items())]
+    around[-1] = around[-1].removesuffix("103 ")
+    return [f"{cluster}.{proc}".join(around) for cluster, proc in jobs]
+
+
+def _check_word(word: str) -> None:
+    """Raise StorageError for what is read back from a record as none or several words."""
+    if not is_key(word):
+        raise StorageError(f"{word[:80]!r} cannot stand in a record of the log")
+
+
+def _check_name(op: int, name: str) -> None:
+    """Check the name of an attribute, or a type, which may be missing; remember it if it is one."""
+    if not name and op in _NAMELESS:
+        return
+    _check_word(name)
+    if len(_known_names) >= _MOST_KNOWN:
+        _known_names.clear()
+    _known_names.add(name)
 
 
 def encode_snapshot(

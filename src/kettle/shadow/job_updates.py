@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from kettle.classad import ClassAd
-from kettle.classad.text import render_real
+from kettle.classad.text import one_line, render_real
 from kettle.policy.attribute_protection import Protection, Standing, may_set_delayed, standing
 
 # Limit: attributes taken over from one report.
@@ -54,12 +54,15 @@ _OURS = frozenset(
 
 
 def from_report(report: ClassAd) -> dict[str, str]:
-    """Return the attributes of a register_job_info or job_exit ad that the queue keeps."""
+    """Return the attributes of a register_job_info or job_exit ad that the queue keeps.
+
+    The ad comes from another machine: each is one name and one line, whatever it says.
+    """
     updates: dict[str, str] = {}
     for name, text in report.own_texts():
         kept = _kept_name(name)
         if kept and len(updates) < MAX_ATTRIBUTES:
-            updates[kept] = text
+            updates[kept] = one_line(text)
     return updates
 
 
@@ -67,6 +70,8 @@ def from_report(report: ClassAd) -> dict[str, str]:
 @lru_cache(maxsize=1024)
 def _kept_name(name: str) -> str:
     """Return the name under which the queue keeps what a starter reports; empty if it does not."""
+    if not _NAME.fullmatch(name):
+        return ""
     lower = name.lower()
     measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
     return _RENAMED.get(lower, name if measured else "")
@@ -84,7 +89,7 @@ def delayed_chirp(report: ClassAd, patterns: str, lists: Protection) -> dict[str
     if not isinstance(delayed, ClassAd):
         return {}
     return {
-        name: text
+        name: one_line(text)
         for name in delayed.own_names()[:MAX_ATTRIBUTES]
         if may_set_delayed(name, patterns)
         and may_set(name, lists)

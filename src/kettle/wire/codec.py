@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from kettle.classad import ClassAd
-from kettle.errors import LocalProtocolError, RemoteProtocolError
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, LocalProtocolError, RemoteProtocolError
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -264,7 +264,10 @@ class Writer:
         return self
 
     def _append_strings(self, encoded: list[bytes]) -> None:
-        """Append already encoded strings; newlines and NULs have no place in a line of an ad."""
+        """Append already encoded strings, none of which may have a NUL.
+
+        Line ends are the peer's to read: old syntax has them in its strings as they are.
+        """
         if not encoded:
             return
         joined = b"\0".join(encoded) + b"\0"
@@ -433,15 +436,23 @@ class Reader:
         return short if _split_real(short) == (mantissa, exponent) else number
 
     def ad(self, *, types: bool = True, maximum: int = MAXIMUM_ATTRIBUTES) -> ClassAd:
-        """Read an ad of at most `maximum` attributes; the expressions are parsed when used."""
+        """Read an ad of at most `maximum` attributes; the expressions are parsed when used.
+
+        Old syntax has the line ends of a string as they are; a name with one, and a value that with
+        one is no expression, are errors at once: they could pass for more lines than one.
+        """
         count = self.integer()
         if not 0 <= count <= maximum or count > self.remaining:
             raise RemoteProtocolError(f"a message has an ad of {count} attributes")
+        start = self._position
         ad = ClassAd()
         lines = self._encrypted_lines(count) if self.encrypted else self._clear_lines(count)
         wrong = ad.insert_lines(lines)
         if wrong is not None:
             raise RemoteProtocolError(f"an ad has the line {wrong[:80]!r}, not Name = value")
+        # The whole ad at once; the lengths of an encrypted one may look like line ends.
+        if self._body.find(b"\n", start, self._position) >= 0:
+            _check_line_ends(lines)
         if types:
             self._string_bytes()
             self._string_bytes()
@@ -504,3 +515,26 @@ class Reader:
         """Read one line of an ad; a secret one follows its mark."""
         line = self._string_bytes().decode("utf-8", "surrogateescape")
         return self.secret() if line == _SECRET_MARKER else line
+
+
+def _check_line_ends(lines: list[str]) -> None:
+    """Raise RemoteProtocolError for a line end in a name, or in a value that is no expression.
+
+    The reference sends line ends within strings (a projection's, a hold's reason): those are read.
+    """
+    if "\n" not in "".join(lines):
+        return
+    for line in lines:
+        if "\n" not in line:
+            continue
+        name, _, text = line.partition("=")
+        if "\n" in name.strip() or not _is_expression(text):
+            raise RemoteProtocolError(f"an ad has a line end in {line[:80]!r}")
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        parse_expression(text, old=True)
+    except ClassAdSyntaxError:
+        return False
+    return True

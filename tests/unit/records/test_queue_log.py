@@ -111,6 +111,58 @@ def test_every_key_that_is_one_word_is_read_back(key: str) -> None:
     assert table.ads == {}
 
 
+INJECTED = '1\n103 1.1 Owner "root"'
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        (queue_log.SET_ATTRIBUTE, "1.0", "A", INJECTED),
+        (queue_log.SET_ATTRIBUTE, "1.0", "A 1\n103", "2"),
+        (queue_log.SET_ATTRIBUTE, "1.0", "Owner x", "2"),
+        (queue_log.SET_ATTRIBUTE, "1.0", "", "2"),
+        (queue_log.SET_ATTRIBUTE, "1.0\n1.1", "A", "2"),
+        (queue_log.SET_ATTRIBUTE, "", "A", "2"),
+        (queue_log.DELETE_ATTRIBUTE, "1.0", "A\tB", ""),
+        (queue_log.DELETE_ATTRIBUTE, "1.0", "", ""),
+        (queue_log.NEW_AD, "1.0", "Job\n102 1.1", "Machine"),
+        (queue_log.NEW_AD, "1.0", "Job", "a machine"),
+        (queue_log.DESTROY_AD, "1.0\n102 1.1", "", ""),
+    ],
+)
+def test_a_transaction_that_would_be_read_back_as_another_is_not_written(
+    change: tuple[int, str, str, str],
+) -> None:
+    good = (queue_log.SET_ATTRIBUTE, "1.0", "A", "1")
+    with pytest.raises(StorageError):
+        queue_log.encode_changes([good, change, good])
+
+
+@pytest.mark.parametrize("attributes", [{"A": "1", "B": INJECTED}, {"A b": "1"}])
+def test_a_change_of_many_jobs_is_not_written_with_a_line_break(
+    attributes: dict[str, str],
+) -> None:
+    with pytest.raises(StorageError):
+        queue_log.encode_changes([], [([(1, 0), (1, 1)], attributes)])
+
+
+def test_every_operation_is_written_as_it_is_read() -> None:
+    changes = [
+        (queue_log.NEW_AD, "1.0", "Job", ""),
+        (queue_log.NEW_AD, "1.1", "", ""),
+        (queue_log.SET_ATTRIBUTE, "1.0", "Args", '"a b\r\u2028c"'),
+        (queue_log.SET_ATTRIBUTE, "1.0", "Gone", ""),
+        (queue_log.DELETE_ATTRIBUTE, "1.0", "Gone", ""),
+        (queue_log.DESTROY_AD, "1.1", "", ""),
+    ]
+    table = Ads()
+    data = queue_log.encode_changes(changes, [([(1, 0), (1, 2)], {"A": "1", "B": "2"})])
+    outcome = queue_log.replay(data, table)
+    assert (outcome.kept_bytes, outcome.records) == (len(data), len(changes) + 4)
+    assert table.ads["1.0"] == {"Args": '"a b\r\u2028c"', "A": "1", "B": "2"}
+    assert table.types["1.0"] == ("Job", "")
+
+
 def test_garbage_with_finished_transactions_behind_it_is_not_cut_away() -> None:
     with pytest.raises(StorageError, match="line 2 "):
         queue_log.replay(b"107 1 CreationTimestamp 1\n\0\0\0\n105 \n103 1.0 A 1\n106 \n", Ads())

@@ -49,6 +49,14 @@ def test_a_request_is_found_only_with_its_clients_id() -> None:
         book.find("1", "other", 1)
 
 
+def test_clients_may_have_names_of_any_letters() -> None:
+    book = TokenBook()
+    book.ask(wish(client_id="Büro"), 0)
+    assert book.find("1", "Büro", 1).identity == "alice@here"
+    with pytest.raises(RefusedError):
+        book.find("1", "Búro", 1)
+
+
 def test_a_request_that_nobody_cares_about_is_forgotten() -> None:
     book = TokenBook()
     book.ask(wish(), 0)

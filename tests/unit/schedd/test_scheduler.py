@@ -8,16 +8,17 @@ import pytest
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, ShadowExit
 from kettle.classad import ClassAd
+from kettle.errors import StorageError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.claims import Phase
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import actions
 from kettle.schedd.queue.job_ids import JobId
-from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.recovery import Recovery
 from kettle.wire.messages.claims import RequestClaimReply
-from unit.schedd.queue_fixture import ALICE, BOB, ROOT, plan_action
+from unit.schedd.queue_fixture import ALICE, BOB, ROOT, MemoryJournal, plan_action
 from unit.schedd.scheduler_fixture import World
 
 
@@ -48,6 +49,24 @@ def test_a_match_is_requested_granted_and_started() -> None:
     assert job.ad.string("RemoteHost") == "slot1@vm"
     assert job.ad.string("PublicClaimId") == "<c>#1#1#..."
     assert claim.phase is Phase.RUNNING
+
+
+def test_a_slot_and_a_starter_cannot_write_records_of_other_jobs() -> None:
+    world = World()
+    first, second = world.submit(2)
+    evil = f'"x\n103 {second.id} Owner \\"root\\""'
+    claim = world.match(first)
+    claim.slot.insert_text("RemotePool", evil)
+    world.grant(claim)
+    world.scheduler.on_job_update(first.id, {"AssignedX": evil})
+    assert first.ad.text("AssignedX") == evil.replace("\n", " ")
+    with pytest.raises(StorageError):
+        world.scheduler.on_job_update(first.id, {"Assigned\nX": "1", "ImageSize": "7"})
+    assert first.ad.text("ImageSize") is None
+    again = JobQueue(MemoryJournal(), uid_domain="vm")
+    again.restore(bytes(world.journal.data))
+    assert again.jobs[second.id].ad.string("Owner") == second.ad.string("Owner")
+    assert "\n" not in (again.jobs[first.id].ad.text("RemotePool") or "\n")
 
 
 def test_the_start_of_a_job_is_one_transaction() -> None:

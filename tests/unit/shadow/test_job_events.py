@@ -173,6 +173,26 @@ def test_delayed_chirp_sets_what_its_knob_names_and_never_whose_job_it_is(
     assert delayed_chirp(job(Other="1"), patterns, lists) == {}
 
 
+def test_a_report_brings_neither_more_lines_nor_names_that_are_none() -> None:
+    report = ClassAd()
+    report.insert_text("AssignedX", '1\n103 1.1 Owner "root"')
+    report.insert_text("AssignedY Owner", '"root"')
+    report.insert_text("Assigned\n103 1.1 Owner", '"root"')
+    report.insert_text("ExitReason", '"died\non signal 9"')
+    assert from_report(report) == {
+        "AssignedX": '1 103 1.1 Owner "root"',
+        "ExitReason": '"died on signal 9"',
+    }
+
+
+def test_delayed_chirp_attributes_are_names_and_single_lines() -> None:
+    names = "'Chirp x' = 1; 'Chirp\\n106 ' = 2; ChirpY = strcat(\"a\nb\", Z)"
+    report = ClassAd()
+    report.insert_text("ChirpDelayedAttrs", f"[ {names} ]")
+    lists = ProtectedNames(frozenset(), frozenset(), frozenset())
+    assert delayed_chirp(report, "*", lists) == {"ChirpY": 'strcat("a b",Z)'}
+
+
 def test_a_job_may_not_rename_its_owner() -> None:
     lists = ProtectedNames(frozenset({"owner"}), frozenset({"project"}), frozenset({"token"}))
     assert may_set("ChirpX", lists)

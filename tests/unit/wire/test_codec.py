@@ -92,6 +92,42 @@ def test_a_newline_or_a_nul_cannot_be_smuggled_into_a_string() -> None:
         Writer().string("a\0b")
 
 
+def sent(encrypted: bool, *lines: str) -> Reader:
+    """Return what a peer sent as the lines of an ad."""
+    body = Writer(encrypted).integer(len(lines))
+    for line in (*lines, "", ""):
+        body.string(line)
+    return Reader(body.getvalue(), encrypted)
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+@pytest.mark.parametrize(
+    "line",
+    [
+        'AssignedX = 1\n103 1.1 Owner "root"',
+        'AssignedX = "a"\nOwner = "root"',
+        "Assigned\nX = 1",
+        'AssignedX = "a\n',
+    ],
+)
+def test_a_line_of_an_ad_cannot_pass_for_two(encrypted: bool, line: str) -> None:
+    with pytest.raises(RemoteProtocolError, match="line end"):
+        sent(encrypted, 'Name = "a"', line, "Cpus = 16").ad()
+
+
+@pytest.mark.parametrize("encrypted", [False, True])
+def test_a_line_end_within_a_string_is_read(encrypted: bool) -> None:
+    """As condor_status sends a projection, and a startd a reason of several lines."""
+    text = '"Name\nMachine"'
+    # The length of the second line, 10 with its end, looks like a line end.
+    ad = sent(encrypted, f"Projection = {text}", "Cpus = 16", f"R = strcat({text}, X)").ad()
+    assert ad.string("Projection") == "Name\nMachine"
+    assert ad.text("R") == f"strcat({text}, X)"
+    assert ad.integer("Cpus") == 16
+    again = ClassAd({"Reason": "two\nlines"})
+    assert read_back(Writer(encrypted).ad(again)).string("Reason") == "two\nlines"
+
+
 def test_any_bytes_survive_as_text() -> None:
     body = b"caf\xe9\0"
     assert Writer().string(Reader(body).string()).getvalue() == body

@@ -15,6 +15,7 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
 from kettle.schedd.queue import submission
+from kettle.schedd.queue.attribute_rules import check_shape
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.job_queue import Cluster
 from kettle.schedd.queue.transaction import Transaction
@@ -63,7 +64,10 @@ def plan_jobs(
     settings: QueueSettings,
     now: int,
 ) -> int:
-    """Put made jobs into a transaction; returns how many."""
+    """Put made jobs into a transaction; returns how many.
+
+    RefusedError if the digest gives an attribute that no queue can hold.
+    """
     made = 0
     for plan in plans:
         job = JobId(cluster.id, plan.proc)
@@ -76,6 +80,7 @@ def plan_jobs(
             transaction.set_attribute(key, "EnteredCurrentStatus", str(now))
         for name, text in plan.differences:
             if name.lower() not in _NOT_THE_JOBS:
+                check_shape(name, text)
                 transaction.set_attribute(key, name, text)
         transaction.update(
             key_of(cluster.id, CLUSTER_PROC),

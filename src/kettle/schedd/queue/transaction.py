@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from typing import Protocol
 
 from kettle.classad import ClassAd
+from kettle.classad.text import one_line
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_key
 
@@ -112,11 +113,14 @@ class Transaction:
     def update(self, key: str, attributes: Mapping[str, str | None]) -> None:
         """Set every attribute to its text, or take it away where that is None.
 
-        What a job shares with its cluster is taken away by being undefined in the job's own ad.
+        What a job shares with its cluster is taken away by being undefined in the job's own ad. The
+        texts may come from peers, with line ends in their strings; the log has blanks instead.
         """
         changes = self.changes
         for name, text in attributes.items():
             if text is not None:
+                if "\n" in text:
+                    text = one_line(text)
                 changes.append((_SET, key, name, text))
                 self.size += len(name) + len(text) + _CHANGE_BYTES
             elif self._is_shared(key, name):
@@ -130,7 +134,8 @@ class Transaction:
         It has to be the last one: what is done to these jobs afterwards would come before it.
         """
         if jobs and attributes:
-            self.alike.append((jobs, attributes))
+            texts = {name: one_line(text) for name, text in attributes.items()}
+            self.alike.append((jobs, texts))
 
     def _is_shared(self, key: str, name: str) -> bool:
         ad = self._base.ad(key)

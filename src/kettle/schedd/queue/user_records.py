@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kettle.attributes.codes import JobStatus
-from kettle.classad import ClassAd, to_expression, unparse
-from kettle.classad.text import quote_line
+from kettle.classad import ClassAd
+from kettle.classad.text import one_line, quote_line
 from kettle.errors import NotFoundError, RefusedError
+from kettle.schedd.queue.attribute_rules import check_shape
 from kettle.schedd.queue.job_queue import JobQueue
 from kettle.schedd.queue.transaction import Transaction
 from kettle.wire.commands import Command
@@ -150,8 +151,7 @@ def _act(
         transaction.set_attribute(key, "Enabled", "0")
         reason = request.string("DisableReason")
         if reason:
-            text = unparse(to_expression(reason), old=True)
-            transaction.set_attribute(key, "DisableReason", text)
+            transaction.set_attribute(key, "DisableReason", quote_line(reason))
     elif command == Command.EDIT_USERREC:
         return _edit(transaction, request, key)
     return 0
@@ -162,6 +162,8 @@ def _edit(transaction: Transaction, request: ClassAd, key: str) -> int:
     for name in request:
         if name.lower() in _NOT_SET or name.lower().startswith(_OPTION):
             continue
-        transaction.set_attribute(key, name, request.text(name) or "undefined")
+        text = one_line(request.text(name) or "undefined")
+        check_shape(name, text)
+        transaction.set_attribute(key, name, text)
         count += 1
     return count

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _MOST_ITEM_BYTES = 512 * 1024 * 1024
 
 # What the last event of a cluster says of how far its making had come.
-_COMPLETIONS = {
+_COMPLETIONS: dict[int, Completion] = {
     Paused.NO_MORE: Completion.COMPLETE,
     Paused.HELD: Completion.PAUSED,
     Paused.INVALID: Completion.ERROR,
@@ -173,6 +173,7 @@ class Factories:
         self._late.pop(cluster.id, None)
         self._plans.pop(cluster.id, None)
         paused = cluster.ad.integer("JobMaterializePaused") or 0
-        completion = _COMPLETIONS.get(Paused(paused), Completion.INCOMPLETE)
+        # Any number at all: a user may set the attribute.
+        completion = _COMPLETIONS.get(paused, Completion.INCOMPLETE)
         self._schedd.events.cluster_removed(cluster, completion)
         self._schedd.spool.remove_cluster(cluster.id)

@@ -6,7 +6,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.config import Config
-from kettle.errors import KettleError
+from kettle.errors import KettleError, RefusedError
 from kettle.schedd.queue import actions, factory, queries
 from kettle.schedd.queue.factory import DigestSources, Paused
 from kettle.schedd.queue.job_ids import JobId
@@ -166,3 +166,12 @@ def test_a_query_for_clusters_counts_the_jobs_of_those_that_make_them() -> None:
         ads = list(queries.clusters(schedd.queue, query))
         names = ("ClusterId", "JobsPresent", "JobsIdle")
         assert [tuple(each.integer(name) for name in names) for each in ads] == found
+
+
+def test_a_digest_cannot_give_a_job_two_lines_at_once() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    (plan, *_) = plans(schedd, cluster)
+    wrong = plan._replace(differences=[*plan.differences, ("Args", '"1\n103 1.0 Owner 2"')])
+    with pytest.raises(RefusedError):
+        factory.plan_jobs(schedd.queue.transaction(), cluster, [wrong], schedd.settings, NOW)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.records import queue_log
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.transaction import Transaction
 
 
@@ -46,6 +47,15 @@ def test_without_changes_it_reads_what_is_there() -> None:
     assert one.exists("1.0")
     assert not one.created("1.0")
     assert not one.exists("1.7")
+
+
+def test_texts_of_peers_become_one_line_each() -> None:
+    one = open_one()
+    one.update("1.0", {"RemotePool": '"a\nb"', "Own": None})
+    one.update_alike([JobId(1, 0)], {"HoldReason": '"c\nd"'})
+    data = queue_log.encode_changes(one.changes, one.alike).decode()
+    assert '103 1.0 RemotePool "a b"\n' in data
+    assert '103 1.0 HoldReason "c d"\n' in data
 
 
 def test_a_change_of_the_cluster_shows_in_its_jobs_unless_they_have_their_own() -> None:

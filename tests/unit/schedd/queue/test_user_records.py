@@ -7,6 +7,7 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.errors import NotFoundError, RefusedError
 from kettle.schedd.queue import user_records
+from kettle.schedd.queue.job_ids import JobId
 from kettle.wire.commands import Command
 from kettle.wire.messages import qmgmt as calls
 from unit.schedd.queue_fixture import ALICE, BOB, Schedd
@@ -59,6 +60,20 @@ def test_editing_sets_attributes_but_not_whose_record_it_is() -> None:
     found = user_records.find(schedd.queue, "alice@vm")
     assert found is not None
     assert found[1].integer("MaxJobsRunning") == 5
+
+
+def test_what_an_administrator_says_is_one_record_each() -> None:
+    schedd = Schedd()
+    schedd.submit(actor=ALICE)
+    evil = 'x"\n103 1.0 Owner "root'
+    act(schedd, Command.DISABLE_USERREC, User="alice@vm", DisableReason=evil)
+    act(schedd, Command.EDIT_USERREC, User="alice@vm", Note=evil)
+    with pytest.raises(RefusedError):
+        act(schedd, Command.EDIT_USERREC, User="alice@vm", **{"Note Owner": 1})
+    found = user_records.find(schedd.replayed(), "alice@vm")
+    assert found is not None
+    assert found[1].string("Note") == found[1].string("DisableReason") == evil.replace("\n", " ")
+    assert schedd.replayed().jobs[JobId(1, 0)].ad.string("Owner") == "alice"
 
 
 def test_a_user_with_jobs_is_not_deleted_and_an_unknown_one_not_found() -> None:

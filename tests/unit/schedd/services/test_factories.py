@@ -1,0 +1,39 @@
+"""What follows when a cluster that makes its jobs is gone."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.records.event_cluster import Completion
+from kettle.schedd.queue.job_queue import Changes, Cluster
+from kettle.schedd.services.factories import Factories
+
+
+@pytest.mark.parametrize(
+    ("paused", "completion"),
+    [
+        (None, Completion.INCOMPLETE),
+        (-1, Completion.ERROR),
+        (1, Completion.PAUSED),
+        (2, Completion.COMPLETE),
+        # No status at all, but any user may set the attribute.
+        (77, Completion.INCOMPLETE),
+    ],
+)
+def test_a_cluster_leaves_whatever_it_says_of_its_making(
+    paused: int | None, completion: Completion
+) -> None:
+    told: list[object] = []
+    schedd = SimpleNamespace(
+        queue=SimpleNamespace(clusters={}),
+        events=SimpleNamespace(cluster_removed=lambda _, how: told.append(how)),
+        spool=SimpleNamespace(remove_cluster=told.append),
+    )
+    cluster = Cluster(7, ClassAd({"JobMaterializeDigestFile": "digest"}))
+    if paused is not None:
+        cluster.ad["JobMaterializePaused"] = paused
+    Factories(schedd).on_changes(Changes(gone_clusters=[cluster]))  # type: ignore[arg-type]
+    assert told == [completion, 7]
