@@ -11,22 +11,56 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kettle.config import knobs
-from kettle.config.knob import Knob
+from kettle.config.knob import Family, Knob
 from kettle.config.knobs.history import HISTORIES
 
 if TYPE_CHECKING:
     from kettle.config.store import Config
 
 
+# What stands for {level} and {context} in the names of knobs: authorization levels, and directions.
+_CONTEXTS = [
+    "READ",
+    "WRITE",
+    "ADMINISTRATOR",
+    "CONFIG",
+    "DAEMON",
+    "NEGOTIATOR",
+    "ADVERTISE_MASTER",
+    "ADVERTISE_STARTD",
+    "ADVERTISE_SCHEDD",
+    "OWNER",
+    "SOAP",
+    "CLIENT",
+    "DEFAULT",
+]
+
+
 def declared_knobs() -> dict[str, Knob[Any]]:
     """Return all knobs by upper-case name."""
+    return {row.name.upper(): row for row in _rows() if isinstance(row, Knob)}
+
+
+def _names_of_levels() -> set[str]:
+    """Return the names of the knobs that there are for each level or direction."""
+    patterns = [row.pattern for row in _rows() if isinstance(row, Family)]
+    return {
+        pattern.replace(field, context)
+        for pattern in patterns
+        for field in ("{level}", "{context}")
+        if field in pattern
+        for context in _CONTEXTS
+    }
+
+
+def _rows() -> list[object]:
+    """Return everything that the tables of knobs hold."""
     modules = [
         importlib.import_module(f"{knobs.__name__}.{module.name}")
         for module in pkgutil.iter_modules(knobs.__path__)
     ]
     groups = [group for module in modules for group in vars(module).values()]
-    rows = [row for group in groups if isinstance(group, type) for row in vars(group).values()]
-    return {row.name.upper(): row for row in rows if isinstance(row, Knob)}
+    return [row for group in groups if isinstance(group, type) for row in vars(group).values()]
 
 
 def check_values(config: Config) -> None:
@@ -47,6 +81,7 @@ def find_slips(config: Config) -> Iterator[tuple[str, str, str]]:
     declared = declared_knobs()
     # They have no default, so no row of their own.
     unset = {f"MAX_{which}_{word}" for which in HISTORIES for word in ("LOG", "ROTATIONS")}
+    unset |= _names_of_levels()
     texts = " ".join(macro.text for macro in config.entries()).upper()
     for macro in config.entries():
         name = macro.name.upper()

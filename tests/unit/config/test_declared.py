@@ -32,6 +32,7 @@ def test_a_misspelt_knob_is_found_and_a_macro_of_one_s_own_is_not() -> None:
 
 def test_names_that_have_no_default_are_no_slips() -> None:
     config = Config.from_text(
+        "SEC_CLIENT_AUTHENTICATION_METHODS = FS\nALLOW_NEGOTIATOR = *\n"
         "MAX_HISTORY_LOG = 1\nMAX_EPOCH_HISTORY_ROTATIONS = 2\nKETTLE_METRICS_PRT = 1\n",
         subsystem="MASTER",
     )
