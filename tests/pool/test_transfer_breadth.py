@@ -16,6 +16,7 @@ from pool_jobs import Jobs, ask_queue, run_tool, submit, wait_until
 
 pytestmark = pytest.mark.timeout(120)
 
+FAILING = "success_exit_code = 0\nmax_retries = 0\n"
 SMALL = "request_cpus = 1\nrequest_memory = 10MB\nrequest_disk = 1MB\nshould_transfer_files = yes\n"
 
 
@@ -228,6 +229,24 @@ def test_output_on_success_only_leaves_a_failed_job_s_streams(
     jobs = shell(pool, good, "echo 1 > made", lines)
     jobs.wait_for(5, 20)
     assert (good / "made").read_text() == "1\n"
+
+
+def test_a_job_that_does_not_say_what_success_is_brings_its_output_however_it_ends(
+    pool: PersonalPool, work: Path
+) -> None:
+    # As a real 25.14.1 does it.
+    lines = "when_to_transfer_output = ON_SUCCESS"
+    shell(pool, work, "echo 1 > made; exit 2", lines).wait_for(5, 20)
+    assert (work / "made").read_text() == "1\n"
+
+
+@pytest.mark.parametrize("lines", ["", "when_to_transfer_output = ON_SUCCESS\n" + FAILING])
+def test_output_and_error_in_one_file_keep_the_order_of_writing(
+    pool: PersonalPool, work: Path, lines: str
+) -> None:
+    script = "echo x; echo y >&2; echo z; exit 2"
+    shell(pool, work, script, f"error = out\n{lines}").wait_for(5, 20)
+    assert (work / "out").read_text() == "x\ny\nz\n"
 
 
 def test_a_failed_job_may_have_a_list_of_its_own(pool: PersonalPool, work: Path) -> None:

@@ -20,7 +20,7 @@ from kettle.errors import KettleError, LanguageError
 from kettle.policy.kill_signals import kill_signal
 from kettle.starter.argument_syntax import parse_arguments, parse_environment
 from kettle.starter.sandbox import Sandbox
-from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME
+from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME, streams_share_a_file
 
 # What keeps numerical libraries from using more cores than the slot has.
 THREAD_LIMITS = (
@@ -192,13 +192,14 @@ def plan_launch(
         program = argv[0]
     if around.wrapper:
         argv = (around.wrapper, *argv)
+    error_name = STDOUT_NAME if streams_share_a_file(job) else STDERR_NAME
     return LaunchPlan(
         argv=argv,
         environment=plan_environment(slot, sandbox, around, wanted, cwd),
         cwd=cwd,
         stdin=plan_stdin(job, sandbox, cwd, transfers=transfers),
         stdout=plan_output(job, "Out", "StreamOut", STDOUT_NAME, cwd, transfers=transfers),
-        stderr=plan_output(job, "Err", "StreamErr", STDERR_NAME, cwd, transfers=transfers),
+        stderr=plan_output(job, "Err", "StreamErr", error_name, cwd, transfers=transfers),
         umask=_umask(job),
         nice=around.renice,
         core_bytes=_core_bytes(job),

@@ -86,10 +86,19 @@ def choose_sending(job: ClassAd, status: int | None, vacate: Vacate | None) -> S
 
 
 def is_success(job: ClassAd, status: int) -> bool:
-    """Whether a job ended well: by itself, with its success_exit_code or 0."""
-    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == (
-        job.integer("JobSuccessExitCode") or 0
-    )
+    """Whether a job ended as it says that success is; without a word of it every end is one.
+
+    What says it is JobSuccessExitCode (`success_exit_code`) and JobSuccessExitSignal, which counts
+    if JobSuccessExitBySignal does. Compat: with such a word the reference keeps a failed job's
+    output back whatever WhenToTransferOutput is; here only ON_SUCCESS loses it, as the manual of
+    both has it. test_a_job_that_failed_loses_no_output_that_comes_on_exit shows it.
+    """
+    code, number = job.integer("JobSuccessExitCode"), job.integer("JobSuccessExitSignal")
+    if code is None and number is None:
+        return True
+    if job.boolean("JobSuccessExitBySignal"):
+        return os.WIFSIGNALED(status) and os.WTERMSIG(status) == number
+    return os.WIFEXITED(status) and os.WEXITSTATUS(status) == (code or 0)
 
 
 def vacate_attributes(vacate: Vacate | None) -> dict[str, object]:

@@ -146,6 +146,8 @@ def pairs(words: Iterable[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals:
             raise SubmitError(f"ERROR: Missing '=' after environment variable '{name}'.")
+        if not name:
+            raise SubmitError(f"ERROR: missing variable in '{word}'.")
         found[name.strip()] = value
     return found
 

@@ -124,6 +124,10 @@ class SubmitReader(StatementReader):
         colon, equals = line.find(":"), line.find("=")
         if 0 <= colon < equals or (equals < 0 <= colon):
             raise self._colon(line, lines, place)
+        name = line[:equals].removesuffix("@").strip()
+        if equals > 0 and len(name.split()) > 1 and "$" not in name:
+            # A configuration takes the first word then; a submit description does not.
+            raise Trouble(hint=f'"{name}" is no name: there is a blank in it')
         super().assign(line, lines, place)
 
     def use(self, rest: str, number: int, place: Place) -> None:

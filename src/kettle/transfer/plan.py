@@ -299,7 +299,21 @@ def stream_file_names(job: ClassAd) -> dict[str, str]:
         streaming = job.boolean(f"Stream{which}")
         plain = posixpath.basename(job.string(which) or "")
         names[which] = special if streaming is False else plain
+    if streams_share_a_file(job):
+        names["Err"] = STDOUT_NAME
     return names
+
+
+def streams_share_a_file(job: ClassAd) -> bool:
+    """Whether "Out" and "Err" are one transferred file, written in the order the job writes.
+
+    Two files would land at the same place, and the later one would take the other's away. Only
+    names spelled alike count, and only where both have special names, as with the reference.
+    """
+    return job.string("Out") == job.string("Err") and all(
+        is_standard_stream(job, which) and job.boolean(f"Stream{which}") is False
+        for which in ("Out", "Err")
+    )
 
 
 def sends_only_changes(job: ClassAd) -> bool:

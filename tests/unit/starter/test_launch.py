@@ -82,6 +82,13 @@ def test_output_has_the_special_name_only_where_streaming_is_refused_outright() 
     assert plan(job(Out="/dev/null", StreamOut=False)).stdout.path == "/dev/null"
 
 
+def test_output_and_error_of_one_name_are_one_file() -> None:
+    made = plan(job(Out="o", Err="o", StreamOut=False, StreamErr=False))
+    assert made.stderr.path == made.stdout.path == "/x/dir_7/scratch/_condor_stdout"
+    apart = plan(job(Out="o", Err="e", StreamOut=False, StreamErr=False))
+    assert apart.stderr.path == "/x/dir_7/scratch/_condor_stderr"
+
+
 def test_without_transfer_standard_files_are_in_the_initial_directory() -> None:
     made = plan(job(In="in", Out="o", StreamOut=False), transfers=False)
     assert (made.stdin.path, made.stdout.path) == ("/home/u/in", "/home/u/o")

@@ -40,8 +40,28 @@ EXIT_1, KILLED = 1 << 8, 9
 def test_files_are_sent_as_the_job_wants_it_for_this_end(
     when: str, status: int | None, vacate: Vacate | None, expected: Sending | None
 ) -> None:
-    job = ClassAd({"WhenToTransferOutput": when, "SuccessCheckpointExitCode": 85})
+    job = ClassAd(
+        {"WhenToTransferOutput": when, "SuccessCheckpointExitCode": 85, "JobSuccessExitCode": 0}
+    )
     assert choose_sending(job, status, vacate) == expected
+
+
+def test_a_job_that_failed_loses_no_output_that_comes_on_exit() -> None:
+    job = ClassAd({"WhenToTransferOutput": "ON_EXIT", "JobSuccessExitCode": 0})
+    assert choose_sending(job, EXIT_1, None) == FINAL
+
+
+@pytest.mark.parametrize("status", [0, EXIT_1, KILLED])
+def test_where_nothing_says_what_success_is_every_end_brings_the_output(status: int) -> None:
+    job = ClassAd({"WhenToTransferOutput": "ON_SUCCESS"})
+    assert choose_sending(job, status, None) == FINAL
+
+
+def test_a_job_may_be_meant_to_end_by_a_signal() -> None:
+    job = ClassAd({"JobSuccessExitBySignal": True, "JobSuccessExitSignal": 9})
+    assert is_success(job, KILLED)
+    assert not is_success(job, 0)
+    assert not is_success(job, 15)
 
 
 def test_success_is_what_the_job_says() -> None:

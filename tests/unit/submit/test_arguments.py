@@ -39,6 +39,12 @@ def test_an_environment_is_read_in_both_syntaxes() -> None:
     assert arguments.render_environment({"B": "x y", "A": "1"}) == "A=1 B=x' 'y"
 
 
+@pytest.mark.parametrize("text", ['"=5"', "=5", "A=1;=5"])
+def test_a_variable_of_the_environment_has_a_name(text: str) -> None:
+    with pytest.raises(SubmitError, match=r"^ERROR: missing variable in '=5'\.$"):
+        arguments.parse_environment(text)
+
+
 def test_getenv_takes_what_is_allowed_and_not_forbidden() -> None:
     environment = {"HOME": "h", "LANG": "C", "LC_ALL": "C", "SECRET": "s"}
     chosen = arguments.select_environment

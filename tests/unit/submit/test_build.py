@@ -88,6 +88,13 @@ def test_an_attribute_name_with_quotes_is_refused() -> None:
         jobs_of('+"A" = 1\nqueue\n')
 
 
+@pytest.mark.parametrize("line", ["a b=5", "MY.Foo Bar = 1", "a.b c @=end\n5\n@end"])
+def test_a_name_of_two_words_is_refused(line: str) -> None:
+    with pytest.raises(SubmitError, match="Failed to parse command file") as caught:
+        jobs_of(f"{line}\nqueue\n")
+    assert "on Line 2 of" in str(caught.value)
+
+
 def test_lines_of_the_command_line_count_before_the_queue_statement() -> None:
     options = SubmitOptions(appended=("+A = 5",), assignments=(("b", "7"),))
     made, _ = jobs_of("+A = 1\n+B = $(b)\nqueue\n", options=options)

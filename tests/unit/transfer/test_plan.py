@@ -23,6 +23,7 @@ from kettle.transfer.plan import (
     size_limit,
     split_list,
     split_url_outputs,
+    streams_share_a_file,
 )
 from unit.transfer.disk import MemoryDisk
 
@@ -123,6 +124,17 @@ def test_a_list_brings_just_what_it_names_and_the_streams() -> None:
     assert [item.name for item in plan.items] == ["a", "_condor_stdout", "_condor_stderr"]
     empty = plan_output(job(TransferOutput=""), disk, "/box", {})
     assert empty.items == ()
+
+
+def test_two_streams_of_one_name_are_one_file() -> None:
+    disk = box(a=b"1", _condor_stdout=b"out")
+    ad = job(TransferOutput="a", Out="o", Err="o", StreamOut=False, StreamErr=False)
+    plan = plan_output(ad, disk, "/box", {})
+    assert [item.name for item in plan.items] == ["a", "_condor_stdout"]
+    # One that stays behind, or is streamed, leaves the other its own.
+    for apart in ({"TransferOut": False}, {"StreamOut": True}, {"Err": "./o"}):
+        ad = job(**{"Out": "o", "Err": "o", "StreamOut": False, "StreamErr": False, **apart})
+        assert not streams_share_a_file(ad)
 
 
 def test_streams_keep_their_own_names_where_streaming_was_never_mentioned() -> None:

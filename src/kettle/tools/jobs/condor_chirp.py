@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
 from kettle.errors import KettleError, UsageError
@@ -54,6 +55,16 @@ _STAT_LABELS = (
 )  # fmt: skip
 
 
+# The reference ends with -1 where it fails, but for commands that move whole files or folders and
+# were turned down.
+_FAILED = 255
+_TURNED_DOWN = {"fetch": 1, "getdir": 1}
+
+
+class TurnedDown(KettleError):  # noqa: N818 - the name says what happened
+    """The access point did not do what it was asked."""
+
+
 class ChirpClient:
     """One connection to the starter's chirp server."""
 
@@ -70,18 +81,18 @@ class ChirpClient:
         self.ask("cookie", cookie)
 
     def ask(self, *words: object, data: bytes = b"") -> int:
-        """Send a request and return its number; KettleError for a negative one."""
+        """Send a request and return its number; TurnedDown for a negative one."""
         self._socket.sendall(chirp.render_line(*words) + data)
         return self.result(str(words[0]))
 
     def result(self, command: str) -> int:
-        """Read a number; KettleError for a negative one."""
+        """Read a number; TurnedDown for a negative one."""
         line = self._file.readline()
         if not line:
             raise KettleError("the starter closed the connection")
         number = int(line)
         if number < 0:
-            raise KettleError(f"{command}: {os.strerror(chirp.errno_for(number))}")
+            raise TurnedDown(f"{command}: {os.strerror(chirp.errno_for(number))}")
         return number
 
     def ask_data(self, *words: object) -> bytes:
@@ -93,6 +104,11 @@ class ChirpClient:
         self.ask(*words)
         return self._file.readline().decode().strip()
 
+    def close(self) -> None:
+        """End the connection."""
+        self._file.close()
+        self._socket.close()
+
     def send(self, data: bytes) -> None:
         """Send what was announced."""
         self._socket.sendall(data)
@@ -102,11 +118,11 @@ Command = Callable[[ChirpClient, list[str], Streams], int]
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
-    """Run the tool; 0 if the access point did it, 1 otherwise."""
+    """Run the tool; 0 if the access point did it; else 255, or 1 for a refused fetch or getdir."""
     words = argv[1:]
     if not words or words[0] in {"-help", "-h", "--help"}:
         streams.stdout.write(_USAGE.format(program=argv[0]))
-        return 0 if words else 1
+        return 0 if words else _FAILED
     if words[0] in {"-version", "--version"}:
         from kettle.tools.configuration.condor_version import version_text
 
@@ -117,13 +133,15 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         if handler is None:
             raise UsageError(f"there is no command {words[0]!r}", hint="see -help")
         client = ChirpClient(environment.get("_CONDOR_CHIRP_CONFIG") or ".chirp.config")
-        return handler(client, words[1:], streams)
+        with closing(client):
+            return handler(client, words[1:], streams)
     except (KettleError, OSError) as error:
         streams.stderr.write(f"{argv[0]}: {error}\n")
-        return 1
+        turned_down = isinstance(error, TurnedDown)
+        return _TURNED_DOWN.get(words[0], _FAILED) if turned_down else _FAILED
     except (IndexError, ValueError):
         streams.stderr.write(f"{argv[0]}: {words[0]}: arguments are missing or wrong; see -help\n")
-        return 1
+        return _FAILED
 
 
 def _option(words: list[str], name: str, default: str) -> str:
