@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -290,5 +291,43 @@ def test_a_job_beside_a_schedd_that_dies_at_its_end_ends_once(acts: int, tmp_pat
         [record] = checks.history_of(ap.folder / "spool")
         assert record["ExitCode"] == "3"
         assert record["NumJobStarts"] == str(numbers.count("001"))
+
+    tell(tmp_path, story)
+
+
+# What asks for the time is not the clock of the story: a time that is known must do.
+EVERY_MINUTE = {
+    "CronMinute": '"*"',
+    "DeferralWindow": "0",
+    "DeferralPrepTime": "300",
+    "Requirements": "TARGET.Memory >= RequestMemory && DeferralTime > 0",
+}
+
+
+def test_a_job_of_every_minute_runs_once_if_nothing_keeps_it_in_the_queue(tmp_path: Path) -> None:
+    async def story(pool: SimulatedPool) -> None:
+        pool.users[0].submit(Wish("j", seconds=3.0, code=0, more=EVERY_MINUTE))
+        await asyncio.sleep(300)
+        assert len(pool.witness.executions) == 1
+        assert events_of(pool, "j") == ["000", "001", "005"]
+
+    tell(tmp_path, story)
+
+
+@pytest.mark.shows("R065")
+@pytest.mark.parametrize(("seconds", "apart"), [(3.0, 60), (70.0, 120)])
+def test_a_job_of_every_minute_starts_with_its_minutes_under_one_id(
+    seconds: float, apart: int, tmp_path: Path
+) -> None:
+    """A minute in which it still runs is left out."""
+
+    async def story(pool: SimulatedPool) -> None:
+        wish = Wish("j", seconds=seconds, code=0, more={**EVERY_MINUTE, "OnExitRemove": "false"})
+        pool.users[0].submit(wish)
+        await asyncio.sleep(610)
+        runs = pool.witness.executions
+        assert {run.job for run in runs} == {runs[0].job}
+        pauses = [round(later.began - earlier.began) for earlier, later in pairwise(runs)]
+        assert pauses == [apart] * (590 // apart), pauses
 
     tell(tmp_path, story)

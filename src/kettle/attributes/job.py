@@ -124,7 +124,9 @@ class Job:
         unit="seconds",
         doc="How long before DeferralTime the job may be sent to a machine.",
     )
-    DeferralTime = expression(written_by="submit", doc="When the program starts.")
+    DeferralTime = expression(
+        written_by="submit", doc="When the program starts; a CronTab job's is set by the schedd."
+    )
     DeferralWindow = expression(
         written_by="submit", unit="seconds", doc="How much later than DeferralTime it may start."
     )

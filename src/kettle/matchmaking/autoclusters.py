@@ -110,6 +110,12 @@ class AutoClusters:
         self._start_over()
         return True
 
+    def learn(self, name: str) -> None:
+        """Make an attribute significant that jobs' expressions look at before they have it."""
+        if name.lower() not in self._attributes:
+            self._attributes[name.lower()] = name
+            self._void()
+
     def assign(self, job: ClassAd) -> int:
         """Return the id of the group that a job belongs to."""
         for name in _MATCHING_EXPRESSIONS:

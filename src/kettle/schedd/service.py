@@ -20,6 +20,7 @@ from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import trace
 from kettle.runtime.self_monitor import read_window
+from kettle.schedd.crontabs import CronTabs
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_machine import FINISHED, WAITING
 from kettle.schedd.outside import Outside
@@ -66,6 +67,9 @@ _MOST_TRACED = 20
 
 # How often finished jobs that could not leave are tried again where no policy is looked at.
 _SEEN_OUT_SECONDS = 60.0
+
+# How often jobs that run by the clock are looked at: one may have missed its time as it waited.
+_CRON_SECONDS = 20.0
 
 # Jobs that one pass of periodic policy looks at before others have their turn.
 _POLICY_SLICE = 500
@@ -191,12 +195,16 @@ class ScheddService:
         self.queue.observe(self.factories.on_changes)
         self.factories.start()
         self.queue.observe(self.beside.on_changes)
-        # Last: it may commit something itself.
+        # Last: these may commit something themselves.
         self.queue.observe(self._tell_submitted)
+        self.crontabs = CronTabs(self.queue, self.idle.autoclusters, self.scheduler.hold, self.now)
+        self.crontabs.renew_all()
+        self.queue.observe(self.crontabs.on_changes)
         self.beside.start()
         self.ads.start()
         self.ads.want_matches()
         tasks.spawn(self._serve_policy(), "periodic policy")
+        tasks.spawn(self._serve_crontabs(), "jobs that run by the clock")
         tasks.spawn(self._serve_cleaning(), "cleaning the queue log")
         tasks.spawn(self.history.serve_indices(), "indices of the history")
 
@@ -210,6 +218,7 @@ class ScheddService:
         self.transfers.reconfigure(config)
         self.scheduler.most_running = self.settings.most_running
         self.scheduler.system_policy = read_system_policy(config.get)
+        self.crontabs.renew_all()
         self.ads.flock.configure()
         self.ads.on_change()
 
@@ -280,6 +289,11 @@ class ScheddService:
         for start in range(0, len(jobs), _POLICY_SLICE):
             do(jobs[start : start + _POLICY_SLICE])
             await asyncio.sleep(0)
+
+    async def _serve_crontabs(self) -> None:
+        while True:
+            await asyncio.sleep(_CRON_SECONDS)
+            self.crontabs.renew_passed()
 
     async def _serve_cleaning(self) -> None:
         """Write the queue log anew, after each QUEUE_CLEAN_INTERVAL and whenever it has grown."""

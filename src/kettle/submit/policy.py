@@ -159,7 +159,7 @@ def set_deferral(job: JobBuilder) -> None:
     for command, attribute in CRON:
         text = job.param(command)
         if text is not None:
-            job.set_string(attribute, strip_quotes(text))
+            job.set_string(attribute, text)
             is_cron = True
     when = job.param("deferral_time")
     if when is not None:
