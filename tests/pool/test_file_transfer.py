@@ -144,6 +144,17 @@ def test_an_input_file_that_vanished_holds_the_job_with_code_13(
     assert "gone" in reason
 
 
+def test_a_link_to_a_folder_as_program_holds_the_job_before_a_start(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "tree").mkdir()
+    (work / "bin").symlink_to("tree")
+    assert 1 not in run_job(pool, work, "true", f"executable = {work}/bin")
+    reason, code = hold_reason(work)
+    assert code == "13"
+    assert reason.endswith("/bin: (errno 21) Is a directory")
+
+
 def test_output_to_a_place_that_is_none_holds_the_job(pool: PersonalPool, work: Path) -> None:
     (work / "job.sub").touch()
     run_job(

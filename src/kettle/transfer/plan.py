@@ -233,7 +233,13 @@ def plan_input(
         build.add_entry(job.string("In") or "", base, keep_path=False)
     command = job.string("Cmd")
     if command and job.boolean("TransferExecutable") is not False:
-        build.add_entry(command, base, keep_path=False)
+        path = posixpath.join(base, command)
+        look = view.look(path)
+        if look is not None and look.is_directory and look.is_link:
+            # No program: sent as if it were a file, it holds the job (13/21) before it starts.
+            build.add_file(path, posixpath.basename(path), command, look)
+        else:
+            build.add_entry(command, base, keep_path=False)
     if checkpoint:
         build.add_tree(checkpoint, "", checkpoint)
     for item in restored:

@@ -90,6 +90,12 @@ def test_a_link_to_a_directory_inside_a_tree_is_not_followed() -> None:
     assert names(job(TransferInput="d/", TransferExecutable=False), disk) == ["a"]
 
 
+def test_a_link_to_a_directory_is_no_program_whose_contents_travel() -> None:
+    disk = MemoryDisk({"/usr/bin/x": b""})
+    disk.links.add("/usr/bin")
+    assert names(job(Cmd="/usr/bin"), disk) == ["bin"]
+
+
 def test_patterns_say_which_files_are_encrypted() -> None:
     ad = job(
         TransferInput="in.txt,d/x,/data/z",
