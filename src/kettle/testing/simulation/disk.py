@@ -106,7 +106,7 @@ class SimulatedDisk(SystemDisk):
         await asyncio.sleep(self.random.uniform(*self.sync_seconds))
         if self.sync_error:
             raise OSError(self.sync_error, os.strerror(self.sync_error))
-        if facts.st_ino in self._paths and not stat.S_ISDIR(facts.st_mode):
+        if not stat.S_ISDIR(facts.st_mode):
             self._kept[facts.st_ino] = max(facts.st_size, self._kept.get(facts.st_ino, 0))
 
     def note_appended(self, path: str, size: int) -> None:
@@ -122,7 +122,10 @@ class SimulatedDisk(SystemDisk):
         """Cut every durable file somewhere behind what was synced; return what was lost."""
         lost = []
         for inode, kept in self._kept.items():
-            path = self._paths[inode]
+            path = self._paths.get(inode)
+            if path is None:
+                # It was written beside this disk, which does not know what of it was not synced.
+                continue
             with contextlib.suppress(OSError):
                 facts = os.stat(path)
                 if facts.st_ino == inode and facts.st_size > kept:
