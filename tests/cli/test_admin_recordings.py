@@ -4,7 +4,8 @@ Recorded from HTCondor 25.14.1 in a chroot, as root, with the environment of `AR
 else: each option of each tool whole, in its abbreviations, with one and with two dashes, without
 the words it needs, and followed by an option that does not exist; words that mean nothing; a
 collector that refuses connections. Of alike answers some stand for all. What follows `Usage:` is
-each tool's own and masked on both sides, and so are the two lines of -version.
+each tool's own and masked on both sides, and so are the two lines of -version. What depends on who
+asks is left out.
 """
 
 from __future__ import annotations
