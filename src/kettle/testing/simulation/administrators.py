@@ -31,7 +31,13 @@ def drain(machine: Machine, how_fast: DrainHowFast, then: DrainCompletion) -> No
 def end_drain(pool: SimulatedPool, machine: Machine) -> None:
     """End the drain of an execution point, and look again; one started anew drains nothing."""
     startd = machine.service("STARTD")
-    if startd is None or startd.machine.drain is None:
+    if startd is None:
+        return
+    if startd.machine.drain is None:
+        running = machine.around.table.living(machine.name)
+        if any(process.name == "condor_drain" for process in running):
+            # On a slow network the word that begins it may still be on its way.
+            pool.later(_LOOK_SECONDS, partial(end_drain, pool, machine))
         return
     _tell(machine, CancelDrainJobs(ClassAd()))
     pool.later(_LOOK_SECONDS, partial(end_drain, pool, machine))
