@@ -1,18 +1,23 @@
 """Which attributes of a queued job nobody but the schedd may change, and why.
 
-Pure: the lists of the configuration, and one table that both roads into a job's ad ask: queue
-management (`schedd/queue/attribute_rules.py`, where a super user is allowed more) and a running
-job's own `set_job_attr` (`shadow/job_updates.py`). Source: wire notes, Attribute protection
-rules.
+Pure: the lists of the configuration, and one table that every road into a job's ad asks: queue
+management (`schedd/queue/attribute_rules.py`, where a super user is allowed more), what another
+manager made of an exported job (`schedd/queue/exports.py`), and a running job's own
+`set_job_attr`, under a shadow or beside the schedd (`decide_by_job`). Source: wire notes,
+Attribute protection rules.
 """
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.errors import ClassAdSyntaxError, RefusedError
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.wire.codec import is_private_attribute
 
@@ -66,10 +71,29 @@ def read_protected_names(words: Callable[[str], Iterable[str]]) -> ProtectedName
     return ProtectedNames(names("IMMUTABLE"), names("PROTECTED"), names("SECURE"))
 
 
-# What the job machine owns, and what the queue keeps of events that wait to be written.
-_STATE = frozenset(
-    name.lower() for name in ("JobStatus", "LastJobStatus", SCHEDD_EVENTS, SHADOW_EVENTS)
-)
+# By these a later schedd finds the process, of a job beside it, that a crash left running, and
+# ends it: whoever could set them could have any process of the schedd's account killed.
+JOB_PID = "KettleJobPid"
+JOB_PID_BIRTH = "KettleJobPidBirth"
+# What the access point notes in a job's ad for itself, in lower case.
+NOTES = frozenset(name.lower() for name in (SCHEDD_EVENTS, SHADOW_EVENTS, JOB_PID, JOB_PID_BIRTH))
+# With it, what the job machine owns.
+_STATE = NOTES | {"jobstatus", "lastjobstatus"}
+
+# Limit: one expression that a job sets of its own ad.
+MAX_EXPRESSION = 64 * 1024
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
+# What says where this access point reads and writes files of the job's owner, and for how long it
+# keeps the job: the owner may change it, a program on somebody else's machine may not.
+_OF_THE_OWNER = frozenset(
+    name.lower()
+    for name in (
+        "Cmd", "DAGManNodesLog", "Err", "In", "Iwd", "JobLeaseDuration", "LeaveJobInQueue", "Out",
+        "OutputDestination", "CheckpointDestination", "StageInStart", "StageInFinish",
+        "TransferInput", "TransferOutput", "TransferOutputRemaps", "TransferPlugins",
+        "TransferCheckpoint", "UserLog", "X509UserProxy",
+    )
+)  # fmt: skip
 
 
 def standing(name: str, lists: Protection) -> Standing:
@@ -84,6 +108,32 @@ def standing(name: str, lists: Protection) -> Standing:
     if is_private_attribute(name):
         return Standing.PRIVATE
     return Standing.STATE if lower in _STATE else Standing.FREE
+
+
+def may_reach_attributes(job: ClassAd) -> bool:
+    """Whether a running job may change its own ad through its starter."""
+    return any(job.boolean(name) is True for name in ("WantIOProxy", "WantRemoteUpdates"))
+
+
+def may_set(name: str, lists: Protection) -> bool:
+    """Tell whether a running job may set this attribute of its own ad (chirp set_job_attr)."""
+    if not _NAME.fullmatch(name) or name.lower() in _OF_THE_OWNER:
+        return False
+    return standing(name, lists) is Standing.FREE
+
+
+def decide_by_job(name: str, text: str, lists: Protection) -> str:
+    """Return what is stored when a running job sets an attribute of its own ad to `text`.
+
+    Raises RefusedError: EACCES for what it may not set or for too long a text, EINVAL for what is
+    no expression.
+    """
+    if not may_set(name, lists) or len(text) > MAX_EXPRESSION:
+        raise RefusedError(f"a job may not set {name[:80]!r}", code=errno.EACCES)
+    try:
+        return unparse(parse_expression(text, old=True), old=True)
+    except ClassAdSyntaxError as error:
+        raise RefusedError(f"the value of {name}: {error}", code=errno.EINVAL) from error
 
 
 def may_set_delayed(name: str, patterns: str) -> bool:

@@ -10,11 +10,9 @@ from collections.abc import Mapping
 
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
+from kettle.policy.attribute_protection import JOB_PID, JOB_PID_BIRTH
 from kettle.schedd.job_machine import Attributes
 
-# By these a later schedd finds the process, of a job beside it, that a crash left running.
-PID = "KettleJobPid"
-BIRTH = "KettleJobPidBirth"
 # What describes the machine a job runs on, and goes when it leaves it.
 _OF_THE_RUN = (
     "ClaimId",
@@ -31,8 +29,8 @@ _OF_THE_RUN = (
     "TransferQueued",
     "ShadowBday",
     "WallClockCheckpoint",
-    PID,
-    BIRTH,
+    JOB_PID,
+    JOB_PID_BIRTH,
 )
 
 # What a shadow says of an attribute that is to go.
@@ -46,6 +44,17 @@ _OF_THE_LAST_RUN = (
     "VacateReasonCode",
     "VacateReasonSubCode",
 )
+
+
+def note_process(pid: int, birth: int) -> Attributes:
+    """Return what says which process is a job's that runs beside the schedd."""
+    return {JOB_PID: str(pid), JOB_PID_BIRTH: str(birth)}
+
+
+def noted_process(ad: ClassAd) -> tuple[int, int] | None:
+    """Return the pid and the birth of the process that a job beside the schedd had."""
+    pid, birth = ad.integer(JOB_PID), ad.integer(JOB_PID_BIRTH)
+    return (pid, birth) if pid and birth else None
 
 
 def public_claim_id(claim_id: str) -> str:

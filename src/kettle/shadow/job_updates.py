@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from kettle.classad import ClassAd
 from kettle.classad.text import one_line, render_real
-from kettle.policy.attribute_protection import Protection, Standing, may_set_delayed, standing
+from kettle.policy.attribute_protection import Protection, may_set, may_set_delayed
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
@@ -40,17 +40,6 @@ _RENAMED = {
     "recentstatslifetime": "RecentStatsLifetimeStarter",
 }
 _GIVEN = ("usage", "provisioned")
-# What says where this access point reads and writes files of the job's owner, and for how long it
-# keeps the job: the owner may change it, a program on somebody else's machine may not.
-_OURS = frozenset(
-    name.lower()
-    for name in (
-        "Cmd", "DAGManNodesLog", "Err", "In", "Iwd", "JobLeaseDuration", "LeaveJobInQueue", "Out",
-        "OutputDestination", "CheckpointDestination", "StageInStart", "StageInFinish",
-        "TransferInput", "TransferOutput", "TransferOutputRemaps", "TransferPlugins",
-        "TransferCheckpoint", "UserLog", "X509UserProxy",
-    )
-)  # fmt: skip
 
 
 def from_report(report: ClassAd) -> dict[str, str]:
@@ -107,13 +96,6 @@ def checkpoint_times(job: ClassAd, now: int) -> dict[str, object]:
         "CommittedTime": (job.integer("CommittedTime") or 0) + seconds,
         "CommittedSlotTime": (job.real("CommittedSlotTime") or 0.0) + seconds * weight,
     }
-
-
-def may_set(name: str, lists: Protection) -> bool:
-    """Tell whether a job may set this attribute of its own ad (chirp set_job_attr)."""
-    if not _NAME.fullmatch(name) or name.lower() in _OURS:
-        return False
-    return standing(name, lists) is Standing.FREE
 
 
 def transfer_stats(

@@ -17,7 +17,7 @@ from kettle.shadow.job_events import (
     terminated_event,
     usage_table,
 )
-from kettle.shadow.job_updates import delayed_chirp, from_report, may_set, texts, transfer_stats
+from kettle.shadow.job_updates import delayed_chirp, from_report, texts, transfer_stats
 
 
 def job(**expressions: str) -> ClassAd:
@@ -191,13 +191,6 @@ def test_delayed_chirp_attributes_are_names_and_single_lines() -> None:
     report.insert_text("ChirpDelayedAttrs", f"[ {names} ]")
     lists = ProtectedNames(frozenset(), frozenset(), frozenset())
     assert delayed_chirp(report, "*", lists) == {"ChirpY": 'strcat("a b",Z)'}
-
-
-def test_a_job_may_not_rename_its_owner() -> None:
-    lists = ProtectedNames(frozenset({"owner"}), frozenset({"project"}), frozenset({"token"}))
-    assert may_set("ChirpX", lists)
-    for name in ("OWNER", "Project", "token", "ClaimId", "JobStatus", "USERLOG", "bad name", "a.b"):
-        assert not may_set(name, lists), name
 
 
 def test_transfer_statistics_add_up_over_the_runs() -> None:

@@ -14,9 +14,8 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError
-from kettle.policy.attribute_protection import Standing, standing
+from kettle.policy.attribute_protection import NOTES, Standing, standing
 from kettle.records.queue_log import is_key
-from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import is_private_attribute
@@ -29,8 +28,6 @@ LONGEST_NAME = 256
 
 _UNDEFINED = "undefined"
 _GROUP = "accountinggroup"
-# What an ad that was copied from another queue may say, and means nothing here.
-_OURS = frozenset((SCHEDD_EVENTS.lower(), SHADOW_EVENTS.lower()))
 _NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
 
 
@@ -60,7 +57,8 @@ def decide_new(
         raise RefusedError(f"ProcId of job {cluster}.{proc} cannot be {text}", code=errno.EINVAL)
     if lower == "jobstatus" and text not in _NEW_STATUSES and not actor.super_user:
         raise RefusedError(f"a new job cannot have JobStatus {text}", code=errno.EINVAL)
-    if lower in settings.secure or lower in _OURS:
+    if lower in settings.secure or lower in NOTES:
+        # An ad that was copied from another queue may have such notes; they mean nothing here.
         return None
     if is_private_attribute(name) and not actor.super_user:
         raise RefusedError(f"{name} is private", code=errno.EACCES)

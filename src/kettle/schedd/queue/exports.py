@@ -14,8 +14,10 @@ from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.text import quote_line
 from kettle.errors import ClassAdSyntaxError, NotFoundError, RefusedError, RemoteProtocolError
+from kettle.policy.attribute_protection import Protection, Standing, standing
 from kettle.records import queue_log
 from kettle.schedd.queue.actors import Actor
+from kettle.schedd.queue.attribute_rules import check_shape
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, HEADER_KEY, key_of, parse_ids, parse_key
 from kettle.schedd.queue.job_queue import Cluster, Job, JobQueue
 from kettle.schedd.queue.selection import select_jobs
@@ -25,7 +27,7 @@ LOG_NAME = "job_queue.log"
 EXTERNAL = "External"
 MANAGER = "Lumberjack"
 
-# What the other manager may not change of a job, in lower case.
+# What the other manager may not change of a job whatever the lists say, in lower case.
 _OURS = frozenset(
     (
         "owner",
@@ -39,6 +41,12 @@ _OURS = frozenset(
         "managed",
         "managedmanager",
     )
+)
+
+# Elsewhere a job may be on its way; here it waits, or it has ended.
+_STATUSES = frozenset(
+    str(int(status))
+    for status in (JobStatus.IDLE, JobStatus.REMOVED, JobStatus.COMPLETED, JobStatus.HELD)
 )
 
 
@@ -174,10 +182,14 @@ class ExportedLog:
         self.ads.get(key, {}).pop(name.lower(), None)
 
 
-def plan_import(queue: JobQueue, log: ExportedLog, actor: Actor) -> tuple[Transaction, int]:
+def plan_import(
+    queue: JobQueue, log: ExportedLog, actor: Actor, lists: Protection
+) -> tuple[Transaction, int]:
     """Take over what the other manager changed; returns how many jobs came back.
 
-    A job that it did not touch stays exported. Raises RefusedError for jobs of somebody else.
+    A job that it did not touch stays exported. The log is a file that its user can write: what the
+    user may not change of a queued job (`lists`), or what is no expression, is passed over.
+    Raises RefusedError for jobs of somebody else.
     """
     transaction = queue.transaction()
     count = 0
@@ -190,11 +202,25 @@ def plan_import(queue: JobQueue, log: ExportedLog, actor: Actor) -> tuple[Transa
             raise RefusedError(f"{actor.user} may not change job {job.id} of {job.user}")
         changed = {
             name: text
-            for lower, (name, text) in attributes.items()
-            if lower not in _OURS and job.ad.text(name) != text
+            for name, text in attributes.values()
+            if job.ad.text(name) != text and _may_come_back(name, text, lists)
         }
         if changed:
             transaction.update(key, changed)
             _take_back(transaction, job)
             count += 1
     return transaction, count
+
+
+def _may_come_back(name: str, text: str, lists: Protection) -> bool:
+    lower = name.lower()
+    if lower == "jobstatus":
+        return text in _STATUSES
+    if lower in _OURS or standing(name, lists) is not Standing.FREE:
+        return False
+    try:
+        check_shape(name, text)
+        parse_expression(text, old=True)
+    except (RefusedError, ClassAdSyntaxError):
+        return False
+    return True

@@ -236,19 +236,26 @@ class JobQueue:
         """Write a transaction to the journal, apply it and tell the observers.
 
         `refusable` is what a client asks for: StorageError if the disk has no room for it, and
-        nothing has happened. What has happened already is never refused (see the journal).
+        nothing has happened. What has happened already is never refused (see the journal). Changes
+        of ads that have gone since they were asked for are neither written nor applied.
         """
         changes = Changes()
+        transaction.forget_lost()
         if not transaction:
             return changes
         if transaction.makes_cluster:
             # The highest number given so far, whatever the order of the commits.
             number = str(self._next_cluster)
             transaction.set_attribute(HEADER_KEY, "NextClusterNum", number)
-        records = queue_log.encode_changes(transaction.changes, transaction.alike)
+        alike = [
+            (present, texts)
+            for jobs, texts in transaction.alike
+            if (present := [job for job in jobs if job in self.jobs])
+        ]
+        records = queue_log.encode_changes(transaction.changes, alike)
         self._journal.append(records, refusable=refusable)
         self._apply_all(transaction.changes, changes)
-        for jobs, attributes in transaction.alike:
+        for jobs, attributes in alike:
             self._apply_alike(jobs, attributes, changes)
         self._refresh(changes)
         for observer in self._observers:
@@ -346,10 +353,7 @@ class JobQueue:
             texts.insert_text(name, text)
         names, changed = set(texts.table), changes.changed
         for job_id in jobs:
-            job = self.jobs.get(job_id)
-            if job is None:
-                continue
-            job.ad.update(texts)
+            self.jobs[job_id].ad.update(texts)
             known = changed.get(job_id)
             # One set for all: nobody changes what a commit says.
             changed[job_id] = names if known is None else known | names
@@ -530,8 +534,8 @@ class _Restoring:
     def set_attribute(self, key: str, name: str, text: str) -> None:
         ad = self._ads.get(key)
         if ad is None:
-            self._make(key, "", "")
-            ad = self._ads[key]
+            # Nobody made it, or it was destroyed: the change of a job that had just left.
+            return
         ad.insert_text(name, text if len(text) > _SHORT else intern(text))
 
     def delete_attribute(self, key: str, name: str) -> None:

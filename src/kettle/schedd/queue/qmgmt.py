@@ -419,10 +419,16 @@ class Connection:
         return read_old_string(text or transaction.text(cluster, 0, "User") or "") or ""
 
     def _refuse_commit(self, clusters: dict[int, int]) -> RefusedError | None:
-        for cluster in clusters:
-            if self._text(cluster, CLUSTER_PROC, "Owner") is None and (
-                self._text(cluster, 0, "Owner") is None
-            ):
+        """Every new job has an owner: its cluster's, or its own."""
+        anonymous = {
+            cluster for cluster in clusters if self._text(cluster, CLUSTER_PROC, "Owner") is None
+        }
+        if not anonymous:
+            return None
+        owned = self._transaction.own_names(frozenset({"owner"}))
+        for cluster in sorted(anonymous):
+            jobs = [key for key in owned if key.startswith(f"{cluster}.")]
+            if not jobs or not all(owned[key] for key in jobs):
                 return RefusedError(f"cluster {cluster} has no Owner", code=errno.EINVAL)
         return None
 

@@ -137,6 +137,25 @@ class Transaction:
             texts = {name: one_line(text) for name, text in attributes.items()}
             self.alike.append((jobs, texts))
 
+    def forget_lost(self) -> None:
+        """Drop changes of ads that are neither committed nor made here: others destroyed them.
+
+        What is asked of a job is checked when it is asked; the job may leave before the commit.
+        """
+        base, seen = self._base, ""
+        made: set[str] = set()
+        lost: set[str] = set()
+        for op, key, _, _ in self.changes:
+            if op == queue_log.NEW_AD:
+                made.add(key)
+            elif key != seen:
+                seen = key
+                if key not in made and base.ad(key) is None:
+                    lost.add(key)
+        if lost:
+            self.changes = [change for change in self.changes if change[1] not in lost]
+            self._read = self._fresh_read = 0
+
     def _is_shared(self, key: str, name: str) -> bool:
         ad = self._base.ad(key)
         return ad is not None and ad.parent is not None and name in ad.parent

@@ -144,9 +144,7 @@ class BesideJobs:
 
     def _remember(self, job: Job, pid: int) -> None:
         """Note the process, so that a later schedd can end what this one leaves behind."""
-        self._schedd.queue.update(
-            job.id, {job_runs.PID: str(pid), job_runs.BIRTH: str(birth_of(pid))}
-        )
+        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid)))
 
     def _on_executing(self, run: Run) -> None:
         address = str(self._schedd.runtime.network.address)
@@ -160,7 +158,7 @@ class BesideJobs:
         run.attributes |= beside.exit_attributes(status)
         reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
         report = dict(ClassAd({**run.attributes, **more}).own_texts())
-        report |= {job_runs.PID: "undefined", job_runs.BIRTH: "undefined"}
+        report |= dict.fromkeys(job_runs.note_process(0, 0), "undefined")
         ends = schedd.events.prepare(job, _last_events(run, status, reason, more))
         if ends:
             # With the end itself: told once, whoever is killed between the two.
@@ -299,6 +297,6 @@ def _inherited(job: Job) -> dict[str, str]:
 
 def end_leftover(ad: ClassAd) -> None:
     """End the process of a job that an earlier schedd left running."""
-    pid, birth = ad.integer(job_runs.PID), ad.integer(job_runs.BIRTH)
-    if pid and birth and birth_of(pid) == birth:
-        kill_tree(pid)
+    noted = job_runs.noted_process(ad)
+    if noted is not None and birth_of(noted[0]) == noted[1]:
+        kill_tree(noted[0])

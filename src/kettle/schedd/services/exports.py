@@ -77,7 +77,9 @@ class ExportCommands:
         try:
             path = os.path.join(_folder(request), exports.LOG_NAME)
             log = exports.ExportedLog(self._read(actor, path))
-            transaction, count = exports.plan_import(self._schedd.queue, log, actor)
+            transaction, count = exports.plan_import(
+                self._schedd.queue, log, actor, self._schedd.queue_settings
+            )
             await self._commit(transaction)
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))

@@ -13,7 +13,8 @@ from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, KettleError
+from kettle.errors import ConnectionLost, KettleError, RefusedError
+from kettle.policy.attribute_protection import decide_by_job, may_reach_attributes
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
@@ -22,7 +23,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.schedd import job_runs
 from kettle.schedd.beside import Run
 from kettle.wire.channel import Channel
-from kettle.wire.codec import Writer
+from kettle.wire.codec import Writer, is_private_attribute
 from kettle.wire.messages import starter_control as words
 from kettle.wire.messages import syscalls as calls
 from kettle.wire.messages.rpc import Call, Reply
@@ -76,9 +77,7 @@ class LocalRun:
             os.close(theirs)
             os.close(control_theirs)
         pid = child.pid
-        self._schedd.queue.update(
-            job.id, {job_runs.PID: str(pid), job_runs.BIRTH: str(birth_of(pid))}
-        )
+        self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid)))
         listening = tasks.spawn(self._listen(control), f"starter of {job.id}")
         try:
             await self._answer(syscalls)
@@ -187,16 +186,28 @@ class LocalRun:
                 word = "StartJob" if _asked(call) == "JobEnvironment" else "CarryOn"
                 return call.answer(0, result=ClassAd({"Command": word}))
             case calls.GetJobAttr():
-                text = self._run.job.ad.text(call.name)
+                secret = is_private_attribute(call.name)
+                text = None if secret else self._run.job.ad.text(call.name)
                 return call.answer(0, result=text or "UNDEFINED")
             case calls.SetJobAttr():
-                self._schedd.queue.update(self._run.job.id, {call.name: call.value})
+                return self._set_attribute(call)
             case calls.UserLog():
                 self._failure = call.event.string("ErrorMsg") or self._failure
             case calls.RegisterStarterInfo() | calls.EventNotification() | calls.JobTermination():
                 pass
             case _:
                 return call.answer(-1, errno=errno.ENOSYS)
+        return call.answer(0)
+
+    def _set_attribute(self, call: calls.SetJobAttr) -> Reply:
+        job, lists = self._run.job, self._schedd.queue_settings
+        if not may_reach_attributes(job.ad):
+            return call.answer(-1, errno=errno.EACCES)
+        try:
+            text = decide_by_job(call.name, call.value, lists)
+        except RefusedError as error:
+            return call.answer(-1, errno=error.code or errno.EACCES)
+        self._schedd.queue.update(job.id, {call.name: text})
         return call.answer(0)
 
     def _note(self, info: ClassAd) -> None:

@@ -16,11 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from kettle.attributes.codes import ULogEvent
 from kettle.classad import ClassAd, parse_expression, unparse
-from kettle.errors import ClassAdSyntaxError
+from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.policy.attribute_protection import (
+    MAX_EXPRESSION,
+    decide_by_job,
+    may_reach_attributes,
+)
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
 from kettle.shadow.endings import ExitReport, Request, Wish
-from kettle.shadow.job_updates import checkpoint_times, may_set, texts
+from kettle.shadow.job_updates import checkpoint_times, texts
 from kettle.shadow.services.files import FILE_CALLS, RemoteFiles
 from kettle.shadow.services.plugin_records import record_plugins
 from kettle.shadow.services.transfers import note_nothing
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Run", Any], Awaitable[Reply]]
 # Limit: what a job may write into its own ad in one call.
-MAX_EXPRESSION = 64 * 1024
 # A program that has ended within so long costs the queue one transaction, not two: the shadow that
 # follows one that dies meanwhile reads of the start in the job's log.
 SHORT_RUN_SECONDS = 0.05
@@ -69,11 +73,6 @@ def may_reach_files(job: ClassAd) -> bool:
     """
     wishes = ("WantIOProxy", "StreamIn", "StreamOut", "StreamErr")
     return any(job.boolean(name) is True for name in wishes)
-
-
-def may_reach_attributes(job: ClassAd) -> bool:
-    """Whether a running job may change its own ad through its starter."""
-    return any(job.boolean(name) is True for name in ("WantIOProxy", "WantRemoteUpdates"))
 
 
 async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
@@ -213,13 +212,12 @@ async def _get_job_attr(shadow: Run, call: calls.GetJobAttr) -> Reply:
 
 
 async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
-    allowed = may_reach_attributes(shadow.job) and may_set(call.name, shadow.host.protected)
-    if not allowed or len(call.value) > MAX_EXPRESSION:
+    if not may_reach_attributes(shadow.job):
         return call.answer(-1, errno=errno.EACCES)
     try:
-        text = unparse(parse_expression(call.value, old=True), old=True)
-    except ClassAdSyntaxError:
-        return call.answer(-1, errno=errno.EINVAL)
+        text = decide_by_job(call.name, call.value, shadow.host.protected)
+    except RefusedError as error:
+        return call.answer(-1, errno=error.code or errno.EACCES)
     shadow.update({call.name: text})
     shadow.forget_logs()
     shadow.flush()

@@ -9,7 +9,7 @@ from kettle.errors import NotFoundError, RefusedError
 from kettle.matchmaking.autoclusters import AutoClusters
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.queue import exports
-from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, Schedd
+from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd
 
 
 def export(schedd: Schedd, ids: str) -> str:
@@ -71,7 +71,7 @@ def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> Non
     text = export(schedd, str(first.id))
     text += f'103 {first.id} JobStatus 4\n103 {first.id} ExitCode 3\n103 {first.id} Owner "eve"\n'
     transaction, count = exports.plan_import(
-        schedd.queue, exports.ExportedLog(text.encode()), ALICE
+        schedd.queue, exports.ExportedLog(text.encode()), ALICE, SETTINGS
     )
     schedd.queue.commit(transaction)
     assert count == 1
@@ -85,5 +85,30 @@ def test_nobody_imports_changes_of_another_users_jobs() -> None:
     job = schedd.submit(1)[0]
     text = export(schedd, str(job.id)) + f"103 {job.id} ExitCode 3\n"
     with pytest.raises(RefusedError):
-        exports.plan_import(schedd.queue, exports.ExportedLog(text.encode()), BOB)
-    assert exports.plan_import(schedd.queue, exports.ExportedLog(text.encode()), ROOT)[1] == 1
+        exports.plan_import(schedd.queue, exports.ExportedLog(text.encode()), BOB, SETTINGS)
+    log = exports.ExportedLog(text.encode())
+    assert exports.plan_import(schedd.queue, log, ROOT, SETTINGS)[1] == 1
+
+
+def test_what_its_user_wrote_into_the_log_is_held_to_the_rules_of_an_edit() -> None:
+    schedd = Schedd()
+    job = schedd.submit(1, JobPrio="0")[0]
+    before = dict(job.ad.flattened().own_texts())
+    text = export(schedd, str(job.id))
+    for line in (
+        "JobUniverse 12",
+        "JobStatus 2",
+        'ClaimId "x"',
+        'AuthTokenId "forged"',
+        'x509UserProxySubject "forged"',
+        "KettleJobPid 77",
+        "JobPrio 1 +",
+        "Two-words 1",
+    ):
+        text += f"103 {job.id} {line}\n"
+    log = exports.ExportedLog((text + f"103 {job.id} Chosen 3\n").encode())
+    transaction, count = exports.plan_import(schedd.queue, log, ALICE, SETTINGS)
+    schedd.queue.commit(transaction)
+    assert count == 1
+    assert dict(job.ad.flattened().own_texts()) == before | {"Chosen": "3"}
+    assert job.status == 1

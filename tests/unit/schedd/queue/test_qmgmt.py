@@ -380,3 +380,39 @@ def test_what_is_refused_of_a_long_request_is_refused_in_its_course() -> None:
     schedd.submit(120)
     reply = schedd.client(BOB).call(calls.SetAttributeByConstraint("true", "7", "Extra"))
     assert (reply.value, reply.errno) == (-1, errno.EACCES)
+
+
+def test_every_new_job_has_an_owner_of_its_own_or_its_clusters() -> None:
+    schedd = Schedd()
+    client = schedd.client()
+    cluster = client.call(calls.NewCluster()).value
+    for proc in (0, 1):
+        client.call(calls.NewProc(cluster))
+        client.set(cluster, proc, "ProcId", str(proc))
+    client.set(cluster, 0, "Owner", "undefined")
+    answer = client.call(calls.CommitTransactionNoFlags())
+    assert (answer.value, answer.errno) == (-1, errno.EINVAL)
+    assert not schedd.queue.jobs
+
+
+def test_an_edit_of_a_job_that_left_before_its_commit_is_nothing_live_and_after_a_restart() -> None:
+    schedd = Schedd()
+    job, other = schedd.submit(2)
+    client = schedd.client()
+    client.set(job.id.cluster, job.id.proc, "JobPrio", "5")
+    client.set(other.id.cluster, other.id.proc, "JobPrio", "6")
+    leaving = schedd.queue.transaction()
+    leaving.destroy_ad(str(job.id))
+    schedd.queue.commit(leaving)
+    assert client.call(calls.CommitTransactionNoFlags()).value == 0
+    for queue in (schedd.queue, schedd.replayed()):
+        assert list(queue.jobs) == [other.id]
+        assert queue.jobs[other.id].ad.integer("JobPrio") == 6
+
+
+def test_a_log_that_changes_an_ad_after_it_left_makes_no_job_of_it() -> None:
+    schedd = Schedd()
+    job = schedd.submit(1)[0]
+    cluster, proc = job.id
+    schedd.journal.append(b"102 %d.%d\n103 %d.%d JobPrio 5\n" % (cluster, proc, cluster, proc))
+    assert not schedd.replayed().jobs
