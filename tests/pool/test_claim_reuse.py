@@ -41,3 +41,32 @@ def test_a_slot_that_a_job_was_taken_off_runs_the_next_one(tool: str, tmp_path: 
             assert run_tool(pool, tool, f"{jobs.cluster}.{proc}")[0] in (0, 1)
             wait_until(lambda: running(jobs) == 2 and not claimed_idle(pool), 15)
         run_tool(pool, "condor_rm", str(jobs.cluster))
+
+
+@pytest.mark.parametrize(("checked", "starts"), [("true", 2), ("false", 1)])
+def test_after_a_checkpoint_a_job_leaves_a_claim_that_may_run_no_other(
+    checked: str, starts: int, tmp_path: Path
+) -> None:
+    """CHECK_REACTIVATE_AFTER_CHECKPOINT; the events are those that HTCondor 25.14.1 writes."""
+    work = Path(tempfile.mkdtemp(prefix="kettle-reuse-")) if os.getuid() == 0 else tmp_path
+    work.chmod(0o755)
+    knobs = f"CLAIM_WORKLIFE = 0\nCHECK_REACTIVATE_AFTER_CHECKPOINT = {checked}\n"
+    with personal_pool(tmp_path, knobs) as pool:
+        script = work / "counts.sh"
+        script.write_text(
+            "#!/bin/sh\nif [ -e state ]; then echo second; exit 0; fi\n"
+            "echo first; echo 1 > state; exit 85\n"
+        )
+        script.chmod(0o755)
+        jobs = submit(
+            pool,
+            work / "jobs",
+            f"executable = {script}\ncheckpoint_exit_code = 85\noutput = out\n"
+            "transfer_checkpoint_files = state\ntransfer_output_files =\n"
+            "should_transfer_files = YES\nrequest_memory = 10MB\nrequest_disk = 1MB\nqueue\n",
+        )
+        jobs.wait_for(5, 30)
+        assert (work / "jobs" / "out").read_text() == "first\nsecond\n"
+        assert jobs.record().integer("NumJobStarts") == starts
+        evicted = "Job was evicted. Code 1025 Subcode 0" in jobs.log.read_text()
+        assert evicted == (checked == "true")

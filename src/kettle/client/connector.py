@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from kettle.wire.security.claim_id import ClaimId
 
 CONNECT_SECONDS = 20.0
+# How long a key of administrators is used; the daemon may have forgotten it sooner.
+CAPABILITY_SECONDS = 1800.0
 
 
 class Connector:
@@ -90,6 +92,16 @@ class Connector:
         return self._connect(
             sinful, command, None, timeout, force_authentication, authorized_command
         )
+
+    def remember(self, capability: ClaimId, address: Sinful) -> None:
+        """Use the session that a daemon's ad gives administrators for what it is good for.
+
+        Raises RemoteProtocolError if there is none in it.
+        """
+        from kettle.wire.security.claim_id import COLLECTOR_SIDE  # few tools command a daemon
+
+        session = capability.session(COLLECTOR_SIDE, expires_at=time.time() + CAPABILITY_SECONDS)
+        self._sessions.add(session, address=str(address))
 
     def _connect(
         self,

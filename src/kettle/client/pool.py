@@ -6,13 +6,21 @@ name to show. Source: wire notes, Queries (locating a daemon by name).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.classad.text import equals
 from kettle.client.connector import Connector
-from kettle.errors import KettleError, NotFoundError, UnknownHostError, WireError
+from kettle.errors import (
+    AuthenticationFailed,
+    KettleError,
+    NotFoundError,
+    RemoteProtocolError,
+    UnknownHostError,
+    WireError,
+)
 from kettle.runtime.sockets.addresses import find_collectors, is_host
 from kettle.runtime.storage.files import Files
 from kettle.structs import Struct
@@ -80,27 +88,40 @@ class Pool:
             raise NotFoundError("the configuration names no collector", hint="set COLLECTOR_HOST")
         return found
 
-    def query(self, command: Command, query: ClassAd) -> list[ClassAd]:
-        """Ask the first collector that answers; raise its error if none does."""
+    def query(
+        self, command: Command, query: ClassAd, *, authenticated: bool = False
+    ) -> list[ClassAd]:
+        """Ask the first collector that answers, `authenticated` or as it comes.
+
+        Raises the error of the last one if none does.
+        """
         from kettle.wire.ad_shapes import each_ad
 
-        return list(each_ad(self.query_runs(command, query)))
+        return list(each_ad(self.query_runs(command, query, authenticated=authenticated)))
 
-    def query_runs(self, command: Command, query: ClassAd) -> list[ClassAd | AdRun]:
+    def query_runs(
+        self, command: Command, query: ClassAd, *, authenticated: bool = False
+    ) -> list[ClassAd | AdRun]:
         """Ask as `query` does; ads with the same names are returned in runs."""
         failure: KettleError | None = None
         for address in self.collectors():
             try:
-                return query_runs(self.connector, address, command, query)
+                return query_runs(
+                    self.connector, address, command, query, authenticated=authenticated
+                )
             except WireError as error:
                 failure = error
         assert failure is not None
         raise failure
 
-    def locate(self, kind: Kind, name: str = "", *, address: str = "") -> Located:
+    def locate(
+        self, kind: Kind, name: str = "", *, address: str = "", to_command: bool = False
+    ) -> Located:
         """Find a daemon: the named one by the collector, else this host's by its address file.
 
-        `address` (from `-addr`) needs no finding. Raises NotFoundError.
+        `address` (from `-addr`) needs no finding. `to_command` is said by who is about to give it
+        orders: where the collector knows us for an administrator of the pool, the daemon takes us
+        for one too. Raises NotFoundError.
         """
         if address:
             return Located(Sinful.parse(address), address)
@@ -111,7 +132,7 @@ class Pool:
             near = self._locate_here(kind)
             if near is not None:
                 return near
-        return self._locate_by_collector(kind, name)
+        return self._locate_by_collector(kind, name, to_command=to_command)
 
     def _locate_here(self, kind: Kind) -> Located | None:
         """Read this host's address file, and the name that the configuration gives the daemon."""
@@ -130,8 +151,10 @@ class Pool:
         version = lines[1] if len(lines) > 1 else ""
         return Located(address, name, machine, version)
 
-    def _locate_by_collector(self, kind: Kind, name: str) -> Located:
+    def _locate_by_collector(self, kind: Kind, name: str, *, to_command: bool) -> Located:
         query = ClassAd({"MyType": "Query", "TargetType": kind.ad_type, "Projection": LOCATION})
+        if to_command:
+            query["SendPrivateAttributes"] = True
         if name:
             alternatives = [equals("Name", name)]
             if kind is STARTD:
@@ -144,15 +167,33 @@ class Pool:
             query["LocationQuery"] = name
         else:
             query.insert_text("Requirements", "true")
-        for ad in self.query(kind.query, query):
+        ask = self._ask_as_ourselves if to_command else self.query
+        for ad in ask(kind.query, query):
             found = located(ad)
             if found is not None:
+                self._note_capability(ad, found)
                 return found
         if name and not (set("@.") & set(name) or is_host(name)):
             raise UnknownHostError(name)
         if name:
             raise NotFoundError(f"Can't find address of {kind.title} {name}")
         raise NotFoundError(f"Can't find address of the local {kind.title}")
+
+    def _ask_as_ourselves(self, command: Command, query: ClassAd) -> list[ClassAd]:
+        """Ask so that the collector knows who we are, if we can prove it."""
+        try:
+            return self.query(command, query, authenticated=True)
+        except AuthenticationFailed:
+            return self.query(command, query)
+
+    def _note_capability(self, ad: ClassAd, found: Located) -> None:
+        """Keep the key to a daemon that its ad has for administrators, if it has one."""
+        from kettle.wire.security.claim_id import ADMIN_CAPABILITY, ClaimId
+
+        capability = ClaimId.with_session(ad.string(ADMIN_CAPABILITY) or "")
+        if capability is not None:
+            with contextlib.suppress(RemoteProtocolError):
+                self.connector.remember(capability, found.address)
 
     def _full_name(self, name: str) -> str:
         """Complete a name as daemons do: `sub@host` stays, a bare one is this host's."""
@@ -183,12 +224,19 @@ def query_ads(
 
 
 def query_runs(
-    connector: Connector, address: Sinful, command: Command, query: ClassAd
+    connector: Connector,
+    address: Sinful,
+    command: Command,
+    query: ClassAd,
+    *,
+    authenticated: bool = False,
 ) -> list[ClassAd | AdRun]:
     """Ask one daemon as `query_ads` does; ads with the same names are returned in runs."""
     from kettle.wire.similar_ads import read_ad_runs
 
-    with connector.connect(address, command, timeout=QUERY_SECONDS) as stream:
+    with connector.connect(
+        address, command, timeout=QUERY_SECONDS, force_authentication=authenticated
+    ) as stream:
         stream.send(Query(query))
         return list(read_ad_runs(stream.receive()))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 from kettle.classad import ClassAd, Expr, unparse
@@ -37,6 +38,17 @@ _SOME_OF_ONE = 20
 _LOOKED_AT = 50
 
 
+class Secrets(IntEnum):
+    """Which secrets of an ad go along with it."""
+
+    NONE = 0
+    # What a negotiator needs.
+    CLAIMS = 1
+    # The keys of administrators too. Compat: the reference's negotiators get them with all ads and
+    # throw them away; test_a_negotiator_s_question_brings_no_keys_of_administrators.
+    ALL = 2
+
+
 @dataclass(frozen=True, slots=True)
 class TableQuery:
     """What is asked of one table."""
@@ -48,8 +60,7 @@ class TableQuery:
     projection: tuple[str, ...] | Expr
     # None: no limit.
     limit: int | None
-    # Whether the answer carries the claim ids.
-    private: bool = False
+    private: Secrets = Secrets.NONE
     # Whether the answer is the private ads themselves.
     private_only: bool = False
     # Whether ads of machines that are gone are wanted too.
@@ -61,8 +72,8 @@ class Answer(NamedTuple):
 
     entry: StoredAd
     names: tuple[str, ...]
-    # Whether its secrets are to be sent along, and whether the private ad is meant itself.
-    private: bool = False
+    # Which of its secrets are to be sent along, and whether the private ad is meant itself.
+    private: Secrets = Secrets.NONE
     secret: bool = False
 
     @property
@@ -79,8 +90,11 @@ def parse_query(
 ) -> list[TableQuery]:
     """Turn a query ad into one question for each table; empty if it asks for nothing we know."""
     target = query.string("TargetType") or ""
-    private = command == QUERY_MULTIPLE_PRIVATE or bool(query.boolean("SendPrivateAttributes"))
-    private = private and may_see_private
+    private = Secrets.NONE
+    if may_see_private and command == QUERY_MULTIPLE_PRIVATE:
+        private = Secrets.CLAIMS
+    elif may_see_private and query.boolean("SendPrivateAttributes"):
+        private = Secrets.ALL
     if command == QUERY_ANY:
         kinds: Iterable[AdKind] = store.kinds()
         return [_table_query(kind, query, "", private=private) for kind in kinds]
@@ -107,7 +121,7 @@ def parse_query(
     return [asked]
 
 
-def _table_query(kind: AdKind, query: ClassAd, prefix: str, *, private: bool) -> TableQuery:
+def _table_query(kind: AdKind, query: ClassAd, prefix: str, *, private: Secrets) -> TableQuery:
     requirements = _override(query, prefix, "Requirements")
     limit_expression = _override(query, prefix, "LimitResults")
     limit = query.evaluate_expression(limit_expression) if limit_expression is not None else None
@@ -183,8 +197,13 @@ def answer(store: AdStore, queries: Iterable[TableQuery]) -> Iterator[Answer | N
             meant = entry.private if query.private_only else entry.ad
             assert meant is not None
             names = _names(meant, query.projection)
-            with_secrets = query.private and entry.private is not None
-            yield Answer(entry, names, with_secrets, query.private_only)
+            yield Answer(entry, names, _secrets(entry, query), query.private_only)
+
+
+def _secrets(entry: StoredAd, query: TableQuery) -> Secrets:
+    """Return which secrets go along: those that were asked for, if there are any."""
+    any_there = entry.private is not None or (query.private is Secrets.ALL and entry.capability)
+    return query.private if any_there else Secrets.NONE
 
 
 def _wanted(entry: StoredAd, query: TableQuery) -> bool:

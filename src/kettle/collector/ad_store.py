@@ -18,6 +18,7 @@ from kettle.collector.ad_kinds import SLOT, START, AdKey, AdKind
 from kettle.errors import RefusedError
 from kettle.statistics.windows import Recent
 from kettle.wire.codec import has_secrets, is_private_attribute
+from kettle.wire.security.claim_id import ADMIN_CAPABILITY
 
 # Bits of UpdatesHistory: one for each update, newest first, set when it was lost.
 HISTORY_BITS = 128
@@ -111,8 +112,10 @@ class StoredAd:
     ad: ClassAd
     heard_at: float
     expires_at: float
-    # Claim ids and their like, answered only to the negotiator.
+    # Claim ids and their like, answered only to the negotiator and to administrators.
     private: ClassAd | None = None
+    # The key with which its daemon can be commanded, answered only to administrators who ask.
+    capability: str = ""
     # The start of the sending daemon and the number of its last update, to see gaps.
     sender_started: int | None = None
     sequence: int | None = None
@@ -196,12 +199,13 @@ class AdStore:
             return None
         if self.settings.one_negotiator and kind.my_type == "Negotiator":
             self._drop_others(kind, key)
+        capability = _take_capability(ad)
         private = _take_private(ad, private)
         table = self._table(kind)
         before = table.get(key)
         sender = sender or Sender()
         _check_room(table, ad, key, sender)
-        entry = StoredAd(kind, key, ad, now, now, private, sender=sender)
+        entry = StoredAd(kind, key, ad, now, now, private, capability, sender=sender)
         self._count(entry, before)
         _sign(ad, sender, entry, now + self.set_ahead, statistics=self.settings.update_statistics)
         if asleep and kind is SLOT:
@@ -450,6 +454,15 @@ def _holds(expression: Expr | None, ad: ClassAd) -> bool:
 def _lifetime(ad: ClassAd) -> int | None:
     lifetime = ad.integer("ClassAdLifetime")
     return lifetime if lifetime is not None and lifetime > 0 else None
+
+
+def _take_capability(ad: ClassAd) -> str:
+    """Take the key of administrators out of an ad; empty if it has none."""
+    if ADMIN_CAPABILITY not in ad:
+        return ""
+    capability = ad.string(ADMIN_CAPABILITY) or ""
+    ad.discard(ADMIN_CAPABILITY)
+    return capability
 
 
 def _take_private(ad: ClassAd, private: ClassAd | None) -> ClassAd | None:

@@ -17,12 +17,13 @@ from kettle.collector.ad_kinds import (
     kind_of_invalidation,
     kind_of_update,
 )
-from kettle.collector.ad_query import MAX_QUERY, Answer, answer, extent, parse_query
+from kettle.collector.ad_query import MAX_QUERY, Answer, Secrets, answer, extent, parse_query
 from kettle.collector.ad_store import AdStore, Sender, StoredAd
 from kettle.errors import RefusedError
 from kettle.wire.codec import Writer, expand_projection
 from kettle.wire.encoded_ads import AdEncoder
 from kettle.wire.messages.collector import Update
+from kettle.wire.security.claim_id import ADMIN_CAPABILITY
 
 # About 250 kB of ads with 185 attributes.
 _ADS_IN_A_PART = 50
@@ -144,16 +145,19 @@ def _encode_secrets(found: Answer, *, encrypted: bool) -> bytes:
     """Return an ad with its secrets, which are sent along whatever is asked for."""
     ad, names, private = found.ad, found.names, found.entry.private
     wanted = expand_projection(ad, names) if names else None
-    if found.private and private is not None:
-        wanted = None if wanted is None else [*wanted, *private.own_names()]
-        ad = _with_secrets(ad, private)
+    if found.private:
+        secrets = ClassAd(parent=private)
+        if found.private is Secrets.ALL and found.entry.capability:
+            secrets[ADMIN_CAPABILITY] = found.entry.capability
+        wanted = None if wanted is None else [*wanted, *secrets]
+        ad = _with_secrets(ad, secrets)
     return Writer(encrypted).ad(ad, private=True, projection=wanted).getvalue()
 
 
 def _with_secrets(public: ClassAd, private: ClassAd) -> ClassAd:
     """Return a public ad together with the secrets of its private one."""
     whole = ClassAd(parent=public)
-    for name in private.own_names():
+    for name in private:
         if name not in public:
             text = private.text(name)
             if text is not None:

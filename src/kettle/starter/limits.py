@@ -65,7 +65,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Excess:
-    """A job used too much: the sentence and the hold's codes; 0 sends it back to the queue."""
+    """Why a job cannot go on, most often that it used too much: the sentence and its codes.
+
+    A code of VacateReasonCode, and 0, sends it back to the queue; others hold it.
+    """
 
     message: str
     code: int = HoldReasonCode.JobOutOfResources

@@ -93,7 +93,7 @@ class Starter:
         self.transfers = False
         self.way = Way(self.job)
         self.delayed: dict[str, str] = {}
-        self.streams = StreamedFiles(self.shadow, self._on_excess)
+        self.streams = StreamedFiles(self.shadow, self.give_up)
         self.plan: LaunchPlan | None = None
         self.transfer = SandboxTransfer(self)
         self.programs = Programs(self)
@@ -370,7 +370,7 @@ class Starter:
         self.control.tell_state("Running", pid, self.world.address)
         if not self._looking:
             assert self._watch is not None
-            watching = self._watch.watch(self.jobs, self._measure_disk, self._on_excess)
+            watching = self._watch.watch(self.jobs, self._measure_disk, self.give_up)
             self._looking = [
                 tasks.spawn(self.reports.send_periodically(), "updates"),
                 tasks.spawn(watching, "limits"),
@@ -393,8 +393,8 @@ class Starter:
         private = self.keeper.weigh(view.folder)[0] if view is not None else 0
         return self.keeper.surveyed().kib + private
 
-    def _on_excess(self, excess: Excess) -> None:
-        """The job uses more than it may have, or its output is lost: it ends at once."""
+    def give_up(self, excess: Excess) -> None:
+        """End at once a job that cannot go on here, as one that uses more than it may have."""
         self._excess = self._excess or excess
         self.jobs.kill_all()
 

@@ -68,9 +68,12 @@ class Reach:
             self._pool = Pool(self.connector, self.named_pool)
         return self._pool
 
-    def locate(self, kind: Kind) -> Located:
-        """Find the daemon that the options mean; NotFoundError if it is nowhere."""
-        return self.pool.locate(kind, self.name, address=self.address)
+    def locate(self, kind: Kind, *, to_command: bool = False) -> Located:
+        """Find the daemon that the options mean, as `Pool.locate` does.
+
+        Raises NotFoundError if it is nowhere.
+        """
+        return self.pool.locate(kind, self.name, address=self.address, to_command=to_command)
 
     def without_pool(self) -> Reach:
         """Return the way to the configuration's own pool, whatever pool `-pool` named.

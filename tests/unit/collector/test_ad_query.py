@@ -11,6 +11,7 @@ from kettle.collector.ad_store import AdStore, StoreSettings
 from kettle.collector.commands import find
 from kettle.wire.codec import Reader
 from kettle.wire.messages.fields import read_flagged_ads
+from kettle.wire.security.claim_id import ADMIN_CAPABILITY
 
 
 @pytest.fixture
@@ -83,6 +84,34 @@ def test_secrets_come_along_only_for_those_who_may(store: AdStore) -> None:
         assert first is not None
         secrets = first.entry.private if first.private else None
         assert (secrets.string("ClaimId") if secrets is not None else None) == expected
+
+
+def lines_of(store: AdStore, command: int, *, may: bool) -> str:
+    """Return all that is answered to a question for machines, with their secrets where one may."""
+    query = ClassAd({"TargetType": "Machine", "Projection": "Name", "SendPrivateAttributes": True})
+    _, parts = find(store, command, query, may_see_private=may)
+    body = b"".join(part for part, _ in parts(True))
+    return "\n".join(line for ad in read_flagged_ads(Reader(body, True)) for line in ad.lines())
+
+
+def test_the_key_of_administrators_goes_to_those_who_may_and_ask() -> None:
+    store = AdStore()
+    ad = ClassAd({"MyType": "Machine", "Name": "slot1", ADMIN_CAPABILITY: "admin_<1>#2#3#[]4"})
+    entry = store.update(SLOT, ad, now=0.0)
+    assert entry is not None
+    assert ADMIN_CAPABILITY not in entry.ad
+    assert f'{ADMIN_CAPABILITY} = "admin_<1>#2#3#[]4"' in lines_of(store, 5, may=True)
+    assert ADMIN_CAPABILITY not in lines_of(store, 5, may=False)
+
+
+def test_a_negotiator_s_question_brings_no_keys_of_administrators(store: AdStore) -> None:
+    ad = ClassAd({"MyType": "Machine", "Name": "slot0", ADMIN_CAPABILITY: "key"})
+    store.update(SLOT, ad, now=0.0, private=ClassAd({"ClaimId": "c0"}))
+    for command in (54, 10):
+        answered = lines_of(store, command, may=True)
+        assert "slot0" in answered
+        assert ADMIN_CAPABILITY not in answered
+    assert 'ClaimId = "c0"' in lines_of(store, 54, may=True)
 
 
 def replied(store: AdStore, projection: str, *, encrypted: bool = True) -> list[list[str]]:

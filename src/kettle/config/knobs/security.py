@@ -172,7 +172,8 @@ class SecurityKnobs:
     )
     SEC_ENABLE_REMOTE_ADMINISTRATION = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether daemons give their collectors a key with which the pool's administrators may "
+        "command them, though the daemons do not know them.",
     )
     SEC_ENABLE_SCITOKEN_EXCHANGE = boolean(
         "true",

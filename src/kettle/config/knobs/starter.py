@@ -41,7 +41,8 @@ class StarterKnobs:
     )
     CHECK_REACTIVATE_AFTER_CHECKPOINT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether a job that left a checkpoint goes back to the queue where its claim may run "
+        "no other job, as when CLAIM_WORKLIFE is over; else it goes on in its place.",
     )
     CHIRP_DELAYED_UPDATE_MAX_ATTRS = integer(
         "100",

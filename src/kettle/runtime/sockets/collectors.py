@@ -19,7 +19,9 @@ from kettle.config.knobs.network import NetworkKnobs
 from kettle.errors import WireError
 from kettle.runtime import tasks
 from kettle.runtime.sockets.addresses import find_collectors, read_address_file
+from kettle.runtime.sockets.administration import RemoteAdministration
 from kettle.wire.commands import Command
+from kettle.wire.security.claim_id import ADMIN_CAPABILITY
 from kettle.wire.sinful import Sinful
 
 if TYPE_CHECKING:
@@ -109,6 +111,7 @@ class Advertiser:
     def __init__(self, runtime: Runtime, *, foreign: Sinful | None = None) -> None:
         self._runtime = runtime
         self._foreign = foreign
+        self._administration = RemoteAdministration(runtime)
         self._links: list[_Link] = []
         self._sequence: dict[tuple[str, ...], int] = {}
         self.updates_sent = 0
@@ -123,7 +126,8 @@ class Advertiser:
         """Send an ad to every collector, soon.
 
         The ad gets the attributes that all daemon ads have (those it has itself stay) and its
-        UpdateSequenceNumber. An ad of the same type and name that still waits is replaced.
+        UpdateSequenceNumber; the own pool's collectors hear besides how their administrators can
+        command this daemon. An ad of the same type and name that still waits is replaced.
         """
         runtime = self._runtime
         common = runtime.identity.attributes(str(runtime.network.address), runtime.clock.now())
@@ -133,6 +137,10 @@ class Advertiser:
         key = (ad.string("MyType") or "", ad.string("Name") or "", ad.string("ScheddName") or "")
         ad["UpdateSequenceNumber"] = self._sequence.get(key, 0)
         self._sequence[key] = self._sequence.get(key, 0) + 1
+        capability = self._administration.capability() if self._foreign is None else ""
+        if capability:
+            # In an ad of its own: the daemon may use this one for other things.
+            ad = ClassAd({ADMIN_CAPABILITY: capability}, parent=ad)
         self._post(("update", *key), _Update(int(command), ad, private))
 
     def invalidate(self, command: int, my_type: str, name: str, **key: str) -> None:

@@ -7,7 +7,7 @@ and UDP; `kettle.testing.network` adds connections in memory, so that tests run 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.runtime.sockets.admission import Admission
@@ -92,6 +92,10 @@ class Network(Protocol):
         """Whether the peer holds a level beyond that of its command."""
         ...
 
+    def commands_at(self, levels: Collection[Level]) -> list[int]:
+        """Return the commands that this daemon answers to who holds one of these levels."""
+        ...
+
     def reconfigure(self, config: Config) -> None:
         """Take over policies and lists; sessions and registrations stay."""
         ...
@@ -137,6 +141,10 @@ class CommandNetwork:
     def allows(self, stream: Stream, level: Level) -> bool:
         """Whether the peer holds a level beyond that of its command."""
         return self.commands.allows(stream.peer, level)
+
+    def commands_at(self, levels: Collection[Level]) -> list[int]:
+        """Return the commands that this daemon answers to who holds one of these levels."""
+        return self.commands.at_levels(levels)
 
     async def register_with_brokers(self, files: Files, seconds: float) -> None:
         """Register with the brokers of CCB_ADDRESS; see `Brokers.register`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import traceback
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,6 +105,11 @@ class CommandServer:
             force_authentication = row is not None and row.force_authentication
         self._standing.registered[int(command)] = Registered(tuple(levels), force_authentication)
         self._registrations[int(command)] = Registration(handler, again)
+
+    def at_levels(self, levels: Collection[Level]) -> list[int]:
+        """Return the commands that are answered to who holds one of these levels."""
+        known = self._standing.registered
+        return sorted(one for one in known if any(level in levels for level in known[one].levels))
 
     def allows(self, peer: Peer, level: Level) -> bool:
         """Whether a peer holds a level beyond that of its command."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kettle.starter.conversation import Way
     from kettle.starter.exit_pipeline import ExitPipeline
     from kettle.starter.launch import LaunchPlan
+    from kettle.starter.limits import Excess
     from kettle.starter.outcome import Vacate
     from kettle.starter.place import Place
     from kettle.starter.sandbox import Sandbox
@@ -144,6 +145,10 @@ class Starter(Protocol):
 
     def stop_looking(self) -> None:
         """End the periodic reports and looks."""
+        ...
+
+    def give_up(self, excess: Excess) -> None:
+        """End the job and tell the shadow why it cannot go on here."""
         ...
 
     def lose_for_good(self) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
+from kettle.attributes.codes import VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.records.job_trace import Step
@@ -21,9 +22,18 @@ from kettle.starter import outcome, syscalls
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.exit_pipeline import ProcessList, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
+from kettle.starter.limits import Excess
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.transfer import TransferFailed
 from kettle.wire.messages import syscalls as calls
+
+CLAIM_CLOSES = Excess(
+    "Rescheduling self-checkpoint job after checkpoint upload because reactivating the claim would "
+    "have failed.",
+    VacateReasonCode.SuccessfulCheckpoint,
+    0,
+)
+"""Why a job does not go on after its checkpoint where CHECK_REACTIVATE_AFTER_CHECKPOINT is on."""
 
 
 class Programs:
@@ -34,6 +44,8 @@ class Programs:
         self.processes = ProcessList()
         self.ended = asyncio.Event()
         self.checkpoints = 0
+        # Whether the job's own program is not started again, nor anything after it.
+        self._stops = False
 
     async def begin(self) -> None:
         """Start the first one; CannotLaunch if that cannot be."""
@@ -87,7 +99,7 @@ class Programs:
 
     def _following(self) -> Role | None:
         starter = self._starter
-        if starter.vacate is not None:
+        if starter.vacate is not None or self._stops:
             return None
         return self.processes.next_role(has_post=starter.job.string("PostCmd") is not None)
 
@@ -130,6 +142,11 @@ class Programs:
             starter.log(f"the checkpoint could not be sent: {error}")
             event["EventType"] = "FailedCheckpoint"
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
+        if starter.settings.checks_reactivation and not starter.control.claim_goes_on:
+            # To go on is like another activation of the claim, and that would be refused.
+            self._stops = True
+            starter.give_up(CLAIM_CLOSES)
+            return
         await starter.shadow.call(lambda: syscalls.must(calls.BeginExecution()))
         self.processes = self.processes.forget(Role.JOB)
         starter.jobs.continues = True

@@ -46,7 +46,7 @@ def run_remote(request: Request, environment: Mapping[str, str], streams: Stream
         streams.stderr.write(f"{error}\n")
         return 1
     try:
-        daemon = reach.locate(KINDS[title])
+        daemon = reach.locate(KINDS[title], to_command=True)
     except KettleError as error:
         named = request.remote.get("name") or "default"
         streams.stderr.write(

@@ -154,7 +154,7 @@ def drain(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Begin or end a draining."""
     machine, cancel = wish.words[0], "cancel" in wish.flags
     request = make_cancellation(wish) if cancel else make_request(wish)
-    startd = reach.pool.locate(STARTD, machine)
+    startd = reach.pool.locate(STARTD, machine, to_command=True)
     command = Command.CANCEL_DRAIN_JOBS if cancel else Command.DRAIN_JOBS
     answer = ask_ad(reach.connector, startd.address, command, request)
     if answer.boolean("Result") is not True:

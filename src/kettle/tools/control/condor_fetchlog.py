@@ -51,7 +51,8 @@ def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     machine, name = wish.words
     asked = sorted(wish.flags & KINDS.keys())
     kind = KINDS[asked[0]] if asked else MASTER
-    address = reach.pool.locate(kind, "" if machine == "-" else machine).address
+    named = "" if machine == "-" else machine
+    address = reach.pool.locate(kind, named, to_command=True).address
     log_kind = HISTORIES.get(name.upper(), LogKind.PLAIN)
     for piece in fetch_log(reach.connector, address, name, log_kind):
         streams.stdout.write(piece.decode("utf-8", "replace"))

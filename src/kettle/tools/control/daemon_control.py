@@ -269,7 +269,7 @@ def find(reach: Reach, sending: Sending, host: str) -> tuple[Sinful, str]:
     kind = KINDS.get(sending.kind)
     if kind is None:
         raise NotFoundError(f"there is no kind of daemon called {sending.kind}")
-    located_here = reach.pool.locate(kind, host)
+    located_here = reach.pool.locate(kind, host, to_command=True)
     name = f"{sending.kind} {located_here.name}" if host else f"local {sending.kind}"
     return located_here.address, name
 

@@ -23,7 +23,11 @@ MAXIMUM_TEXT = 64 * 1024
 SUBMIT_SIDE = "submit-side@matchsession"
 EXECUTE_SIDE = "execute-side@matchsession"
 NEGOTIATOR_SIDE = "negotiator-side@matchsession"
+COLLECTOR_SIDE = "collector-side@matchsession"
 FAMILY = "condor@family"
+
+ADMIN_CAPABILITY = "_condor_PrivRemoteAdminCapability"
+"""The attribute of daemon ads whose id makes an administrator of whoever has it."""
 
 CLAIM_SESSION_END_SECONDS = 600
 """A claim's session outlives the claim by so much."""
@@ -141,7 +145,8 @@ class ClaimId:
         """
         policy = self.policy()
         ciphers = (policy.get("cryptomethodslist") or policy.get("cryptomethods") or "").upper()
-        if not self.has_session or "AES" not in ciphers.split(","):
+        # An id without a word of ciphers, as those of administrators, leaves the usual one.
+        if not self.has_session or "AES" not in (ciphers or "AES").split(","):
             raise RemoteProtocolError(f"claim id {self.public} carries no usable session")
         commands = policy.get("validcommands", "")
         ends = policy.get("sessionexpires", "")
