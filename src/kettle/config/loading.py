@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os.path
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 from kettle.config import knob
 from kettle.config.origin import ENVIRONMENT_SOURCE, Origin
 from kettle.config.reader import StatementReader
+from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.config.store import Config
 from kettle.errors import ConfigError
 
@@ -83,12 +83,28 @@ def find_root(sources: Sources, environment: Mapping[str, str]) -> str | None:
 
 def read_source(sources: Sources, path: str, what: str) -> str:
     """Return the text of a file, or of a command if the path ends in `|`; raise ConfigError."""
+    if path.endswith("|"):
+        return _said_by_command(sources, path, what)
     try:
-        if path.endswith("|"):
-            return sources.run_command(shlex.split(path[:-1]))[1]
         return sources.read_text(path)
     except (OSError, ValueError):
         raise ConfigError(f"ERROR: Can't read {what} {path}", source=path) from None
+
+
+def _said_by_command(sources: Sources, path: str, what: str) -> str:
+    """Return what the command says; ConfigError if it cannot be run or ends with a failure."""
+    before, after, status = "", "", 0
+    text = ""
+    try:
+        status, text = sources.run_command(split_command(path[:-1].strip()))
+    except (OSError, ValueError) as error:
+        after = f"\n{describe_failure(error)}"
+    if status:
+        before = f'Error "{path}": command terminated with exit code {wait_status(status)}\n'
+    if before or after:
+        first = f"Configuration Error Line 0 while reading {what} {path}"
+        raise ConfigError(f"{before}{first}{after}", source=path)
+    return text
 
 
 def read_local_folders(config: Config, reader: StatementReader) -> None:

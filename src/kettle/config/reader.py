@@ -9,13 +9,13 @@ line more (vectors, topics "message", "include", "if structure").
 from __future__ import annotations
 
 import re
-import shlex
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.config import metaknobs
 from kettle.config.conditions import Branches
 from kettle.config.lines import LineReader
 from kettle.config.origin import Origin
+from kettle.config.sources import describe_failure, split_command, wait_status
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError
 from kettle.patterns import late_pattern
@@ -103,7 +103,8 @@ class StatementReader:
             self.read_lines(lines, place)
         except Trouble as trouble:
             first = f"Configuration Error Line {lines.number} while reading {what} {source}"
-            parts = (*self.table.problems, *trouble.before, first, trouble.tail, trouble.hint)
+            said = (*self.table.warnings, *self.table.problems)
+            parts = (*said, *trouble.before, first, trouble.tail, trouble.hint)
             message = "\n".join(part for part in parts if part)
             raise ConfigError(message, source=source, line=lines.number) from None
 
@@ -150,12 +151,12 @@ class StatementReader:
             self.read_other(line, lines, place)
             return
         value = rest[operator.end() :].strip()
-        self.check_name(written, lines.number, place)
         if operator.group() == ":":
             self.table.warnings.append(
                 f"{self._at(place, lines.number, 'Warning')}: obsolete use of ':' for parameter "
                 f"assignment at {written} : {value}"
             )
+        self.check_name(written, lines.number, place)
         self.table.assign(self.full_name(written, place), value, place.origin(lines.number))
 
     def assign_here_document(self, name: str, tag: str, lines: LineReader, place: Place) -> None:
@@ -255,62 +256,62 @@ class StatementReader:
         return f"{where}: there is no template {category}:{name}; {advice}"
 
     def include(self, rest: str, number: int, place: Place) -> None:
-        """Carry out `include [ifexist] [command [into FILE]] : PATH`."""
+        """Carry out `include [ifexist] [command [into FILE]] : PATH` (`output` is `command`)."""
         match = INCLUDE.match(rest)
         if match is None:
             raise Trouble(hint="include needs a colon before the file: include : PATH")
         words, target = match.group(1).split(), self.table.expand(match.group(2)).strip()
-        if_exists = "ifexist" in words[:1]
-        words = words[1:] if if_exists else words
-        is_command = "command" in words[:1]
-        words = words[1:] if is_command else words
-        cache = ""
-        if is_command and words[:1] == ["into"] and len(words) == 2:
-            cache, words = self.table.expand(words[1]), []
-        if words:
+        asked = _read_words(words)
+        if asked is None:
+            what = "expected filename after keyword 'into'" if words[-1] == "into" else ""
             raise Trouble(
                 f"{self._at(place, number)}: unexpected keyword(s) '{' '.join(words)}' "
-                "after include "
+                f"after include {what}"
             )
-        if target.endswith("|"):
-            is_command, target = True, target[:-1].strip()
-        inner = Place(target, place.depth + 1)
+        if_exists, is_command, into = asked
+        cache = self.table.expand(into)
+        # What a command says is from `COMMAND |`, as if it had been written so.
+        source = f"{target} |" if is_command else target
+        is_command = is_command or target.endswith("|")
+        inner = Place(source, place.depth + 1)
+        outer = Place(target, inner.depth)
         if inner.depth >= DEEPEST_INCLUDE:
-            raise Trouble(f"{self._in(inner, 0)}: includes nested too deep")
-        text = self._included_text(target, inner, is_command, if_exists, cache)
+            raise Trouble(f"{self._in(outer, 0)}: includes nested too deep")
+        command = target.removesuffix("|").rstrip() if is_command else None
+        text = self._included_text(command, outer, inner, if_exists, cache)
         if text is not None:
-            self._read_included(text, inner)
+            self._read_included(text, outer, inner)
 
-    def _read_included(self, text: str, inner: Place) -> None:
+    def _read_included(self, text: str, outer: Place, inner: Place) -> None:
         self.table.files.append(inner.source)
         lines = LineReader(text)
         try:
             self.read_lines(lines, inner)
         except Trouble as trouble:
-            where = f"{self._in(inner, lines.number)}: {trouble.tail}"
+            where = f"{self._in(outer, lines.number)}: {trouble.tail}"
             raise Trouble(*trouble.before, where, hint=trouble.hint) from None
 
     def _included_text(
-        self, target: str, inner: Place, is_command: bool, if_exists: bool, cache: str
+        self, command: str | None, outer: Place, inner: Place, if_exists: bool, cache: str
     ) -> str | None:
         if cache and self.sources.exists(cache):
             inner.source = cache
-            return self._text_of(cache, inner, if_exists=False)
-        if not is_command:
-            return self._text_of(target, inner, if_exists=if_exists)
+            return self._text_of(cache, outer, if_exists=False)
+        if command is None:
+            return self._text_of(outer.source, outer, if_exists=if_exists)
         try:
-            status, text = self.sources.run_command(shlex.split(target))
+            status, text = self.sources.run_command(split_command(command))
         except (OSError, ValueError) as error:
             if if_exists:
                 return None
-            code = getattr(error, "errno", None) or 0
-            why = getattr(error, "strerror", None) or str(error)
-            what = f"not a valid command, errno={code} : {why}"
-            raise Trouble(f"{self._in(inner, 0)}: {what}") from None
+            raise Trouble(f"{self._in(outer, 0)}: {describe_failure(error)}") from None
         if cache and status == 0:
-            self._keep(text, cache, inner)
+            self._keep(text, cache, outer)
+        elif cache and if_exists:
+            return None
         elif cache:
-            raise Trouble(f"{self._in(inner, 0)}: {target} exited with status {status}")
+            # Compat: as the reference counts it, which is the status that wait(2) tells.
+            raise Trouble(f"{self._in(outer, 0)}: exited with error {wait_status(status)}")
         return text
 
     def _text_of(self, path: str, inner: Place, *, if_exists: bool) -> str | None:
@@ -321,17 +322,16 @@ class StatementReader:
         except (OSError, ValueError) as error:
             if if_exists:
                 return None
-            raise self._no_file(inner, "open", path, error) from None
+            why = getattr(error, "strerror", None) or str(error)
+            raise Trouble(f"{self._in(inner, 0)}: can't open file {path}: {why}") from None
 
     def _keep(self, text: str, path: str, inner: Place) -> None:
         try:
             self.sources.write_text(path, text)
         except (OSError, ValueError) as error:
-            raise self._no_file(inner, "write", path, error) from None
-
-    def _no_file(self, place: Place, doing: str, path: str, error: Exception) -> Trouble:
-        why = getattr(error, "strerror", None) or str(error)
-        return Trouble(f"{self._in(place, 0)}: can't {doing} file {path}: {why}")
+            why = getattr(error, "strerror", None) or str(error)
+            said = f"{self._in(inner, 0)}: can't open '{path}' for write"
+            raise Trouble(said, hint=why) from None
 
     def _at(self, place: Place, number: int, kind: str = "Error") -> str:
         return f'Config source {kind} "{place.source}", Line {place.shown_line(number)}'
@@ -339,3 +339,25 @@ class StatementReader:
     def _in(self, place: Place, number: int) -> str:
         where = f"Line {number}, Include Depth {place.depth}"
         return f'Config source Error "{place.source}", {where}'
+
+
+def _read_words(words: list[str]) -> tuple[bool, bool, str] | None:
+    """Return what stands before the colon of an include, None if it means nothing.
+
+    That is whether the file may be missing, whether it is a command, and where to keep what it
+    says. The words have no order, but that `into` follows `command`.
+    """
+    if_exists = is_command = False
+    into = ""
+    rest = list(reversed(words))
+    while rest:
+        word = rest.pop()
+        if word == "ifexist":
+            if_exists = True
+        elif word in {"command", "output"}:
+            is_command = True
+        elif word == "into" and is_command and rest:
+            into = rest.pop()
+        else:
+            return None
+    return if_exists, is_command, into

@@ -100,3 +100,37 @@ class MemorySources:
         from random import Random
 
         return Random(self.seed)  # noqa: S311 - choices in configuration are no secrets
+
+
+def split_command(text: str) -> list[str]:
+    """Return the words of a command that the configuration names; raise ValueError.
+
+    Compat: blanks alone part them, and quotes are letters like others, unless the whole stands in
+    double quotes: then it is written as the arguments of a job are
+    (test_an_included_command_has_quotes_as_letters_unless_all_of_it_is_quoted).
+    """
+    if not text.startswith('"'):
+        words = text.split()
+    else:
+        from kettle.classad.functions.system import split_arguments  # few commands are quoted
+
+        inside = text[1:-1].replace('""', '"') if text[1:].endswith('"') else None
+        found = split_arguments(inside) if inside is not None else None
+        if found is None:
+            raise ValueError(f"a quote in {text} is not closed")
+        words = found
+    if not words:
+        raise FileNotFoundError(2, "No such file or directory")
+    return words
+
+
+def describe_failure(error: Exception) -> str:
+    """Return how a command that could not be run is told, in the reference's words."""
+    code = getattr(error, "errno", None) or 0
+    why = getattr(error, "strerror", None) or str(error)
+    return f"not a valid command, errno={code} : {why}"
+
+
+def wait_status(exit_status: int) -> int:
+    """Return the status as wait(2) has it: the code in the second byte, a signal in the first."""
+    return exit_status << 8 if exit_status >= 0 else -exit_status
