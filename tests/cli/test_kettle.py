@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 
+from kettle.pool.settings import MARKER
 from kettle.tools.kettle import SUBCOMMANDS, load_front, main
 from kettle.tools.programs import Streams
 
@@ -73,3 +75,18 @@ def test_a_mistyped_option_gets_the_nearest_right_one(capsys: pytest.CaptureFixt
     assert main(["kettle", "run", "--memry", "1GB", "--", "true", "--drr"], {}, streams) == 2
     assert capsys.readouterr().err.startswith("usage: kettle run")
     assert streams.stderr.getvalue() == "--memry: did you mean --memory?\n"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("more", [(), ("--fast",), ("--purge",), ("--json",)])
+def test_a_pool_that_is_not_there_cannot_be_stopped(tmp_path: Path, more: tuple[str, ...]) -> None:
+    folder = tmp_path / "none"
+    code, said, complaint = kettle("down", "--dir", str(folder), *more)
+    assert (code, said) == (1, "")
+    assert f"there is no pool in {folder}" in complaint
+    assert not folder.exists()
+
+
+def test_a_pool_that_is_not_up_is_stopped_already(tmp_path: Path) -> None:
+    (tmp_path / "condor_config").write_text(f"{MARKER}\n")
+    said = f"The pool in {tmp_path} was not up.\n"
+    assert kettle("down", "--dir", str(tmp_path)) == (0, said, "")

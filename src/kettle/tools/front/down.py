@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 
+from kettle.errors import NotFoundError
 from kettle.tools.front import leaving, place
 from kettle.tools.programs import Streams
 
@@ -26,16 +27,18 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: Streams) -> int:
-    """Stop the pool; that it was not up is no error."""
+    """Stop the pool; that it was not up is no error, that there is none is (NotFoundError)."""
     pool = place.open_pool(arguments.dir, environment)
+    if not (pool.exists() or pool.is_up()):
+        raise NotFoundError(f"there is no pool in {pool.folder}", hint="kettle up makes one")
     running = leaving.Running()
     if pool.is_up():
         running = leaving.find_running({**environment, "CONDOR_CONFIG": pool.config_file})
     stopped = pool.stop(how="fast" if arguments.fast else "graceful")
     if running.here:
         leaving.note_finished(running, _read_lines(running.queue_log))
-    purged = arguments.purge and pool.exists()
-    if arguments.purge:
+    purged: bool = arguments.purge
+    if purged:
         pool.purge()
     if arguments.json:
         facts: dict[str, object] = {"folder": pool.folder, "stopped": stopped, "purged": purged}
