@@ -17,6 +17,7 @@ from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd.claim_machine import ClaimPhase
 from kettle.startd.facts import PUBLISHED_FLAGS, MachineFacts
+from kettle.startd.idle import idle_times
 from kettle.startd.machine import Drain, Machine, SlotRecord
 from kettle.startd.programs import ability_list
 from kettle.startd.retirement import Grants, retirement_left
@@ -210,6 +211,7 @@ def build_slot_ad(
     _fill_resources(ad, record)
     _fill_policy(ad, record, machine, config)
     _fill_state(ad, record, machine, now)
+    ad["KeyboardIdle"], ad["ConsoleIdle"] = idle_times(record, machine, config, now)
     if record.parent is not None:
         ad["DynamicSlot"] = True
         ad["DSlotId"] = record.dynamic_id
@@ -352,8 +354,6 @@ def _fill_state(ad: ClassAd, record: SlotRecord, machine: Machine, now: float) -
     ad["CondorLoadAvg"] = min(1.0, round(readings.jobs_load, 2)) if busy else 0.0
     ad["CpuBusy"] = readings.load - readings.jobs_load >= 0.5
     ad["CpuIsBusy"] = readings.load - readings.jobs_load >= 0.5
-    ad["KeyboardIdle"] = readings.keyboard_idle
-    ad["ConsoleIdle"] = readings.console_idle
     usage_pids = record.usage.integer("NumPids") if record.usage is not None else None
     ad["NumPids"] = (usage_pids or 0) if running else 0
     ad["RetirementTimeRemaining"] = _retirement_remaining(ad, record, now)

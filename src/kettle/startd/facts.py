@@ -47,8 +47,8 @@ class Readings:
 
     load: float = 0.0
     jobs_load: float = 0.0
-    keyboard_idle: int = 1201
-    console_idle: int = 1201
+    keyboard_idle: int = 0
+    console_idle: int = 0
     disk_kib: int = 0
     disk_total_kib: int = 0
     virtual_memory_kib: int = 0

@@ -143,6 +143,7 @@ class Machine:
         self.name = name
         self.readings = Readings()
         self.whole = Bundle()
+        self.began_at = 0.0
         self.slots: dict[str, SlotRecord] = {}
         self.counters = Counters()
         self.drain: Drain | None = None
@@ -162,7 +163,7 @@ class Machine:
 
     def divide(self, specs: list[SlotSpec], whole_machine: Bundle, now: float) -> None:
         """Make the configured slots, in Owner, as a machine starts."""
-        self.whole = whole_machine
+        self.whole, self.began_at = whole_machine, now
         for spec in specs:
             name = f"slot{spec.slot_id}@{self.name}"
             slot = Slot(name, entered_state_at=now, entered_activity_at=now)

@@ -59,7 +59,7 @@ class StartdKnobs:
     )
     CONSOLE_DEVICES = listing(
         "mouse, console",
-        doc="Known list of words; no part of Kettle acts on it yet.",
+        doc="Devices of /dev at which people sit: what ConsoleIdle is measured of.",
     )
     CONSUMPTION_CPUS = expression(
         "quantize(target.RequestCpus,{1})",
@@ -84,7 +84,7 @@ class StartdKnobs:
     )
     DISCONNECTED_KEYBOARD_IDLE_BOOST = seconds(
         "1200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="How long before the startd began somebody typed, for slots without keyboard.",
     )
     ENABLE_BACKFILL = boolean(
         "false",
@@ -199,11 +199,11 @@ class StartdKnobs:
     )
     SLOTS_CONNECTED_TO_CONSOLE = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Slots up to this number see ConsoleIdle of the machine.",
     )
     SLOTS_CONNECTED_TO_KEYBOARD = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Slots up to this number see KeyboardIdle of the machine.",
     )
     SLOT_WEIGHT = expression("Cpus", doc="What a slot counts in accounting.")
     START = expression("True", doc="Which jobs may start on the machine.")
@@ -265,7 +265,7 @@ class StartdKnobs:
     )
     STARTD_HAS_BAD_UTMP = integer(
         "0",
-        doc="Known and checked as a number; no part of Kettle acts on it yet.",
+        doc="Without meaning: terminals are always looked at themselves.",
     )
     STARTD_JOB_ATTRS = listing("", doc="Attributes of the job that the ad of its slot shows.")
     STARTD_JOB_HOOK_KEYWORD = string(

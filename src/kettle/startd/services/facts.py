@@ -11,14 +11,12 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kettle.attributes.version import parse_os_release
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.startd.facts import MachineFacts, Readings, microarchitecture
-
-_BOOT_IDLE = 1201
 
 
 def read_facts(config: Config, host: str) -> MachineFacts:
@@ -76,12 +74,13 @@ def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
     load = 0.0
     with contextlib.suppress(OSError):
         load = os.getloadavg()[0]
-    idle = _terminal_idle(now)
+    console = _idle_since(_newest_console(config.value(StartdKnobs.CONSOLE_DEVICES)), now)
+    terminals = max(_touched("/dev", _is_terminal), _touched("/dev/pts", _is_pseudo_terminal))
     return Readings(
         load=load,
         jobs_load=jobs_load,
-        keyboard_idle=idle,
-        console_idle=idle,
+        keyboard_idle=min(console, _idle_since(terminals, now)),
+        console_idle=console,
         disk_kib=max(0, free - reserved),
         disk_total_kib=total,
         virtual_memory_kib=memory.get("MemTotal", 0) + memory.get("SwapTotal", 0),
@@ -127,12 +126,26 @@ def _read_meminfo() -> dict[str, int]:
     return found
 
 
-def _terminal_idle(now: float) -> int:
-    """Return the seconds since somebody typed at a terminal of this machine."""
-    newest = max(_touched("/dev", _is_terminal), _touched("/dev/pts", _is_pseudo_terminal))
-    if newest == 0.0:
-        return _BOOT_IDLE
+def _idle_since(newest: float, now: float) -> int:
+    """Return the seconds since a device was read last; all of time where none ever was.
+
+    Compat: the Unix time where there is no such device, as the reference publishes. It finds
+    terminals in utmp, which nobody writes any more; ours are looked at themselves, as the
+    reference does with STARTD_HAS_BAD_UTMP (test_where_nobody_can_sit_all_of_time_is_idle).
+    """
     return max(0, int(now - newest))
+
+
+def _newest_console(devices: Sequence[str]) -> float:
+    """Return when one of CONSOLE_DEVICES was read last, 0 if there is none, or it is no device."""
+    newest = 0.0
+    for name in devices:
+        with contextlib.suppress(OSError, ValueError):
+            facts = os.stat(os.path.join("/dev", name.removeprefix("/dev/")))
+            # What shares the major number of /dev/null is nothing that somebody types at.
+            if os.major(facts.st_rdev) != os.major(os.stat(os.devnull).st_rdev):
+                newest = max(newest, facts.st_atime)
+    return newest
 
 
 def _touched(folder: str, counts: Callable[[str], bool]) -> float:
