@@ -211,7 +211,10 @@ class Recorded:
                 return reader.string()
         return ""
 
-    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+    def find_token(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> Token | None:
+        del address
         assert trust_domain == "cedar.pool"
         parsed = tokens.parse_token(load("token_signing")["token"])
         assert parsed.key_id in issuer_keys

@@ -193,10 +193,12 @@ class _Witness(SystemClientCredentials):
 
     trust_domain_asked = ""
 
-    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+    def find_token(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> Token | None:
         """Note the server's domain; else as the others."""
         self.trust_domain_asked = trust_domain
-        return super().find_token(trust_domain, issuer_keys)
+        return super().find_token(trust_domain, issuer_keys, address)
 
 
 def ask_for_admission(pool: PoolFolder, offered: Offered) -> None:

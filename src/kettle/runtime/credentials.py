@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from kettle.errors import AuthenticationFailed, KettleError, StorageError
+from kettle.errors import KettleError, StorageError
 from kettle.wire.security import tokens
 from kettle.wire.security.methods.context import DirectoryFacts, Token
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import ssl
 
     from kettle.config import Config
+    from kettle.wire.sinful import Sinful
 
 # Limit: files of tokens or keys in one folder, and the size of one such file.
 _MOST_FILES = 1000
@@ -188,17 +189,33 @@ class SystemClientCredentials:
         named = self._config.get("SEC_CLAIMTOBE_USER")
         return named or _account_name(os.geteuid()) or str(os.geteuid())
 
-    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
-        """Return the first fitting token of our files; mint one if the key itself is readable."""
-        try:
-            found = tokens.choose_token(self._lines(), trust_domain, issuer_keys, self._now())
-        except AuthenticationFailed:
-            found = None
-        if found is None:
-            found = self._mint(trust_domain, issuer_keys)
+    def find_token(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> Token | None:
+        """Return the first fitting token of our files; mint one if the key itself is readable.
+
+        Compat: two pools may call themselves and their keys the same. The reference then offers
+        the other's token and is refused; a token that a key of ours disproves is offered by us
+        to other machines alone, and to daemons of this one what our key signs
+        (test_a_token_that_our_key_disproves_is_for_other_machines).
+        """
+        found = self._choose(trust_domain, issuer_keys, address)
         if found is None:
             return None
         return Token(found.signed_text, found.signature, found.claim("sub"))
+
+    def _choose(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> tokens.ParsedToken | None:
+        disproved = None
+        for token in tokens.fitting_tokens(self._lines(), trust_domain, issuer_keys, self._now()):
+            key = self._keys.key(token.key_id) if trust_domain == self.trust_domain() else None
+            if key is None or tokens.is_signed_by(token, key):
+                return token
+            disproved = disproved or token
+        if disproved is not None and not _is_here(address.host):
+            return disproved
+        return self._mint(trust_domain, issuer_keys) or disproved
 
     def issuer_keys(self) -> tuple[str, ...]:
         """Return the key ids of our tokens and of the keys we can read."""
@@ -370,6 +387,17 @@ class SystemServerCredentials:
             if os.access(certificate, os.R_OK) and os.access(key, os.R_OK):
                 return certificate, key
         return None
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is of this machine: another's cannot be bound to."""
+    import socket  # few hold a key and a token that it disproves
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with contextlib.suppress(OSError), socket.socket(family) as here:
+        here.bind((host, 0))
+        return True
+    return False
 
 
 def _existing(path: str | None) -> str | None:

@@ -72,7 +72,10 @@ class Credentials:
     def user_name(self) -> str:
         return self.name
 
-    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+    def find_token(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> Token | None:
+        del address
         if self.token is None or trust_domain != "pool" or "POOL" not in issuer_keys:
             return None
         parsed = parse_token(self.token)

@@ -74,7 +74,7 @@ def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
     load = 0.0
     with contextlib.suppress(OSError):
         load = os.getloadavg()[0]
-    console = _idle_since(_newest_console(config.value(StartdKnobs.CONSOLE_DEVICES)), now)
+    console = _idle_since(_newest_console(config.words("CONSOLE_DEVICES")), now)
     terminals = max(_touched("/dev", _is_terminal), _touched("/dev/pts", _is_pseudo_terminal))
     return Readings(
         load=load,

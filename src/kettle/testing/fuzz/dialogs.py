@@ -62,7 +62,10 @@ class _Credentials:
     def user_name(self) -> str:
         return "alice"
 
-    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
+    def find_token(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> Token | None:
+        del address
         if trust_domain != "pool" or "POOL" not in issuer_keys:
             return None
         token = parse_token(_TOKEN)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kettle.errors import AuthenticationFailed
@@ -173,10 +173,10 @@ def check_times(token: ParsedToken, now: float, maximum_age_seconds: int = 0) ->
             raise AuthenticationFailed("the token is older than SEC_TOKEN_MAX_AGE allows")
 
 
-def choose_token(
+def fitting_tokens(
     texts: Iterable[str], trust_domain: str, issuer_keys: Iterable[str], now: float
-) -> ParsedToken | None:
-    """Return the first token of this issuer that one of these keys signed.
+) -> Iterator[ParsedToken]:
+    """Yield the tokens of this issuer that say one of these keys signed them, in their order.
 
     `texts` are lines of token files; comments and lines that are no tokens are passed over.
     """
@@ -191,5 +191,11 @@ def choose_token(
         except AuthenticationFailed:
             continue
         if token.claim("iss") == trust_domain and token.key_id in keys and token.signature:
-            return token
-    return None
+            yield token
+
+
+def is_signed_by(token: ParsedToken, key: bytes) -> bool:
+    """Tell whether a token has the signature of this key."""
+    import hmac
+
+    return hmac.compare_digest(token.signature, sign(token.signed_text, key))

@@ -54,8 +54,13 @@ class ClientCredentials(Protocol):
     def user_name(self) -> str:
         """Return the name this client claims to be (`user` or `user@domain`)."""
 
-    def find_token(self, trust_domain: str, issuer_keys: tuple[str, ...]) -> Token | None:
-        """Return the first token of this issuer signed by one of these keys; may mint one."""
+    def find_token(
+        self, trust_domain: str, issuer_keys: tuple[str, ...], address: Sinful
+    ) -> Token | None:
+        """Return a token of this issuer signed by one of these keys; may mint one.
+
+        `address` is the server that it is for.
+        """
 
     def issuer_keys(self) -> tuple[str, ...]:
         """Return the ids of the keys this client has tokens of, for its ad."""

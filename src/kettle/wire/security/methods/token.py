@@ -42,10 +42,10 @@ def token_wrap_key(rb: bytes) -> bytes:
 
 
 def client(context: ClientContext) -> Dialog[ClientProof | None]:
-    """Use the first token that suits the server's trust domain and keys."""
+    """Use a token that suits the server, its trust domain and keys."""
     token = yield Do(
         lambda: context.credentials.find_token(
-            context.server_trust_domain, context.server_issuer_keys
+            context.server_trust_domain, context.server_issuer_keys, context.address
         )
     )
     if token is None:
