@@ -31,6 +31,7 @@ LATE = (
     ("kettle.config.functions", "kettle.errors"),
     ("kettle.config.knob", "kettle.classad"),
     ("kettle.config.knob", "kettle.errors"),
+    ("kettle.config.sources", "kettle.classad.functions.system"),
     ("kettle.config.store", "kettle.config.default_texts"),
     ("kettle.config.store", "kettle.config.loading"),
     ("kettle.matchmaking.candidates", "kettle.matchmaking.wide_search"),
