@@ -181,9 +181,11 @@ class ExecutionPoint:
 
     async def activate(self, claim_id: str, ad: ClassAd) -> tuple[int, ClassAd | None]:
         stream = await self.open(Command.ACTIVATE_CLAIM, claim_id)
-        await stream.send(claims.ActivateClaim(claim_id, 2, ad))
-        reply = claims.ActivateClaimReply.read(await stream.receive())
-        stream.close()
+        try:
+            await stream.send(claims.ActivateClaim(claim_id, 2, ad))
+            reply = claims.ActivateClaimReply.read(await stream.receive())
+        finally:
+            stream.close()
         await asyncio.sleep(0.1)
         self.service.machine.check()
         return reply.code, reply.failure

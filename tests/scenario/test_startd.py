@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.errors import WireError
+from kettle.errors import ConnectionLost, WireError
+from kettle.runtime.sockets.stream import Stream
 from kettle.startd.slot_machine import Phase
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims
@@ -562,3 +564,35 @@ def test_is_owner_keeps_a_slot_from_service(tmp_path: Path) -> None:
 
 def test_the_submit_side_of_a_claim_is_known_by_its_session() -> None:
     assert SUBMIT_SIDE == "submit-side@matchsession"
+
+
+@pytest.mark.parametrize("lost", ["send", "detach"])
+def test_a_shadow_lost_between_grant_and_start_leaves_a_slot_that_can_be_used(
+    lost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, detach = Stream.send, Stream.detach
+
+    async def send_or_lose(stream: Stream, message: object) -> None:
+        if lost == "send" and isinstance(message, claims.ActivateClaimReply):
+            raise ConnectionLost("reset by peer")
+        await send(stream, message)  # type: ignore[arg-type]
+
+    async def detach_or_lose(stream: Stream) -> tuple[int, bytes]:
+        if lost == "detach" and stream.command == Command.ACTIVATE_CLAIM:
+            raise ConnectionLost("reset by peer")
+        return await detach(stream)
+
+    monkeypatch.setattr(Stream, "send", send_or_lose)
+    monkeypatch.setattr(Stream, "detach", detach_or_lose)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        with contextlib.suppress(WireError):
+            await point.activate(claim_id, job())
+        await asyncio.sleep(1)
+        assert point.phase() is Phase.CLAIMED_IDLE
+        await point.tell(Command.RELEASE_CLAIM, claim_id)
+        await asyncio.sleep(1)
+        assert point.phase() is None
+
+    play(tmp_path, scenario, starter=FakeStarter())

@@ -110,6 +110,11 @@ def standing(name: str, lists: Protection) -> Standing:
     return Standing.STATE if lower in _STATE else Standing.FREE
 
 
+def is_attribute_name(name: str) -> bool:
+    """Tell whether a job's word can be the name of an attribute of its ad."""
+    return _NAME.fullmatch(name) is not None
+
+
 def may_reach_attributes(job: ClassAd) -> bool:
     """Whether a running job may change its own ad through its starter."""
     return any(job.boolean(name) is True for name in ("WantIOProxy", "WantRemoteUpdates"))
@@ -117,7 +122,7 @@ def may_reach_attributes(job: ClassAd) -> bool:
 
 def may_set(name: str, lists: Protection) -> bool:
     """Tell whether a running job may set this attribute of its own ad (chirp set_job_attr)."""
-    if not _NAME.fullmatch(name) or name.lower() in _OF_THE_OWNER:
+    if not is_attribute_name(name) or name.lower() in _OF_THE_OWNER:
         return False
     return standing(name, lists) is Standing.FREE
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from kettle.classad import ClassAd
-from kettle.errors import RemoteProtocolError
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, RemoteProtocolError
+from kettle.policy.attribute_protection import MAX_EXPRESSION, is_attribute_name
 from kettle.starter.syscalls import wire_flags
 from kettle.wire.codec import is_private_attribute
 from kettle.wire.messages import syscalls as calls
@@ -73,6 +74,22 @@ _BY_ERRNO = {
 }
 
 
+def judge_delayed(name: str, text: str, kept: Container[str], room: int) -> int:
+    """Return 0 if a delayed attribute can be kept for the next report, else the error.
+
+    `kept` are those that wait, of which there may be `room` more.
+    """
+    if not is_attribute_name(name) or len(text) > MAX_EXPRESSION:
+        return ChirpError.INVALID_REQUEST
+    if room <= 0 and name not in kept:
+        return ChirpError.TOO_BIG
+    try:
+        parse_expression(text)
+    except ClassAdSyntaxError:
+        return ChirpError.INVALID_REQUEST
+    return 0
+
+
 def error_for(number: int) -> int:
     """Return the Chirp result for an errno."""
     return _BY_ERRNO.get(number, ChirpError.UNKNOWN)
@@ -87,7 +104,13 @@ def errno_for(result: int) -> int:
 
 
 def split_line(line: str) -> list[str]:
-    """Return the words of a request; a backslash makes the next character literal."""
+    """Return the words of a request; a backslash makes the next character literal.
+
+    Raises RemoteProtocolError for a NUL: no name, path or text on the wire can hold one, and what
+    is kept for a later report would be found out only when the starter says it.
+    """
+    if "\0" in line:
+        raise RemoteProtocolError("a request has a NUL in it")
     words: list[str] = []
     word: list[str] = []
     started = escaped = False

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kettle.errors import LocalProtocolError, RemoteProtocolError
 from kettle.wire.codec import Reader, Writer
-from kettle.wire.frames import HEADER_SIZE, MAXIMUM_BODY, decode_header, encode_header
+from kettle.wire.frames import HEADER_SIZE, decode_header, encode_header
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.hashes import Hash
@@ -137,8 +137,9 @@ class Channel:
         self.maximum_message = MAXIMUM_MESSAGE
         self._buffer = bytearray()
         self._start = 0
-        self._pieces: list[bytes] = []
-        self._pieces_size = 0
+        # The packets of a message that is not complete, as one buffer: many small ones would take
+        # thirty times their size. None between messages.
+        self._partial: bytearray | None = None
         self._sent = ClearDigest()
         self._received = ClearDigest()
         self._digests: tuple[bytes, bytes] = (NO_DIGEST, NO_DIGEST)
@@ -173,7 +174,7 @@ class Channel:
         Raises LocalProtocolError between the packets of a message, when encryption is on already,
         and on a handed-over connection whose clear bytes went through another process.
         """
-        if self._cipher is not None or self._pieces:
+        if self._cipher is not None or self._partial is not None:
             raise LocalProtocolError("encryption cannot start here")
         if self._unknown_digests:
             raise LocalProtocolError("the clear bytes of this connection are not known here")
@@ -225,17 +226,17 @@ class Channel:
             if packet is None:
                 return None
             last, body = packet
-            if last and not self._pieces:
-                return Reader(body, self.encrypted)
-            self._pieces_size += len(body)
-            if self._pieces_size > self.maximum_message:
+            partial = self._partial
+            if partial is None:
+                if last:
+                    return Reader(body, self.encrypted)
+                partial = self._partial = bytearray()
+            if len(partial) + len(body) > self.maximum_message:
                 raise RemoteProtocolError(f"a message is longer than {self.maximum_message} bytes")
-            self._pieces.append(body)
+            partial += body
             if last:
-                whole = b"".join(self._pieces)
-                self._pieces.clear()
-                self._pieces_size = 0
-                return Reader(whole, self.encrypted)
+                self._partial = None
+                return Reader(bytes(partial), self.encrypted)
 
     def next_bodies(self) -> list[bytes]:
         """Return the bodies of all messages that have come whole, as `next_message` would.
@@ -316,7 +317,7 @@ class Channel:
         Empty until more bytes have come. Such bytes exist only on unencrypted connections and do
         not count in the digests.
         """
-        if self._cipher is not None or self._pieces:
+        if self._cipher is not None or self._partial is not None:
             raise LocalProtocolError("raw bytes cannot be taken here")
         end = min(self._start + limit, len(self._buffer))
         with memoryview(self._buffer) as view:
@@ -326,7 +327,7 @@ class Channel:
 
     def take_rest(self) -> bytes:
         """Take what is buffered and no message: the connection is used for something else now."""
-        if self._pieces:
+        if self._partial is not None:
             raise LocalProtocolError("the last message has not been received in full")
         rest = bytes(self._buffer[self._start :])
         self._start = len(self._buffer)
@@ -417,9 +418,9 @@ class Channel:
         ):
             state.integer(len(field)).raw(field)
         state.integer(self._out.count).integer(self._in.count)
-        state.integer(len(self._pieces))
-        for piece in self._pieces:
-            state.integer(len(piece)).raw(piece)
+        state.integer(int(self._partial is not None))
+        if self._partial is not None:
+            state.integer(len(self._partial)).raw(bytes(self._partial))
         return state.getvalue()
 
     @classmethod
@@ -436,10 +437,8 @@ class Channel:
         channel._out = Direction(out_iv, reader.integer())
         channel._in = Direction(in_iv, reader.integer())
         channel._buffer += buffered
-        channel._pieces = [
-            reader.raw(reader.count(MAXIMUM_BODY)) for _ in range(reader.count(MAXIMUM_MESSAGE))
-        ]
-        channel._pieces_size = sum(map(len, channel._pieces))
+        if reader.integer():
+            channel._partial = bytearray(reader.raw(reader.count(MAXIMUM_MESSAGE)))
         if key:
             channel._install(key)
         return channel

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.starter.chirp import visible_text
+from kettle.errors import RemoteProtocolError
+from kettle.starter.chirp import ChirpError, judge_delayed, split_line, visible_text
 
 
 @pytest.mark.parametrize("name", ["ClaimId", "claimid", "TransferKey", "_condor_privKey"])
@@ -19,3 +20,16 @@ def test_a_delayed_value_counts_before_the_jobs_own() -> None:
     assert visible_text("ChirpStep", {"ChirpStep": "2"}, job) == "2"
     assert visible_text("Owner", {}, job) == '"alice"'
     assert visible_text("Nothing", {}, job) == "UNDEFINED"
+
+
+def test_a_delayed_attribute_that_could_not_be_reported_is_refused_at_once() -> None:
+    assert judge_delayed("ChirpStep", "1 + 2", {}, 1) == 0
+    assert judge_delayed("ChirpStep", "1", {"ChirpStep": "0"}, 0) == 0
+    assert judge_delayed("ChirpStep", "1", {}, 0) == ChirpError.TOO_BIG
+    for name, text in (("Chirp X", "1"), ("ChirpA=1", "2"), ("ChirpStep", "1 +")):
+        assert judge_delayed(name, text, {}, 1) == ChirpError.INVALID_REQUEST
+
+
+def test_a_request_with_a_nul_costs_its_connection() -> None:
+    with pytest.raises(RemoteProtocolError, match="NUL"):
+        split_line('set_job_attr_delayed ChirpX "a\0b"')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from secrets import token_bytes
 
 import pytest
@@ -155,3 +156,23 @@ def test_attributes_and_their_texts_come_as_they_went(encrypted: bool) -> None:
 def test_a_text_without_a_name_or_a_value_is_refused(line: str) -> None:
     with pytest.raises(RemoteProtocolError, match="Name = value"):
         Reader(Writer().integer(1).string(line).getvalue()).texts()
+
+
+def test_a_message_of_many_small_packets_takes_no_more_memory_than_its_bytes() -> None:
+    channel = Channel(token_bytes)
+    packets = encode_header(2, last=False) + b"ab"
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(10):
+            channel.receive(packets * 2_000)
+            assert channel.next_message() is None
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 10 * 40_000
+    moved = Channel.restore(channel.export(), token_bytes)
+    moved.receive(encode_header(1, last=True) + b"c")
+    message = moved.next_message()
+    assert message is not None
+    assert message.rest() == b"ab" * 20_000 + b"c"

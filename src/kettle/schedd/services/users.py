@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, RefusedError
+from kettle.errors import KettleError, RefusedError, StorageError
 from kettle.schedd.queue import user_records
 from kettle.wire.commands import Command
 from kettle.wire.messages.queue_queries import (
@@ -63,12 +64,14 @@ class UserCommands:
                     transaction, self._queue, stream.command, request
                 )
                 count, attributes = count + more, attributes + changed
+            self._queue.commit(transaction, refusable=True)
         except KettleError as error:
             code = error.code if isinstance(error, RefusedError) else 2
+            if isinstance(error, StorageError):
+                code = errno.ENOSPC
             refused = {"Result": code or 22, "NumAds": 0, "ErrorString": error.message}
             await stream.send(ActOnUserRecordsReply(ClassAd(refused)))
             return
-        self._queue.commit(transaction, refusable=True)
         await self._journal.flush()
         done = ClassAd({"Result": 0, "NumAds": count})
         if stream.command == Command.EDIT_USERREC:

@@ -188,11 +188,12 @@ class Activating:
     async def _activate(self, stream: Stream, record: SlotRecord, ad: ClassAd) -> None:
         startd = self._startd
         activation = self._begin_activation(record, ad, stream.peer.user)
-        await stream.send(messages.ActivateClaimReply(_GRANTED, None))
-        connection, activation.channel = await stream.detach()
+        # From here on somebody has to say that the activation ended: its starter, or this.
         try:
+            await stream.send(messages.ActivateClaimReply(_GRANTED, None))
+            connection, activation.channel = await stream.detach()
             await startd.starters.begin(activation, connection)
-        except KettleError as error:
+        except (KettleError, OSError) as error:
             startd.runtime.log(f"{record.short_name}: cannot start a starter: {error}")
             if record.claim is not None:
                 now = startd.runtime.clock.steady()

@@ -216,8 +216,13 @@ class Starters:
     async def _fork(
         self, activation: words.StarterActivation, data: bytes, connection: int
     ) -> StarterProcess:
-        control, theirs = Stream.pair()
-        ours, connections = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with contextlib.ExitStack() as refused:
+            refused.callback(os.close, connection)
+            control, theirs = Stream.pair()
+            refused.callback(control.close)
+            refused.callback(os.close, theirs)
+            ours, connections = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            refused.pop_all()
         ours.setblocking(False)
         starter = StarterProcess(
             activation.number,

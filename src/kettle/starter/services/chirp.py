@@ -13,9 +13,9 @@ import socket
 import string
 from typing import TypeVar
 
-from kettle.classad import ClassAd, parse_expression
+from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
-from kettle.errors import ClassAdSyntaxError, ConnectionLost, KettleError, RemoteProtocolError
+from kettle.errors import ConnectionLost, KettleError, RemoteProtocolError
 from kettle.policy.attribute_protection import may_set_delayed
 from kettle.runtime import tasks
 from kettle.runtime.sockets.loopback import uid_of_peer
@@ -197,8 +197,8 @@ class ChirpServer:
                 await starter.call(lambda: syscalls.invoke(calls.UserLog(event)))
             writer.write(b"0\n")
         elif command == "phase" and words:
-            starter.delayed["ChirpPhase"] = quote_line(" ".join(words))
-            writer.write(b"0\n")
+            code = self._set_delayed("ChirpPhase", quote_line(" ".join(words)), own=True)
+            writer.write(b"%d\n" % code)
         elif command == "get_job_attr_delayed" and words:
             data = chirp.visible_text(words[0], starter.delayed, starter.job).encode()
             writer.write(b"%d\n" % len(data) + data)
@@ -207,19 +207,16 @@ class ChirpServer:
         else:
             writer.write(b"%d\n" % chirp.ChirpError.INVALID_REQUEST)
 
-    def _set_delayed(self, name: str, text: str) -> int:
+    def _set_delayed(self, name: str, text: str, *, own: bool = False) -> int:
+        """Keep an attribute for the next report; `own` is one that the starter chose."""
         starter = self._starter
-        if not may_set_delayed(name, starter.settings.chirp_prefix):
+        if not own and not may_set_delayed(name, starter.settings.chirp_prefix):
             return chirp.ChirpError.NOT_AUTHORIZED
-        full = len(starter.delayed) >= starter.settings.chirp_max_attributes
-        if full and name not in starter.delayed:
-            return chirp.ChirpError.TOO_BIG
-        try:
-            parse_expression(text)
-        except ClassAdSyntaxError:
-            return chirp.ChirpError.INVALID_REQUEST
-        starter.delayed[name] = text
-        return 0
+        room = starter.settings.chirp_max_attributes - len(starter.delayed)
+        refusal = chirp.judge_delayed(name, text, starter.delayed, room)
+        if not refusal:
+            starter.delayed[name] = text
+        return refusal
 
 
 def _size(text: str) -> int:
