@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
-from kettle.classad import UNDEFINED, ClassAd, Expr, unparse
+from kettle.classad import ClassAd, Expr, unparse
 
 
 class Verdict(Enum):
@@ -176,24 +176,18 @@ def _span(seconds: int) -> str:
 def decide_exit(job: ClassAd, now: float, system: SystemPolicy = _NO_SYSTEM_POLICY) -> Decision:
     """Return what becomes of a job whose program has ended; its ad says how.
 
-    REMOVE means that it leaves the queue as completed. OnExitHold and OnExitRemove have to come to
-    true or false: anything else holds the job (code 5). The periodic rules are asked first.
+    REMOVE means that it leaves the queue as completed: so it does unless OnExitHold is true or
+    OnExitRemove false, and what comes to neither says nothing. The periodic rules are asked first.
     """
     periodic = decide_periodic(job, now, system)
     if periodic.verdict in (Verdict.HOLD, Verdict.REMOVE):
         return periodic
     for attribute in ("OnExitHold", "OnExitRemove"):
-        if job.lookup(attribute) is None:
-            continue
         answer = job.boolean(attribute)
-        if answer is None:
-            word = "UNDEFINED" if job.evaluate(attribute) is UNDEFINED else "ERROR"
-            reason = f"{_says(job, attribute)} {word}"
-            return Decision(Verdict.HOLD, reason, int(HoldReasonCode.JobPolicyUndefined))
         if attribute == "OnExitHold" and answer:
             text = job.string("OnExitHoldReason") or f"{_says(job, attribute)} TRUE"
             subcode = job.integer("OnExitHoldSubCode") or 0
             return Decision(Verdict.HOLD, text, int(HoldReasonCode.JobPolicy), subcode)
-        if attribute == "OnExitRemove" and not answer:
+        if attribute == "OnExitRemove" and answer is False:
             return Decision(Verdict.REQUEUE, f"{_says(job, attribute)} FALSE")
     return Decision(Verdict.REMOVE)

@@ -142,18 +142,22 @@ class ProcessList:
                 return process.status
         return None
 
+    def pid_of(self, role: Role) -> int | None:
+        """Return the pid of the process with this role, None before it ended."""
+        return next((process.pid for process in self.reaped if process.role is role), None)
+
     def forget(self, role: Role) -> ProcessList:
         """Let the process with this role begin anew, as after a checkpoint."""
         return replace(self, reaped=tuple(p for p in self.reaped if p.role is not role))
 
     def next_role(self, *, has_post: bool) -> Role | None:
-        """Return what to start after the last exit: pre, then job, then post (M006)."""
+        """Return what to start after the last exit: pre, then job, then post (M006).
+
+        How a script ended matters only where the job says so (`outcome.is_script_success`).
+        """
         if self.active:
             return None
-        pre = self.status_of(Role.PRE)
         started = {process.role for process in self.reaped}
-        if pre is not None and pre != 0:
-            return None
         if Role.JOB not in started:
             return Role.JOB
         if has_post and Role.POST not in started:

@@ -93,10 +93,22 @@ def is_success(job: ClassAd, status: int) -> bool:
     output back whatever WhenToTransferOutput is; here only ON_SUCCESS loses it, as the manual of
     both has it. test_a_job_that_failed_loses_no_output_that_comes_on_exit shows it.
     """
-    code, number = job.integer("JobSuccessExitCode"), job.integer("JobSuccessExitSignal")
+    return _ended_as_wished(job, "JobSuccess", status)
+
+
+def is_script_success(job: ClassAd, prefix: str, status: int) -> bool:
+    """Whether a script (`Pre` or `Post`) ended as the job wants it to, as `is_success` has it.
+
+    A job says it with SuccessPreExitCode, SuccessPreExitSignal and SuccessPreExitBySignal.
+    """
+    return _ended_as_wished(job, f"Success{prefix}", status)
+
+
+def _ended_as_wished(job: ClassAd, prefix: str, status: int) -> bool:
+    code, number = job.integer(f"{prefix}ExitCode"), job.integer(f"{prefix}ExitSignal")
     if code is None and number is None:
         return True
-    if job.boolean("JobSuccessExitBySignal"):
+    if job.boolean(f"{prefix}ExitBySignal"):
         return os.WIFSIGNALED(status) and os.WTERMSIG(status) == number
     return os.WIFEXITED(status) and os.WEXITSTATUS(status) == (code or 0)
 

@@ -114,11 +114,15 @@ def test_an_ended_job_may_be_held_or_go_back() -> None:
     )
 
 
-def test_an_exit_expression_without_an_answer_holds_the_job() -> None:
-    decision = decide_exit(job(OnExitRemove="nosuch"), 1.0)
-    assert decision.verdict is Verdict.HOLD
-    assert decision.code == HoldReasonCode.JobPolicyUndefined
-    assert decision.reason.endswith("evaluated to UNDEFINED")
+@pytest.mark.parametrize("attribute", ["OnExitRemove", "OnExitHold"])
+@pytest.mark.parametrize("text", ["nosuch", "undefined", "error", '"abc"'])
+def test_an_exit_expression_without_an_answer_lets_the_job_leave(attribute: str, text: str) -> None:
+    assert decide_exit(job(**{attribute: text}), 1.0).verdict is Verdict.REMOVE
+
+
+@pytest.mark.parametrize(("text", "verdict"), [("0", Verdict.REQUEUE), ("2", Verdict.REMOVE)])
+def test_an_exit_expression_may_be_a_number(text: str, verdict: Verdict) -> None:
+    assert decide_exit(job(OnExitRemove=text), 1.0).verdict is verdict
 
 
 def test_periodic_rules_are_asked_at_the_end_too() -> None:

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from kettle.classad import ClassAd
 from kettle.starter.exit_pipeline import (
     STEPS,
     Controller,
@@ -14,6 +15,7 @@ from kettle.starter.exit_pipeline import (
     ProcessList,
     Role,
 )
+from kettle.starter.outcome import is_script_success
 
 
 class Trace:
@@ -88,8 +90,14 @@ def test_pre_job_and_post_run_one_after_another() -> None:
     assert processes.reap(12, 0).next_role(has_post=True) is None
 
 
-def test_a_failed_pre_script_prevents_the_job() -> None:
-    assert ProcessList().add(Role.PRE, 10).reap(10, 256).next_role(has_post=True) is None
+def test_how_a_script_ended_matters_only_where_the_job_says_so() -> None:
+    assert ProcessList().add(Role.PRE, 10).reap(10, 256).next_role(has_post=True) is Role.JOB
+    assert is_script_success(ClassAd(), "Pre", 256)
+    assert is_script_success(ClassAd({"SuccessPreExitCode": 1}), "Pre", 256)
+    assert not is_script_success(ClassAd({"SuccessPreExitCode": 0}), "Pre", 256)
+    assert not is_script_success(ClassAd({"SuccessPostExitCode": 0}), "Post", 9)
+    signal = ClassAd({"SuccessPostExitSignal": 9, "SuccessPostExitBySignal": True})
+    assert is_script_success(signal, "Post", 9)
 
 
 @pytest.mark.shows("M003", "M005")

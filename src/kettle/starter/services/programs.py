@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
-from kettle.attributes.codes import VacateReasonCode
+from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.records.job_trace import Step
@@ -34,6 +34,12 @@ CLAIM_CLOSES = Excess(
     0,
 )
 """Why a job does not go on after its checkpoint where CHECK_REACTIVATE_AFTER_CHECKPOINT is on."""
+
+# What a job's scripts are called in its attributes, and what it is held with if one fails.
+_SCRIPTS = (
+    (Role.PRE, "Pre", HoldReasonCode.PreScriptFailed),
+    (Role.POST, "Post", HoldReasonCode.PostScriptFailed),
+)
 
 
 class Programs:
@@ -90,11 +96,28 @@ class Programs:
         starter.log(f"Process exited, pid={child.pid}, status={child.status}")
         starter.trace(Step.EXITED, f"pid {child.pid}, status {child.status}")
         self.processes = self.processes.reap(child.pid, child.status)
-        if starter.vacate is None and self._is_checkpoint(child):
+        failed = self._judge_script(child)
+        if failed is not None and starter.vacate is None:
+            tasks.spawn(self._give_up(failed), "a failed script")
+        elif starter.vacate is None and self._is_checkpoint(child):
             tasks.spawn(self._go_on(self._take_checkpoint), "checkpoint")
         elif self._following() is not None:
             tasks.spawn(self._go_on(), "the next program")
         elif not self.processes.active:
+            self.ended.set()
+
+    def _judge_script(self, child: Child) -> CannotLaunch | None:
+        """Return why the job is held if this was a script that did not end as the job wants it."""
+        assert child.status is not None
+        for role, prefix, code in _SCRIPTS:
+            mine = self.processes.pid_of(role) == child.pid
+            if mine and not outcome.is_script_success(self._starter.job, prefix, child.status):
+                return CannotLaunch(f"{prefix} script failed.", int(code))
+        return None
+
+    async def _give_up(self, error: CannotLaunch | ConnectionLost) -> None:
+        await self._starter.report_failure(error.message, getattr(error, "code", 0), 0)
+        if not self.processes.active:
             self.ended.set()
 
     def _following(self) -> Role | None:
@@ -113,7 +136,6 @@ class Programs:
 
     async def _go_on(self, first: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
         """Start the program that follows, after something else that has to be done `first`."""
-        starter = self._starter
         if first is not None:
             await first()
         following = self._following()
@@ -122,7 +144,7 @@ class Programs:
                 await self._spawn(following)
                 return
             except (CannotLaunch, ConnectionLost) as error:
-                await starter.report_failure(error.message, getattr(error, "code", 0), 0)
+                await self._give_up(error)
         if not self.processes.active:
             self.ended.set()
 
