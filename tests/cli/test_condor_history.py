@@ -28,7 +28,7 @@ def record(word: str, cluster: int, proc: int, owner: str) -> str:
     )
 
 
-def run(folder: Path, *words: str) -> tuple[int, str, str]:
+def run(folder: Path, *words: str, more: str = "") -> tuple[int, str, str]:
     """Run the tool in a folder with an epoch history, a history and a schedd's own."""
     (folder / "epochs").write_text("".join(record(*row) for row in EPOCHS))
     jobs = [("", number, 0, "ann" if number < 4 else "ben") for number in range(1, 7)]
@@ -40,7 +40,7 @@ def run(folder: Path, *words: str) -> tuple[int, str, str]:
     config = folder / "config"
     config.write_text(
         f"HISTORY = {folder}/history\nJOB_EPOCH_HISTORY = {folder}/epochs\n"
-        f"SCHEDD_DAEMON_HISTORY = {folder}/own\n"
+        f"SCHEDD_DAEMON_HISTORY = {folder}/own\n{more}"
     )
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     environment = {"CONDOR_CONFIG": str(config), "PATH": "/bin", "TZ": "UTC"}
@@ -162,3 +162,28 @@ def test_runs_are_read_from_a_folder_with_a_file_for_each_job(tmp_path: Path) ->
     assert run(tmp_path, *words) == (0, "", "")
     assert run(tmp_path, "-epochs", *words) == (0, "10 0\n9 1\n9 0\n", "")
     assert run(tmp_path, "-epochs", "-forwards", "9", *words) == (0, "9 0\n9 1\n", "")
+
+
+def test_run_files_are_deleted_only_when_all_of_them_is_read(tmp_path: Path) -> None:
+    """JOB_EPOCH_HISTORY_DIR with -epochs:d, as in HTCondor, which deletes the unread ones too."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for proc in (0, 1):
+        (folder / f"job.runs.9.{proc}.ads").write_text(record("EPOCH", 9, proc, "ann") * 2)
+    words = ["-dir", "-epochs:d", "-af", "ClusterId", "ProcId"]
+    knob = f"JOB_EPOCH_HISTORY_DIR = {folder}\n"
+    complaint = "Error: -epoch:d (delete) cannot be used with"
+    for others, said in (
+        (["-limit", "1"], "-limit or -match."),
+        (["-match", "1"], "-limit or -match."),
+        (["-scanlimit", "1"], "-scanlimit."),
+        (["-constraint", "ProcId == 0"], "-constraint, -since or an owner."),
+    ):
+        code, out, err = run(tmp_path, *others, *words, more=knob)
+        assert (code, out) == (1, "")
+        assert f"{complaint} {said}" in err
+    assert len(list(folder.iterdir())) == 2
+    assert run(tmp_path, "9.1", *words, more=knob) == (0, "9 1\n9 1\n", "")
+    assert [path.name for path in folder.iterdir()] == ["job.runs.9.0.ads"]
+    assert run(tmp_path, *words, more=knob) == (0, "9 0\n9 0\n", "")
+    assert not list(folder.iterdir())

@@ -37,10 +37,12 @@ def pool(work_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     plugin = work_folder / "odd.sh"
     plugin.write_text(PLUGIN)
     plugin.chmod(0o755)
+    runs = work_folder / "runs"
+    runs.mkdir()
     text = (
         f"FILETRANSFER_PLUGINS = {plugin}\nMAX_FILE_TRANSFER_PLUGIN_LIFETIME = 2\n"
         "MY_POPEN_KEEPALIVE_INTERVAL = 1\nSTARTER_DEBUG = D_FULLDEBUG D_TEST\n"
-        "INPUT_JOB_ATTRS = JobUniverse\n"
+        f"INPUT_JOB_ATTRS = JobUniverse\nJOB_EPOCH_HISTORY_DIR = {runs}\n"
     )
     with personal_pool(tmp_path_factory.mktemp("rules"), text) as pool:
         yield pool
@@ -87,7 +89,9 @@ def test_a_plug_in_that_takes_too_long_is_killed_and_holds_the_job(
     wait_until(lambda: "wait_for_output() callback (multi)" in log.read_text(), 10)
 
 
-def test_what_plug_ins_did_is_in_the_epoch_history(pool: PersonalPool, work: Path) -> None:
+def test_what_plug_ins_did_is_in_the_epoch_history(
+    pool: PersonalPool, work: Path, work_folder: Path
+) -> None:
     jobs = fetch(pool, work, "transfer_input_files = odd://good")
     jobs.wait_for(5, 30)
     [record] = records(pool, jobs, "INPUT")
@@ -96,6 +100,15 @@ def test_what_plug_ins_did_is_in_the_epoch_history(pool: PersonalPool, work: Pat
     assert "NumShadowStarts" not in record
     assert 'TransferUrl = "odd://good"' in record["InputPluginResultList"]
     assert "Spam" not in record["InputPluginResultList"]
+    # So it is in the job's own file of JOB_EPOCH_HISTORY_DIR.
+    own = work_folder / "runs" / f"job.runs.{jobs.cluster}.0.ads"
+    wait_until(
+        lambda: (
+            [one.kind for one in history.read_forwards(own.read_bytes())]
+            == ["SPAWN", "INPUT", "EPOCH"]
+        ),
+        15,
+    )
     runs = record["InputPluginInvocations"]
     assert 'PluginBasename = "odd.sh"' in runs
     assert 'Schemes = "odd"' in runs

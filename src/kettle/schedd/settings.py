@@ -103,6 +103,8 @@ class ServiceSettings:
     history: str
     history_has_environment: bool
     epoch_history: str
+    # The folder of one such file for each job.
+    epoch_folder: str
     own_history: str
     own_history_seconds: int
     # What a record of the epoch history says of its job beside the rest, by kind of record.
@@ -131,6 +133,7 @@ def read_service_settings(config: Config) -> ServiceSettings:
         history=str(config[HistoryKnobs.HISTORY] or ""),
         history_has_environment=config[HistoryKnobs.HISTORY_CONTAINS_JOB_ENVIRONMENT],
         epoch_history=config.get("JOB_EPOCH_HISTORY") or "",
+        epoch_folder=str(config[HistoryKnobs.JOB_EPOCH_HISTORY_DIR] or ""),
         own_history=str(config[HistoryKnobs.SCHEDD_DAEMON_HISTORY] or ""),
         own_history_seconds=config[HistoryKnobs.SCHEDD_HISTORY_RECORD_INTERVAL],
         epoch_attributes=_epoch_attributes(config),

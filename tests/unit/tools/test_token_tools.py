@@ -24,6 +24,25 @@ def test_a_signing_key_that_is_not_there_ends_with_2(tmp_path: Path) -> None:
     assert out.getvalue() == ""
 
 
+def test_a_token_that_others_may_read_is_listed_and_said_to_be_of_no_use(tmp_path: Path) -> None:
+    folder = tmp_path / "tokens"
+    (folder / "sub").mkdir(parents=True)
+    # {"alg":"HS256","kid":"POOL"} and {"sub":"ann@here"}, signed by nobody.
+    text = "eyJhbGciOiJIUzI1NiIsImtpZCI6IlBPT0wifQ.eyJzdWIiOiJhbm5AaGVyZSJ9.AAAA\n"
+    for name, mode in (("mine", 0o600), ("open", 0o644)):
+        (folder / name).write_text(text)
+        (folder / name).chmod(mode)
+    out, complaint = io.StringIO(), io.StringIO()
+    argv = ["condor_token_list", "-dir", str(folder)]
+    where = Streams(io.StringIO(), out, complaint)
+    assert condor_token_list.main(argv, configuration(tmp_path), where) == 0
+    said = 'Header: {"alg":"HS256","kid":"POOL"} Payload: {"sub":"ann@here"} File: '
+    assert out.getvalue() == "".join(f"{said}{folder}/{name}\n" for name in ("mine", "open"))
+    assert complaint.getvalue() == (
+        f"no tool uses {folder}/open: others may read it, or it is not yours\n"
+    )
+
+
 def test_a_token_folder_that_is_not_there_is_named_and_holds_none(tmp_path: Path) -> None:
     out, complaint = io.StringIO(), io.StringIO()
     argv = ["condor_token_list", "-dir", "/nonexistent"]

@@ -37,6 +37,11 @@ class HistoryKnobs:
         "$(SPOOL)/epoch_history",
         doc="The file that keeps an ad for each run of each job; empty for none.",
     )
+    JOB_EPOCH_HISTORY_DIR = path(
+        "",
+        doc="A folder that gets one file for each job, job.runs.CLUSTER.PROC.ads, with an ad for "
+        "each of its runs; empty for none.",
+    )
     PER_JOB_HISTORY_DIR = path(
         "", doc="A folder that gets one file for each job that leaves the queue; empty for none."
     )

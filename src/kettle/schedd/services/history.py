@@ -104,10 +104,12 @@ class HistoryFiles:
         self._append_epoch(job, now, lambda: self._records.transfer(kind, job, record, now, more))
 
     def _append_epoch(self, job: Job, now: int, render: Callable[[], bytes]) -> None:
-        if not self.settings.epoch_history:
-            return
         try:
-            self._epochs.append(lambda _: render(), now)
+            if self.settings.epoch_history:
+                self._epochs.append(lambda _: render(), now)
+            if self.settings.epoch_folder:
+                path = f"{self.settings.epoch_folder}/job.runs.{job.id}.ads"
+                self._runtime.files.append(path, render())
         except (StorageError, OSError) as error:
             self._runtime.log.problem(f"The epoch history lacks a run of {job.id}: {error}")
 

@@ -44,10 +44,12 @@ Usage: condor_history [SOURCE] [CLUSTER | CLUSTER.PROC | OWNER]… [OPTIONS]
 WHERE FROM
   -file FILE           this history file
   -search FILE         this one and the rotated ones beside it
-  -directory           with -epochs and -search FOLDER: its files job.runs.*.ads
+  -directory           with -epochs: the files job.runs.*.ads of JOB_EPOCH_HISTORY_DIR, or of
+                       the folder of -search FOLDER
   -local               the configured files (as without any of these)
   -startd              the history of this machine's slots
-  -epochs              one record for each run of a job
+  -epochs[:d]          one record for each run of a job; with d and -directory what was read
+                       is deleted
   -transfer-history[:ioc]
                        records of file transfers (input, output, checkpoint)
   -type KIND[,KIND]…   records of these kinds (EPOCH, SPAWN, TRANSFER, …, ALL)
@@ -130,8 +132,8 @@ def find_sources(
         yield from _read_user_log(wish.user_log)
     elif wish.of_folder:
         printer.begin()
-        for path in find_run_files(wish):
-            yield from read_file(path, forwards=wish.forwards, must_exist=False)
+        for path in find_run_files(wish, environment):
+            yield from read_run_file(path, wish)
     else:
         files = [Path(wish.file)] if wish.file else [_configured_file(wish, environment)]
         if wish.with_rotated or not wish.file:
@@ -147,27 +149,73 @@ def find_sources(
             yield from read_file(path, forwards=wish.forwards, must_exist=must_exist)
 
 
-def find_run_files(wish: Wish) -> list[Path]:
+def find_run_files(wish: Wish, environment: Mapping[str, str]) -> list[Path]:
     """Return the files of a folder with a file for each job, one record for each of its runs.
 
     Only `-epochs` has such files; of another history there is none in a folder, as in the
-    reference. Raises NotFoundError if no folder is named.
+    reference. Raises NotFoundError if no folder is named, and UsageError for a wish to delete what
+    is not all read.
     """
-    if not wish.file:
+    if wish.deletes:
+        _check_deletion(wish)
+    name = wish.file
+    if not name and wish.source == "JOB_EPOCH":
+        from kettle.tools.reach import Reach
+
+        name = Reach(environment).config.get("JOB_EPOCH_HISTORY_DIR") or ""
+    if not name:
         raise NotFoundError("Error: No search directory found for locating history files.")
-    folder = Path(wish.file)
+    folder = Path(name)
     if not folder.is_dir():
-        raise NotFoundError(f"Error: {wish.file} is not a valid directory.")
+        raise NotFoundError(f"Error: {name} is not a valid directory.")
     if wish.source != "JOB_EPOCH":
         return []
     found = []
     for path in folder.iterdir():
         matched = _RUN_FILE.fullmatch(path.name)
-        if matched is not None:
+        if matched is not None and _is_meant(wish, matched[1], matched[2]):
             found.append((int(matched[1]), int(matched[2]), path))
     # Compat: by number; the reference takes them as the folder lists them (test_condor_history).
     found.sort(reverse=not wish.forwards)
     return [path for _, _, path in found]
+
+
+def _is_meant(wish: Wish, cluster: str, proc: str) -> bool:
+    """Whether the job of a file is one that was named, if any was."""
+    return not wish.ids or cluster in wish.ids or f"{cluster}.{proc}" in wish.ids
+
+
+def _check_deletion(wish: Wish) -> None:
+    """Raise UsageError where `-epochs:d` would delete records that nobody reads.
+
+    Compat: the reference deletes those that a constraint leaves out;
+    test_run_files_are_deleted_only_when_all_of_them_is_read.
+    """
+    others = {
+        "-scanlimit": wish.scan_limit >= 0,
+        "-limit or -match": wish.limit >= 0,
+        "-constraint, -since or an owner": bool(wish.constraints or wish.since or wish.owners),
+    }
+    for words, said in others.items():
+        if said:
+            raise UsageError(f"Error: -epoch:d (delete) cannot be used with {words}.")
+
+
+def read_run_file(path: Path, wish: Wish) -> Iterator[HistoryRecord]:
+    """Yield the records of one job's runs; with `-epochs:d` the file is taken away.
+
+    It gets another name first, so that a run that ends meanwhile begins a new one.
+    """
+    if not wish.deletes:
+        yield from read_file(path, forwards=wish.forwards, must_exist=False)
+        return
+    taken = path.with_name(f"READING.{path.name}")
+    try:
+        path.rename(taken)
+        yield from read_file(taken, forwards=wish.forwards, must_exist=False)
+        taken.unlink()
+    except OSError as error:
+        raise StorageError(f"Error: Can't delete epoch ad file {path}: {error.strerror}") from None
 
 
 def _look_up(wish: Wish, files: Sequence[Path], chosen: Expr | None) -> list[Alternative] | None:

@@ -98,8 +98,9 @@ class Wish(Struct):
     file: str = ""
     # Whether rotated files beside `file` are meant too.
     with_rotated: bool = False
-    # Whether `file` is to be a folder of histories.
+    # Whether `file` is to be a folder of histories, and whether they go when they were read.
     of_folder: bool = False
+    deletes: bool = False
     # Empty, STARTD, JOB_EPOCH or DAEMON: whose history, and the option that said so.
     source: str = ""
     source_option: str = ""
@@ -215,6 +216,7 @@ def _apply_source(wish: Wish, name: str, word: str, qualifiers: str, values: Seq
             _take_source(wish, "", name, word)
         case "epochs":
             _take_source(wish, "JOB_EPOCH", name, word)
+            wish.deletes = "d" in qualifiers.lower()
         case "transfer-history":
             _take_source(wish, "JOB_EPOCH", name, word)
             wish.of_transfers, wish.kinds = True, _read_transfers(qualifiers)

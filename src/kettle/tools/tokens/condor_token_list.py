@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from kettle.errors import KettleError
 from kettle.runtime.credentials import read_private_file
@@ -47,8 +48,14 @@ def list_tokens(wish: Wish, reach: Reach, streams: Streams) -> int:
     for path in [wish.get("file")] if wish.get("file") else files_in(folder, wish, streams):
         content = read_private_file(path)
         if content is None:
-            streams.stderr.write(f"{path} is passed over: others may read it, or it is not yours\n")
-            continue
+            try:
+                content = Path(path).read_bytes()
+            except OSError as error:
+                # A folder in the folder holds no tokens, here as where tools look for them.
+                if not isinstance(error, IsADirectoryError):
+                    streams.stderr.write(f"cannot read {path}: {error.strerror}\n")
+                continue
+            streams.stderr.write(f"no tool uses {path}: others may read it, or it is not yours\n")
         for line in content.decode("utf-8", "replace").splitlines():
             text = line.strip()
             if not text or text.startswith("#"):
