@@ -197,14 +197,14 @@ class AdStore:
         key = kind.key(ad)
         if key is None or not _holds(self.settings.requirements, ad):
             return None
-        if self.settings.one_negotiator and kind.my_type == "Negotiator":
-            self._drop_others(kind, key)
         capability = _take_capability(ad)
         private = _take_private(ad, private)
         table = self._table(kind)
         before = table.get(key)
         sender = sender or Sender()
         _check_room(table, ad, key, sender)
+        if self.settings.one_negotiator and kind.my_type == "Negotiator":
+            _drop_others(table, key, sender)
         entry = StoredAd(kind, key, ad, now, now, private, capability, sender=sender)
         self._count(entry, before)
         _sign(ad, sender, entry, now + self.set_ahead, statistics=self.settings.update_statistics)
@@ -299,11 +299,6 @@ class AdStore:
         name = kind.my_type.lower()
         self._kinds.setdefault(name, kind)
         return self._tables.setdefault(name, {})
-
-    def _drop_others(self, kind: AdKind, key: AdKey) -> None:
-        table = self._table(kind)
-        for other in [name for name in table if name != key]:
-            del table[other]
 
     def _count(self, entry: StoredAd, before: StoredAd | None) -> None:
         """Count an update and the gap before it (R077, UpdatesLost)."""
@@ -427,6 +422,16 @@ def _check_room(table: dict[AdKey, StoredAd], ad: ClassAd, key: AdKey, sender: S
             raise RefusedError(f"there are {MOST_ADS} ads of its type already")
     elif not sender.may_replace(before.sender):
         raise _not_yours(sender, "replace", before)
+
+
+def _drop_others(table: dict[AdKey, StoredAd], key: AdKey, sender: Sender) -> None:
+    """Leave no other ad in a table; RefusedError, and nothing goes, if one is another sender's."""
+    others = [name for name in table if name != key]
+    for name in others:
+        if not sender.may_replace(table[name].sender):
+            raise _not_yours(sender, "replace", table[name])
+    for name in others:
+        del table[name]
 
 
 def _meant(table: dict[AdKey, StoredAd], kind: AdKind, query: ClassAd) -> list[AdKey]:

@@ -7,11 +7,14 @@ and change seldom: a change writes the file whole, and one that only goes is sai
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
+from kettle.classad.text import one_line
+from kettle.collector.ad_kinds import SLOT
 from kettle.records import queue_log
+from kettle.wire.codec import MAXIMUM_STRING
 
 
 @dataclass(slots=True)
@@ -52,32 +55,38 @@ def decode_ads(data: bytes) -> list[ClassAd]:
     return list(table.ads.values())
 
 
-def encode_ads(ads: Iterable[ClassAd], *, created: int) -> str:
-    """Return a log that holds exactly these ads."""
-    return "".join(
-        queue_log.encode_snapshot(
-            1,
-            created,
-            (
-                (
-                    _key(ad.string("Name") or ""),
-                    "Machine",
-                    "Job",
-                    [
-                        (name, ad.text(name) or "undefined")
-                        for name in ad
-                        if name.lower() != "mytype"
-                    ],
-                )
-                for ad in ads
-            ),
-        )
+def encode_ads(ads: Iterable[ClassAd], *, created: int) -> bytes:
+    """Return a log that holds exactly these ads, as far as a log can.
+
+    They come from peers: a line end in a string becomes a blank, and an attribute that no log can
+    have is left out. What one machine says never keeps the others from being remembered.
+    """
+    pieces = queue_log.encode_snapshot(
+        1, created, ((_key(_name_of(ad)), "Machine", "Job", _attributes(ad)) for ad in ads)
     )
+    return "".join(pieces).encode("utf-8", "surrogateescape")
 
 
-def encode_departures(names: Iterable[str]) -> str:
+def _attributes(ad: ClassAd) -> Iterator[tuple[str, str]]:
+    """Yield the names and texts of an ad that one line of a log can each hold."""
+    for name in ad:
+        if name.lower() == "mytype" or not queue_log.is_key(name):
+            continue
+        text = ad.text(name) or "undefined"
+        if len(text) <= MAXIMUM_STRING:
+            yield name, one_line(text)
+
+
+def _name_of(ad: ClassAd) -> str:
+    """Return what the collector knows a slot by; the ad need not have a Name."""
+    key = SLOT.key(ad)
+    return key[0] if key else ""
+
+
+def encode_departures(names: Iterable[str]) -> bytes:
     """Return what is added to a log when the ads of these names are gone."""
-    return "".join(queue_log.encode_destroy_ad(_key(name)) for name in names)
+    records = "".join(queue_log.encode_destroy_ad(_key(name)) for name in names)
+    return records.encode("utf-8", "surrogateescape")
 
 
 def _key(name: str) -> str:

@@ -102,7 +102,9 @@ def encode_destroy_ad(key: str) -> str:
 
 def encode_set_attribute(key: str, name: str, text: str) -> str:
     """Return the record that sets an attribute; StorageError if it would not read back as that."""
-    if "\n" in text or "\n" in name or " " in name:
+    if name not in _known_names:
+        _check_name(SET_ATTRIBUTE, name)
+    if "\n" in text:
         raise StorageError(f"attribute {name!r} of {key} cannot be written on one line")
     return f"103 {_checked(key)} {name} {text}\n"
 

@@ -82,6 +82,11 @@ def read_systems_file(path: str) -> bytes | None:
         return read_private_file(path, owner=owner)
 
 
+def _may_name_key(key_id: str) -> bool:
+    """Tell whether an id, which may be a stranger's, is the name of a file in the keys' folder."""
+    return key_id.isprintable() and "/" not in key_id and not key_id.startswith(".")
+
+
 class SigningKeys:
     """The signing keys that this process can read."""
 
@@ -94,7 +99,7 @@ class SigningKeys:
             path = self._config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or self._config.get(
                 "SEC_PASSWORD_FILE"
             )
-        elif "/" in key_id or key_id.startswith("."):
+        elif not _may_name_key(key_id):
             return None
         else:
             folder = self._config.get("SEC_PASSWORD_DIRECTORY")

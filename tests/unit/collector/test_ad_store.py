@@ -194,6 +194,17 @@ def test_only_one_negotiator_if_so_configured() -> None:
     assert list(store.table(NEGOTIATOR)) == [("second",)]
 
 
+def test_a_negotiators_ad_that_is_refused_removes_no_other() -> None:
+    store = AdStore(StoreSettings(one_negotiator=True))
+    store.update(NEGOTIATOR, ClassAd({"Name": "first"}), now=0.0, sender=Sender("condor@d", "SSL"))
+    with pytest.raises(RefusedError, match="may not replace"):
+        store.update(NEGOTIATOR, ClassAd({"Name": "x"}), now=0.0, sender=Sender("u@d", "SSL"))
+    wide = ClassAd({"Name": "y", **{f"A{number}": 1 for number in range(MOST_ATTRIBUTES)}})
+    with pytest.raises(RefusedError, match="attributes"):
+        store.update(NEGOTIATOR, wide, now=0.0, sender=Sender("condor@d", "SSL"))
+    assert list(store.table(NEGOTIATOR)) == [("first",)]
+
+
 def test_ads_that_the_site_does_not_want_are_not_taken() -> None:
     store = AdStore(StoreSettings(requirements=parse_expression("Memory > 5")))
     assert store.update(SLOT, slot(Memory=1), now=0.0) is None

@@ -50,7 +50,7 @@ class PersistentAds:
         gone = [name for name in self._written if name not in names]
         try:
             if gone and len(names) + len(gone) == len(self._written):
-                self._runtime.files.append(self._path, encode_departures(gone).encode())
+                self._runtime.files.append(self._path, encode_departures(gone))
             else:
                 self._write_whole()
             self._written = names
@@ -59,8 +59,8 @@ class PersistentAds:
 
     def _write_whole(self) -> None:
         ads = [entry.ad for entry in self._store.table(SLOT).values() if is_persistent(entry.ad)]
-        text = encode_ads(ads, created=int(self._runtime.clock.now()))
-        self._runtime.files.write_atomically(self._path, text, mode=0o600)
+        data = encode_ads(ads, created=int(self._runtime.clock.now()))
+        self._runtime.files.write_atomically(self._path, data, mode=0o600)
 
     def _names(self) -> list[str]:
         return [
