@@ -17,6 +17,7 @@ CRON = (
     ("cron_month", "CronMonth"),
     ("cron_day_of_week", "CronDayOfWeek"),
 )
+CRON_ATTRIBUTES = tuple(attribute for _, attribute in CRON)
 # Spooled jobs stay until their output was fetched, ten days at most.
 LEAVE_SPOOLED = (
     "JobStatus == 4 && (time() - (CompletionDate ?: time())) < 864000"
@@ -74,11 +75,14 @@ def set_leave_in_queue(job: JobBuilder) -> None:
 
 def set_hold(job: JobBuilder) -> None:
     """Decide the status the job is queued with."""
+    hold = job.boolean("hold")
+    if hold and job.spooled:
+        raise SubmitError("ERROR: Cannot set hold to 'true' when using -remote or -spool")
     if job.spooled:
         job.set_string("HoldReason", "Spooling input data files")
         job.set_integer("HoldReasonCode", HoldReasonCode.SpoolingInput)
         job.status = 5
-    elif job.boolean("hold"):
+    elif hold:
         job.set_string("HoldReason", "submitted on hold at user's request")
         job.set_integer("HoldReasonCode", HoldReasonCode.SubmittedOnHold)
         job.status = 5
@@ -167,6 +171,13 @@ def set_deferral(job: JobBuilder) -> None:
     job.needs_deferral = is_cron or when is not None
     if not job.needs_deferral:
         return
+    if when is not None and job.universe is JobUniverse.SCHEDULER:
+        # Such a job has no starter, and so nobody who waits for its time.
+        first = next((name for name in CRON_ATTRIBUTES if job.attributes.get(name)), "DeferralTime")
+        raise SubmitError(
+            f"ERROR: {first} does not work for scheduler universe jobs.\n"
+            "Consider submitting this job using the local universe, instead"
+        )
     for command, attribute, default in (
         ("deferral_window", "DeferralWindow", "0"),
         ("deferral_prep_time", "DeferralPrepTime", "300"),

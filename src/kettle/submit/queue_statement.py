@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from kettle.submit.sources import SubmitSources
 
 KEYWORD = late_pattern(r"(?:^|(?<=[\s,]))(in|from|matching)(?=[\s(\[]|$)", re.IGNORECASE)
-SLICE = late_pattern(r"\[\s*(-?\d*)\s*(?::\s*(-?\d*)\s*)?(?::\s*(-?\d*)\s*)?\]")
+# A number may have blanks before it, and nothing but the next mark behind it.
+_BOUND = r"((?:\s*[+-]?\d+)?)"
+SLICE = late_pattern(rf"\[{_BOUND}(?::{_BOUND})?(?::{_BOUND})?\]")
 SEPARATORS = late_pattern(r"[\s,]+")
 COUNT_FIRST = late_pattern(r"(-?\d[\d.]*|\([^)]*\))(?:\s+|$)")
 VARIABLE_NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_.]*")
@@ -152,9 +154,11 @@ def _matching_kind(rest: str, how: str) -> tuple[str, str]:
 
 
 def _slice(rest: str, reader: SubmitReader) -> tuple[slice, str]:
+    if not rest.startswith("["):
+        return slice(None), rest
     match = SLICE.match(rest)
     if match is None:
-        return slice(None), rest
+        raise reader.parse_error("Invalid [::] statement")
     start, stop, step = (int(part) if part else None for part in match.groups())
     if step is not None and step < 1:
         # Compat: the reference dies of an assertion

@@ -18,6 +18,8 @@ KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
 LITERAL = late_pattern(r"[-+]?\d+(\.\d+)?")
 RESOURCE = late_pattern(r"REQUEST_([A-Z0-9_]+)", re.IGNORECASE)
 OWN_STEPS = ("CPUS", "MEMORY", "DISK", "GPUS")
+# What is no resource but a slip, and not looked at.
+SLIPS = {"CPU": "request_cpus", "GPU": "request_gpus"}
 # What a job is told after it was stopped for using more memory than it asked for.
 MEMORY_RETRY = (
     "REQUIREMENTS (VacateReasonCode==21 || VacateReasonCode == 34) && VacateReasonSubCode == 102"
@@ -53,6 +55,7 @@ def set_requests(job: JobBuilder) -> None:
     set_disk(job, without_defaults=without_defaults)
     set_memory(job, without_defaults=without_defaults)
     set_gpus(job)
+    _tell_of_slips(job)
     for name, command in custom_requests(job):
         text = job.param(command)
         import difflib  # for those alone who mistype
@@ -69,12 +72,27 @@ def set_requests(job: JobBuilder) -> None:
 
 def custom_requests(job: JobBuilder) -> list[tuple[str, str]]:
     """Return tag and command of each custom resource that is asked for, ordered by tag."""
+    found = _requested(job)
+    return [(tag, command) for tag, command in found if tag.upper() not in (*OWN_STEPS, *SLIPS)]
+
+
+def _requested(job: JobBuilder) -> list[tuple[str, str]]:
+    """Return tag and command of whatever is asked for, ordered by tag."""
     found = {}
     for variable in (*job.macros.variables.values(), *job.macros.row_variables.values()):
         match = RESOURCE.fullmatch(variable.name)
-        if match is not None and match.group(1).upper() not in OWN_STEPS:
+        if match is not None:
             found[match.group(1)] = variable.name
     return sorted(found.items(), key=lambda item: item[0].lower())
+
+
+def _tell_of_slips(job: JobBuilder) -> None:
+    for tag, command in _requested(job):
+        meant = SLIPS.get(tag.upper())
+        if meant is not None:
+            job.warnings.append(
+                f"WARNING: {command} is not a valid submit keyword, did you mean {meant}?"
+            )
 
 
 def set_cpus(job: JobBuilder, *, without_defaults: bool) -> None:

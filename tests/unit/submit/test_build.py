@@ -47,6 +47,28 @@ def test_a_misspelt_request_is_a_custom_resource_and_told() -> None:
     assert "Did you mean request_memory?" in made.warnings[0]
 
 
+def test_a051_request_cpu_is_told_to_be_a_slip_and_asks_for_nothing() -> None:
+    made, _ = jobs_of("request_cpu = 3\nrequest_gpu = 1\nqueue\n")
+    assert made.warnings[:2] == [
+        "WARNING: request_cpu is not a valid submit keyword, did you mean request_cpus?",
+        "WARNING: request_gpu is not a valid submit keyword, did you mean request_gpus?",
+    ]
+    assert sorted(line.partition(" =")[0] for line in made.warnings[2:]) == [
+        "WARNING: the line 'request_cpu",
+        "WARNING: the line 'request_gpu",
+    ]
+    cluster = made.cluster
+    assert (cluster.get("RequestCpus"), cluster.get("Requestcpu")) == ("1", None)
+    assert "cpu" not in (cluster.get("Requirements") or "").replace("Cpu", "")
+
+
+def test_a_job_whose_input_is_spooled_cannot_be_submitted_on_hold() -> None:
+    with pytest.raises(SubmitError, match="Cannot set hold to 'true' when using -remote or -spool"):
+        jobs_of("hold = true\nqueue\n", options=SubmitOptions(spooled=True))
+    _, jobs = jobs_of("hold = false\nqueue\n", options=SubmitOptions(spooled=True))
+    assert len(jobs) == 1
+
+
 def test_an_unused_variable_of_the_queue_statement_is_told() -> None:
     made, _ = jobs_of("queue x in (a)\n")
     assert made.warnings == [
@@ -146,6 +168,15 @@ def test_a_million_jobs_made_later_cost_as_much_as_one() -> None:
         ("notification = sometimes\nqueue\n", "Notification must be"),
         ("kill_sig = SIGFOO\nqueue\n", "invalid signal"),
         ("queue x in\n", "Invalid Queue count expression"),
+        ("queue x in [a] (a b)\n", r"Invalid \[::\] statement"),
+        (
+            "universe = scheduler\ndeferral_time = 5\nqueue\n",
+            "DeferralTime does not work for scheduler universe jobs",
+        ),
+        (
+            "universe = scheduler\ncron_hour = 3\ndeferral_time = 5\nqueue\n",
+            "CronHour does not work for scheduler universe jobs",
+        ),
         ("forech x in (a)\nqueue\n", "neither an assignment nor a statement"),
     ],
 )

@@ -53,6 +53,26 @@ def test_a_slice_that_goes_backwards_is_refused() -> None:
         jobs_of("queue x in [::-1] (a b)\n")
 
 
+@pytest.mark.parametrize(
+    "text", ["[a]", "[1:x]", "[1:2:3:4]", "[1", "[1.5]", "[ ]", "[0 :1]", "[0:1 ]", "[1a]"]
+)
+@pytest.mark.parametrize("how", ["in", "from", "matching"])
+def test_what_is_no_slice_is_refused_and_is_no_item(how: str, text: str) -> None:
+    with pytest.raises(SubmitError, match=r"Invalid \[::\] statement"):
+        jobs_of(f"queue x {how} {text} (a b)\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "chosen"),
+    [("[+1]", "b"), ("[ 0: 1]", "a"), ("[]", "ab"), ("[:]", "ab"), ("[::2]", "a"), ("[-1:]", "b")],
+)
+def test_a_slice_is_written_with_signs_and_blanks_before_its_numbers(
+    text: str, chosen: str
+) -> None:
+    args = values(f"arguments = $(x)\nqueue x in {text} (a b)\n", "Args")
+    assert args == [f'"{item}"' for item in chosen]
+
+
 def test_more_jobs_than_any_schedd_takes_are_refused() -> None:
     with pytest.raises(SubmitError, match="Queue count out of range"):
         jobs_of("queue 999999999999\n")
