@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kettle.classad import ClassAd, parse_ads, unparse
+from kettle.classad import ClassAd, parse_ads, parse_expression, unparse
 from kettle.classad.forms_json import to_json
 from kettle.classad.forms_xml import to_xml
+from kettle.classad.nodes import AdNode, literal
 from kettle.classad.text import quote_old
+from kettle.errors import ClassAdSyntaxError
 from kettle.records.event_base import Event
 from kettle.records.event_cluster import CommonFilesEvent
 from kettle.records.event_grid import JobAdInformationEvent
-from kettle.records.event_kinds import ExecuteEvent, JobEvictedEvent, JobTerminatedEvent
+from kettle.records.event_kinds import (
+    ExecuteEvent,
+    JobEvictedEvent,
+    JobTerminatedEvent,
+    SubmitEvent,
+)
 from kettle.records.event_log import (
     DEFAULT_STYLE,
     EVENTS,
@@ -40,6 +47,8 @@ _DESCRIPTIONS = {
     23: "Job reconnected",
     24: "Job reconnect impossible: rescheduling job",
 }
+# What is written with a fraction, whatever it was counted in.
+_REALS = frozenset({"sent_bytes", "received_bytes", "total_sent_bytes", "total_received_bytes"})
 _AD_TIME = Style(sub_second=True)
 _AD_TIME_UTC = Style(sub_second=True, utc=True)
 
@@ -58,15 +67,19 @@ def event_ad(event: Event, style: Style = DEFAULT_STYLE) -> ClassAd:
         value = getattr(event, name)
         if value is None:
             continue
+        if name in _REALS:
+            value = float(value)
         ad[attribute] = str(value) if isinstance(value, CpuTimes) else value
     if event.number in _DESCRIPTIONS:
         ad["EventDescription"] = _DESCRIPTIONS[event.number]
     if isinstance(event, ExecuteEvent) and event.properties:
         ad["ExecuteProps"] = _properties_ad(event.properties)
-    if isinstance(event, (JobTerminatedEvent, JobEvictedEvent)):
+    if isinstance(event, SubmitEvent) and event.structured:
+        _add_notes(ad, event.structured)
+    if isinstance(event, JobTerminatedEvent):
         ad.update(event.usage)
-    if isinstance(event, JobEvictedEvent) and event.requeued:
-        _add_ending(ad, event)
+    if isinstance(event, JobEvictedEvent):
+        _add_eviction(ad, event)
     if isinstance(event, JobAdInformationEvent):
         for name, text in event.attributes.items():
             ad.insert_text(name, text)
@@ -83,8 +96,24 @@ def _properties_ad(properties: dict[str, str]) -> ClassAd:
     return ad
 
 
-def _add_ending(ad: ClassAd, event: JobEvictedEvent) -> None:
-    ad["TerminatedNormally"] = event.normal
+def _add_notes(ad: ClassAd, text: str) -> None:
+    try:
+        notes = parse_expression(text)
+    except ClassAdSyntaxError:
+        # A user's note that only looks like one.
+        return
+    if isinstance(notes, AdNode):
+        ad["StructuredNotes"] = notes
+
+
+def _add_eviction(ad: ClassAd, event: JobEvictedEvent) -> None:
+    """Add how the program ended, if it did; the table of resources is in the text only."""
+    for attribute in ("ReasonCode", "ReasonSubCode"):
+        if ad.integer(attribute) == 0:
+            del ad[attribute]
+    ad["TerminatedNormally"] = event.requeued and event.normal
+    if not event.requeued:
+        return
     if event.return_value is not None:
         ad["ReturnValue"] = event.return_value
     if event.signal is not None:
@@ -106,9 +135,9 @@ def information_event(trigger: Event, job: ClassAd, names: list[str]) -> JobAdIn
     for attribute in described.own_names():
         event.attributes[attribute] = described.text(attribute) or "undefined"
     for attribute in names:
-        value = job.lookup(attribute)
-        if value is not None:
-            event.attributes[attribute] = unparse(value, old=True)
+        value = job.evaluate(attribute)
+        if isinstance(value, (bool, int, float, str)):
+            event.attributes[attribute] = unparse(literal(value), old=True)
     event.attributes["EventTypeNumber"] = str(JobAdInformationEvent.number)
     event.attributes["TriggerEventTypeNumber"] = str(trigger.number)
     event.attributes["TriggerEventTypeName"] = quote_old(f"ULOG_{ULOG_NAMES[trigger.number]}")
@@ -139,6 +168,9 @@ def event_from_ad(ad: ClassAd) -> Event | None:
             _set_field(event, name, ad, attribute)
     if isinstance(event, JobAdInformationEvent):
         event.attributes = {name: ad.text(name) or "" for name in ad.own_names()}
+    if isinstance(event, SubmitEvent):
+        notes = ad.lookup("StructuredNotes")
+        event.structured = unparse(notes) if isinstance(notes, AdNode) else None
     if isinstance(event, ExecuteEvent):
         properties = ad.evaluate("ExecuteProps")
         if isinstance(properties, ClassAd):

@@ -44,9 +44,14 @@ def _take_table(lines: Lines) -> dict[str, UsageValue]:
 
 @dataclass(slots=True, kw_only=True)
 class SubmitEvent(Event):
-    """A job is in the queue. `log_notes` is what DAGMan finds its node by."""
+    """A job is in the queue.
+
+    `structured` is an ad in new syntax, notes that have names; it stands in the text instead of
+    `log_notes`. DAGMan finds its node by it.
+    """
 
     host: str = ""
+    structured: str | None = None
     log_notes: str | None = None
     user_notes: str | None = None
     warnings: str | None = None
@@ -64,14 +69,15 @@ class SubmitEvent(Event):
     def body(self) -> list[str]:
         """Return the host, the notes and the warnings."""
         lines = [f"{self._first}{one_line(self.host)}"]
-        lines += [f"    {one_line(note)}" for note in (self.log_notes, self.user_notes) if note]
+        notes = (self.structured or self.log_notes, self.user_notes)
+        lines += [f"    {one_line(note)}" for note in notes if note]
         if self.warnings:
             lines.append(f"{_WARNING}{one_line(self.warnings)}")
         return lines
 
     @classmethod
     def from_body(cls, lines: Lines) -> Self:
-        """Read the host and up to two notes."""
+        """Read the host and up to two notes; a first one in brackets is structured."""
         event = cls(host=lines.after(cls._first))
         notes: list[str] = []
         while (warning := lines.maybe_after(_WARNING)) is None:
@@ -81,6 +87,8 @@ class SubmitEvent(Event):
             notes.append(note)
         event.warnings = warning
         event.log_notes, event.user_notes = (*notes, None, None)[:2]
+        if event.log_notes is not None and event.log_notes.startswith("["):
+            event.structured = event.log_notes
         return event
 
 

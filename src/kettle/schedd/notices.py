@@ -1,4 +1,4 @@
-"""Mail about a job: to whom, when, and what it says.
+"""Mail about a job: to whom, when, and what it says; and the notes of its submit event.
 
 Pure; the mailer is run by the service. Source: R062 (JobNotification Never, Always,
 Complete, Error).
@@ -10,7 +10,30 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, Notification
+from kettle.classad import ClassAd, unparse
+from kettle.records.event_kinds import SubmitEvent
 from kettle.schedd.queue.job_queue import Job
+
+# The notes with names that every submit event has, where the job has them.
+_ALWAYS_NOTED = ("DAGNodeName", "JobBatchName")
+
+
+def add_notes(event: SubmitEvent, ad: ClassAd) -> SubmitEvent:
+    """Add the notes of a job, or a cluster, to its event 000 or 035: the user's, and named ones.
+
+    The names are SubmitEventNotesAttrs' (`submit_event_notes_attrs`) and those that are always
+    noted; the values are the attributes' at the time, numbers, texts and truth values only.
+    """
+    names = (ad.string("SubmitEventNotesAttrs") or "").replace(",", " ").split()
+    noted = ClassAd()
+    for name in (*names, *_ALWAYS_NOTED):
+        value = ad.evaluate(name)
+        if isinstance(value, (bool, int, float, str)):
+            noted[name] = value
+    event.structured = unparse(noted) if len(noted) else None
+    event.log_notes = ad.string("SubmitEventNotes")
+    event.user_notes = ad.string("SubmitEventUserNotes")
+    return event
 
 
 @dataclass(frozen=True, slots=True)

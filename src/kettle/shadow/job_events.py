@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from kettle.attributes.codes import HoldReasonCode
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, unparse
+from kettle.classad.nodes import literal
 from kettle.records.event_base import Event
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.records.event_kinds import (
@@ -33,10 +34,10 @@ def _resources(ad: ClassAd, attribute: str) -> list[str]:
     return (ad.string(attribute) or "Cpus Memory Disk GPUs").replace(",", " ").split()
 
 
-def starter_facts(info: ClassAd) -> ClassAd:
+def starter_facts(info: ClassAd, job: ClassAd) -> ClassAd:
     """Return what events need of what register_starter_info said: a thousand shadows keep it."""
     facts = ClassAd()
-    for name in ("Name", "MachineResources", *_announced(info)):
+    for name in ("Name", "MachineResources", *_announced(info), *_asked_for(job)):
         text = info.text(name)
         if text is not None:
             facts.insert_text(name, text)
@@ -49,7 +50,12 @@ def _announced(info: ClassAd) -> list[str]:
     return [attribute for name in names for attribute in (name, f"Available{name}")]
 
 
-def execute_event(startd_address: str, facts: ClassAd) -> ExecuteEvent:
+def _asked_for(job: ClassAd) -> list[str]:
+    """Return the attributes of a slot that the job wants told too (`ulog_execute_attrs`)."""
+    return (job.string("UserLogExecuteEventAttrs") or "").replace(",", " ").split()
+
+
+def execute_event(startd_address: str, facts: ClassAd, job: ClassAd) -> ExecuteEvent:
     """Return event 001; `facts` are `starter_facts`'."""
     event = ExecuteEvent(host=startd_address, slot_name=facts.string("Name"))
     for attribute in _announced(facts):
@@ -57,6 +63,10 @@ def execute_event(startd_address: str, facts: ClassAd) -> ExecuteEvent:
         if text is not None:
             event.properties[attribute] = text
     event.properties.pop("Swap", None)
+    for attribute in _asked_for(job):
+        value = facts.evaluate(attribute)
+        if isinstance(value, (bool, int, float, str)):
+            event.properties.setdefault(attribute, unparse(literal(value), old=True))
     return event
 
 

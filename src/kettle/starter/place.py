@@ -37,6 +37,18 @@ _FROM_SLOT = (
 )
 
 
+# What a job names the attributes of the slot by that its event 001 shows (`ulog_execute_attrs`).
+SHOWN = "UserLogExecuteEventAttrs"
+
+
+def add_shown(info: ClassAd, job: ClassAd, slot: ClassAd) -> None:
+    """Add to what is said of a starter what the job wants its log to show, as values."""
+    for name in (job.string(SHOWN) or "").replace(",", " ").split():
+        value = slot.evaluate(name)
+        if name not in info and isinstance(value, (bool, int, float, str)):
+            info[name] = value
+
+
 @dataclass(frozen=True)
 class Process:
     """The starter's own process, as its jobs and its shadows see it."""

@@ -75,6 +75,8 @@ def example(kind: type[Event]) -> Event:
             value = type(value)(7 if field.name != "kind" else 1)
         elif field.name in ("return_value", "signal", "core_file"):
             continue
+        elif field.name in ("structured", "log_notes"):
+            value = '[ DAGNodeName = "a" ]'
         elif "int" in str(field.type):
             value = 9
         else:

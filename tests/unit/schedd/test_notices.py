@@ -1,12 +1,19 @@
-"""Mail about jobs: only as asked (R062)."""
+"""Mail about jobs: only as asked (R062); and the notes of their submit events."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kettle.classad import ClassAd
+from kettle.records.event_kinds import SubmitEvent
+from kettle.records.event_log import read_events, render_event
 from kettle.schedd import notices
 from kettle.schedd.queue.job_queue import Job
 from unit.schedd.queue_fixture import Schedd
+
+EVENT_LOGS = Path(__file__).parents[2] / "data" / "event_logs"
 
 
 def job_of(status: int, **attributes: str) -> Job:
@@ -54,3 +61,30 @@ def test_a_mail_names_the_job_and_how_it_ended() -> None:
     mail = notices.compose(other, machine="ap", uid_domain="vm")
     assert mail.recipient == "a@b.c"
     assert "signal 11" in mail.body
+
+
+def test_the_notes_of_a_submit_event_are_values_and_the_node_and_batch_are_always_among_them() -> (
+    None
+):
+    ad = ClassAd({"DAGNodeName": "nodeA", "JobBatchName": "B", "a": 2, "ZZ": 1, "List": [1]})
+    ad.insert_text("SubmitEventNotesAttrs", '"ZZ,a,List,Absent"')
+    ad["SubmitEventNotes"] = "hello"
+    event = notices.add_notes(SubmitEvent(), ad)
+    assert event.structured == '[ a = 2; ZZ = 1; DAGNodeName = "nodeA"; JobBatchName = "B" ]'
+    assert (event.log_notes, event.user_notes) == ("hello", None)
+    assert notices.add_notes(SubmitEvent(), ClassAd()).structured is None
+
+
+def test_the_submit_event_of_a_job_with_named_notes_is_the_reference_s() -> None:
+    """The job of structured_notes.log, which a real pool wrote."""
+    recorded = (EVENT_LOGS / "structured_notes.log").read_bytes()
+    first = recorded[: recorded.index(b"...\n") + 4]
+    [event] = read_events(first)
+    ad = ClassAd({"ZZ": 1, "Owner": "tester", "a": 2, "RequestCpus": 1, "Real": 1.5})
+    ad["Quoted"], ad["List"] = 'a "b" c', [1, 2]
+    ad["SubmitEventNotesAttrs"] = "ZZ,Owner,a,RequestCpus,List,Nope,Real,Quoted"
+    ad["SubmitEventNotes"], ad["SubmitEventUserNotes"] = "hello", "there"
+    assert isinstance(event, SubmitEvent)
+    ours = notices.add_notes(SubmitEvent(host=event.host), ad)
+    ours.cluster, ours.time = event.cluster, event.time
+    assert render_event(ours) == first

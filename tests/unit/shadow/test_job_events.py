@@ -14,6 +14,7 @@ from kettle.shadow.job_events import (
     execute_event,
     image_size_event,
     remote_error_event,
+    starter_facts,
     terminated_event,
     usage_table,
 )
@@ -40,11 +41,18 @@ def test_the_execute_event_shows_the_slots_resources_and_the_scratch_directory()
         AvailableFoo="{ Foo_a,Foo_b }",
         HasReconnect="true",
     )
-    event = execute_event("<1.2.3.4:5>", info)
+    event = execute_event("<1.2.3.4:5>", starter_facts(info, ClassAd()), ClassAd())
     assert event.slot_name == "slot1_1@h"
     assert list(event.properties) == [
         "CondorScratchDir", "Cpus", "Memory", "Disk", "GPUs", "Foo", "AvailableFoo",
     ]  # fmt: skip
+
+
+def test_the_execute_event_shows_what_the_job_asks_for_as_values() -> None:
+    info = job(Name='"s"', MachineResources='"Cpus"', Cpus="1", Arch='"X86_64"', TotalCpus="8.0")
+    wanting = job(UserLogExecuteEventAttrs='"Arch, TotalCpus Nope,Cpus"')
+    event = execute_event("<1.2.3.4:5>", starter_facts(info, wanting), wanting)
+    assert event.properties == {"Cpus": "1", "Arch": '"X86_64"', "TotalCpus": "8.0"}
 
 
 JOB = job(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kettle.classad import ClassAd, parse_old_ad
-from kettle.starter.place import Place, Process
+from kettle.starter.place import Place, Process, add_shown
 from kettle.starter.settings import StarterSettings
 
 MACHINE = ClassAd({"OpSys": "LINUX", "TotalCpus": 8.0})
@@ -59,3 +59,11 @@ def test_niceness_that_depends_on_the_job_is_asked_for_every_job() -> None:
     assert place(renice_expression="7").renice(ClassAd()) == 7
     dependent = place(renice_expression="JobPrio + 1")
     assert [dependent.renice(ClassAd({"JobPrio": prio})) for prio in (3, 30)] == [4, 19]
+
+
+def test_a_starter_tells_what_the_job_wants_its_log_to_show_and_overwrites_nothing() -> None:
+    slot = ClassAd({"Arch": "X86_64", "Name": "slot1_1@h", "Cpus": 4, "ChildCpus": [1]})
+    slot.insert_text("Start", "Cpus > 2")
+    info = ClassAd({"Name": "other"})
+    add_shown(info, ClassAd({"UserLogExecuteEventAttrs": "Arch,Start ChildCpus, Nope,Name"}), slot)
+    assert dict(info.own_texts()) == {"Name": '"other"', "Arch": '"X86_64"', "Start": "true"}

@@ -35,6 +35,7 @@ from kettle.runtime.storage.log_writer import LogWriters
 from kettle.runtime.storage.mounts import machine_mounts
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.runtime.storage.waiting_events import Place
+from kettle.schedd.notices import add_notes
 from kettle.schedd.queue import factory
 
 if TYPE_CHECKING:
@@ -111,12 +112,7 @@ class ScheddEvents:
                 self._runtime.log.problem(f"Jobs of {owner}: {error}")
 
     def _submit_event(self, job: Job) -> SubmitEvent:
-        ad = job.ad
-        return SubmitEvent(
-            host=str(self._runtime.network.address),
-            log_notes=ad.string("SubmitEventNotes"),
-            user_notes=ad.string("SubmitEventUserNotes"),
-        )
+        return add_notes(SubmitEvent(host=str(self._runtime.network.address)), job.ad)
 
     def held(self, job: Job, reason: str, code: int, subcode: int) -> None:
         """Write event 012."""
@@ -141,12 +137,8 @@ class ScheddEvents:
 
     def cluster_submitted(self, cluster: Cluster) -> None:
         """Write event 035 of a cluster that makes its jobs later."""
-        event = ClusterSubmitEvent(
-            host=str(self._runtime.network.address),
-            log_notes=cluster.ad.string("SubmitEventNotes"),
-            user_notes=cluster.ad.string("SubmitEventUserNotes"),
-        )
-        self.write_cluster(cluster, event)
+        host = str(self._runtime.network.address)
+        self.write_cluster(cluster, add_notes(ClusterSubmitEvent(host=host), cluster.ad))
 
     def cluster_removed(self, cluster: Cluster, completion: Completion) -> None:
         """Write event 036."""

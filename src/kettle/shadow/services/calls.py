@@ -80,7 +80,7 @@ async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
 
 
 async def _register_starter_info(shadow: Run, call: calls.RegisterStarterInfo) -> Reply:
-    shadow.info = job_events.starter_facts(call.info)
+    shadow.info = job_events.starter_facts(call.info, shadow.job)
     shadow.starter_address = call.info.string("StarterIpAddr") or ""
     if shadow.starter_address:
         # Kept in the queue, so that a later shadow finds the starter too.

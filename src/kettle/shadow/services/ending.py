@@ -71,7 +71,7 @@ def finish(run: Run) -> None:
         unsaid = "NumJobStarts" in counts and run.told is None
         if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
-            run.write_event(job_events.execute_event(run.startd_address, run.info))
+            run.write_event(job_events.execute_event(run.startd_address, run.info, run.job))
         ended = exit_attributes(run.report) | counts
         ended |= run.activation.end(int(run.host.now()))
         run.update(texts(ended))

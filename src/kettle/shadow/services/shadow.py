@@ -389,7 +389,7 @@ class RunningShadow(Run):
         starts = (self.job.integer("NumJobStarts") or 0) + 1
         began = {"JobCurrentStartExecutingDate": now, "NumJobStarts": starts}
         self.update(texts(began | self.activation.begin(now)))
-        self.write_event(job_events.execute_event(self.startd_address, self.info))
+        self.write_event(job_events.execute_event(self.startd_address, self.info, self.job))
         if "AllowedExecuteDuration" in self.job:
             self.watch_policy()
 

@@ -12,6 +12,7 @@ import contextlib
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost
 from kettle.starter import outcome, syscalls
+from kettle.starter.place import SHOWN, add_shown
 from kettle.starter.services.parts import Starter
 from kettle.starter.usage import Usage, final_figures, update_ad
 from kettle.wire.messages import short_way
@@ -36,6 +37,7 @@ class JobReports:
         """Return who runs the job and where, with the whole ad of the slot."""
         starter = self._starter
         ad = starter.place.info()
+        add_shown(ad, starter.job, starter.slot)
         lines = starter.place.text_of(starter.slot).splitlines()
         # As text: nobody here needs the nested ad taken apart.
         ad.insert_text("SlotAd", "[ " + "; ".join(lines) + " ]")
@@ -48,16 +50,24 @@ class JobReports:
         return ad
 
     def beginning(self, *, transfers: bool) -> RepeatedCall:
-        """Return the one call of the short way before the program; it is every job's of a claim."""
-        repeated = self._starter.place.repeated
-        call = repeated.get(transfers)
+        """Return the one call of the short way before the program.
+
+        It is every job's of a claim, but of those that want more of the slot in their logs.
+        """
+        starter = self._starter
+        repeated = starter.place.repeated
+        shows = SHOWN in starter.job
+        call = None if shows else repeated.get(transfers)
         if call is None:
-            info = self._starter.place.info()
+            info = starter.place.info()
+            add_shown(info, starter.job, starter.slot)
             info.update(self.provisioned())
             info[short_way.BEGINS] = True
             if transfers:
                 info[short_way.NO_INPUT] = True
-            call = repeated[transfers] = RepeatedCall(calls.RegisterStarterInfo(info))
+            call = RepeatedCall(calls.RegisterStarterInfo(info))
+            if not shows:
+                repeated[transfers] = call
         return call
 
     # ---- while it runs ------------------------------------------------------------------------

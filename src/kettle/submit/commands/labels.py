@@ -7,6 +7,12 @@ COMMANDS = (
     Command("batch_id", "JobBatchId", "string", "Identity under which jobs are grouped."),
     Command("description", "JobDescription", "string", "A description that condor_q shows."),
     Command("submit_event_notes", "SubmitEventNotes", "string", "Notes in the submit event."),
+    Command(
+        "submit_event_notes_attrs",
+        "SubmitEventNotesAttrs",
+        "list",
+        "Attributes of the job that the submit event shows.",
+    ),
     Command("dag_node_name", "DAGNodeName", "string", "The node of a workflow that the job is."),
     Command("dagmanjobid", "DAGManJobId", "integer", "The cluster of the workflow's manager."),
     Command(
