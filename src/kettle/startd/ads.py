@@ -67,7 +67,9 @@ def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bu
     abilities = {**STARTER_ABILITIES, "HasSshd": facts.has_sshd}
     methods = str(STARTER_ABILITIES["HasFileTransferPluginMethods"]).split(",")
     abilities["HasFileTransferPluginMethods"] = ",".join(
-        dict.fromkeys([*methods, *facts.url_methods])
+        one
+        for one in dict.fromkeys([*methods, *facts.url_methods])
+        if one not in facts.broken_url_methods
     )
     abilities.update(facts.programs)
     for name, value in abilities.items():

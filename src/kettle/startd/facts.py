@@ -39,6 +39,8 @@ class MachineFacts:
     programs: Mapping[str, object] = field(default_factory=dict)
     # Kinds of URL that the machine's own plug-ins (FILETRANSFER_PLUGINS) serve.
     url_methods: tuple[str, ...] = ()
+    # Kinds of URL whose trial (METHOD_TEST_URL) failed, with whoever serves them.
+    broken_url_methods: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,13 @@ from kettle.config import Config
 from kettle.config.hooks import explain_uncalled, fetch_hooks
 from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.job_tracing import trace
-from kettle.runtime.storage.url_fetching import served_methods
+from kettle.runtime.storage.url_fetching import MachinePlugins
 from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
@@ -44,6 +45,7 @@ from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current, tell_change
+from kettle.transfer.plugins import BUILT_IN_METHODS
 from kettle.wire.levels import Level
 from kettle.wire.messages import starter_control as words
 from kettle.wire.security.claim_id import (
@@ -159,14 +161,24 @@ class StartdService:
         await self.updates.withdraw()
 
     async def _learn_url_methods(self) -> None:
-        """Ask the machine's URL plug-ins what they serve, and offer that too."""
-        runtime = self.runtime
-        methods = await served_methods(
+        """Ask the machine's URL plug-ins what they serve, and offer what works of it."""
+        runtime, config = self.runtime, self.runtime.config
+        plugins = MachinePlugins(
             runtime.processes,
-            runtime.config.get("FILETRANSFER_PLUGINS") or "",
-            runtime.config.value(StartdKnobs.EXECUTE),
+            config.get("FILETRANSFER_PLUGINS") or "",
+            config.value(StartdKnobs.EXECUTE),
         )
+        methods = await plugins.served_methods()
         self._take_facts(replace(self.machine.facts, url_methods=methods))
+        trials = {}
+        for method in (*BUILT_IN_METHODS, *methods):
+            if url := config.value(TransferKnobs.METHOD_TEST_URL[method.upper()]):
+                trials[method] = url
+        broken = await plugins.failing(trials)
+        for method, why in broken.items():
+            runtime.log.problem(f"No {method}:// is offered: {trials[method]}: {why}")
+        facts = replace(self.machine.facts, broken_url_methods=frozenset(broken))
+        self._take_facts(facts)
 
     def _ask_java(self) -> None:
         """Begin to ask Java; a question that is still open is about an older configuration."""

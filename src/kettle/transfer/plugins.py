@@ -24,6 +24,8 @@ from kettle.transfer.plan import scheme_of, split_list
 MAX_OUTPUT = 4 * 1024 * 1024
 # How long a query of a plug-in's abilities may take.
 QUERY_SECONDS = 20
+# How long each trial of a kind of URL may take (METHOD_TEST_URL).
+TRIAL_SECONDS = 60.0
 BUILT_IN_METHODS = ("file", "http", "https")
 # The reference's program for these methods.
 BUILT_IN_NAME = "curl_plugin"

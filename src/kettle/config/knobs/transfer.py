@@ -1,6 +1,16 @@
 """Knobs of file transfer: a pure table."""
 
-from kettle.config.knob import boolean, expression, integer, listing, path, real, seconds, string
+from kettle.config.knob import (
+    boolean,
+    expression,
+    family,
+    integer,
+    listing,
+    path,
+    real,
+    seconds,
+    string,
+)
 
 
 class TransferKnobs:
@@ -111,6 +121,13 @@ class TransferKnobs:
     MY_POPEN_KEEPALIVE_INTERVAL = seconds(
         "60",
         doc="How often a starter's log (D_TEST) says that such a program still runs, in seconds.",
+    )
+    METHOD_TEST_URL = family(
+        "{method}_TEST_URL",
+        string,
+        "",
+        doc="A URL that a startd fetches once for its kind (HTTPS_TEST_URL and so on); where that "
+        "fails, the machine does not offer such URLs.",
     )
     PLUGINS = listing("", doc="Known list of words; no part of Kettle acts on it yet.")
     PLUGIN_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")

@@ -26,6 +26,7 @@ from kettle.transfer.plugin_records import TransferClass, file_record, run_recor
 from kettle.transfer.plugins import (
     MAX_OUTPUT,
     QUERY_SECONDS,
+    TRIAL_SECONDS,
     Plugin,
     PluginRules,
     Ran,
@@ -234,28 +235,54 @@ def inherited_environment(home: str) -> dict[str, str]:
     return {"PATH": search_path(), **without_inheritance(os.environ), "HOME": home}
 
 
-async def served_methods(processes: Processes, configured: str, cwd: str) -> tuple[str, ...]:
-    """Return the kinds of URL that the plug-ins of FILETRANSFER_PLUGINS serve, in their order.
+class MachinePlugins:
+    """The plug-ins of FILETRANSFER_PLUGINS and the built-in one, before any job uses them.
 
-    Programs that are not there, or answer nothing sensible, serve nothing.
+    Programs that are not there, or answer nothing sensible, serve nothing. `place` is a folder for
+    what trials bring.
     """
-    if not any(os.access(program, os.X_OK) for program in split_list(configured)):
-        return ()
 
-    def spawn(
-        argv: Sequence[str],
-        environment: Mapping[str, str],
-        cwd: str,
-        descriptors: Mapping[int, int],
-    ) -> Child:
-        return processes.spawn(
-            argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
-        )
+    def __init__(self, processes: Processes, configured: str, place: str) -> None:
+        self._configured = configured
+        self._place = place
 
-    environment = inherited_environment(os.environ.get("HOME", "/"))
-    fetcher = UrlFetcher(spawn, environment, cwd, rules=PluginRules(configured))
-    plugins = (await fetcher.plugins())[:-1]
-    return tuple(dict.fromkeys(method for one in plugins for method in sorted(one.methods)))
+        def spawn(
+            argv: Sequence[str],
+            environment: Mapping[str, str],
+            cwd: str,
+            descriptors: Mapping[int, int],
+        ) -> Child:
+            return processes.spawn(
+                argv, environment=environment, cwd=cwd, fds=descriptors, name="URL plug-in"
+            )
+
+        self._spawn = spawn
+
+    def _fetcher(self, folder: str) -> UrlFetcher:
+        environment = inherited_environment(os.environ.get("HOME", "/"))
+        rules = PluginRules(self._configured, TRIAL_SECONDS)
+        return UrlFetcher(self._spawn, environment, folder, rules=rules)
+
+    async def served_methods(self) -> tuple[str, ...]:
+        """Return the kinds of URL that the configured plug-ins serve, in their order."""
+        if not any(os.access(program, os.X_OK) for program in split_list(self._configured)):
+            return ()
+        plugins = (await self._fetcher(self._place).plugins())[:-1]
+        return tuple(dict.fromkeys(method for one in plugins for method in sorted(one.methods)))
+
+    async def failing(self, trials: Mapping[str, str]) -> dict[str, str]:
+        """Fetch a URL for each kind; return those whose URL did not come, with the reason."""
+        if not trials:
+            return {}
+        failed = {}
+        with tempfile.TemporaryDirectory(prefix="url_trial.", dir=self._place) as folder:
+            fetcher = self._fetcher(folder)
+            for method, url in trials.items():
+                results = await fetcher.fetch([(url, os.path.join(folder, "trial"))])
+                trouble = [result.error for result in results if result.error]
+                if trouble or not results:
+                    failed[method] = trouble[0] if trouble else "the plug-in said nothing of it"
+        return failed
 
 
 def fork_built_in(

@@ -19,16 +19,18 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO
 
 from kettle.classad import ClassAd, parse_ads, unparse
 from kettle.classad.text import quote_old
 
 VERSION = "1.0"
-# Limit: silence of a server; and how often a failed HTTP transfer is tried.
-TIMEOUT_SECONDS = 60.0
+# Limit: silence of a server, and the time in which it sends at least as many bytes as seconds: the
+# reference's. And how often a failed HTTP transfer is tried.
+TIMEOUT_SECONDS = 30.0
 TRIES = 3
+_PIECE = 1024 * 1024
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _METHODS = ("file", "http", "https")
 
@@ -59,7 +61,7 @@ def fetch(url: str, path: str) -> int:
     part = f"{path}.part{os.getpid()}"
     try:
         with _open(url, scheme) as source, open(part, "wb") as target:
-            shutil.copyfileobj(source, target, 1024 * 1024)
+            copy(source, target, time.monotonic)
             size = target.tell()
         os.replace(part, path)
     except urllib.error.HTTPError as error:
@@ -75,6 +77,20 @@ def fetch(url: str, path: str) -> int:
         with contextlib.suppress(OSError):
             os.unlink(part)
     return size
+
+
+def copy(source: IO[bytes], target: IO[bytes], clock: Callable[[], float]) -> None:
+    """Copy what comes; TransferError if it comes slower than a byte a second."""
+    read = getattr(source, "read1", source.read)
+    began, since = clock(), 0
+    while piece := read(_PIECE):
+        target.write(piece)
+        since += len(piece)
+        took = clock() - began
+        if took >= TIMEOUT_SECONDS:
+            if since < took:
+                raise TransferError(f"only {since} bytes came in {took:.0f} seconds", again=True)
+            began, since = clock(), 0
 
 
 def _open(url: str, scheme: str) -> IO[bytes]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kettle.runtime.process.processes import SystemProcesses
-from kettle.runtime.storage.url_fetching import served_methods
+from kettle.runtime.storage.url_fetching import MachinePlugins
 
 PLUGIN = """#!/bin/sh
 echo 'PluginType = "FileTransfer"'
@@ -29,8 +29,32 @@ def test_plug_ins_stand_apart_by_commas_or_blanks(tmp_path: Path, between: str) 
         processes = SystemProcesses()
         processes.start(None)
         try:
-            return await served_methods(processes, between.join(listed), str(tmp_path))
+            return await MachinePlugins(
+                processes, between.join(listed), str(tmp_path)
+            ).served_methods()
         finally:
             processes.stop()
 
     assert asyncio.run(ask()) == ("box", "drive", "gopher")
+
+
+def test_a_kind_of_url_whose_trial_fails_is_named_with_the_reason(tmp_path: Path) -> None:
+    """METHOD_TEST_URL: of the built-in plug-in and of a site's own."""
+    (tmp_path / "there").write_text("content")
+    plugin = tmp_path / "boxes"
+    plugin.write_text(PLUGIN.format(methods="box") + '[ "$1" = -classad ] || exit 9\n')
+    plugin.chmod(0o755)
+    trials = {"file": f"file://{tmp_path}/there", "http": "file:///not/there", "box": "box://a"}
+
+    async def ask() -> dict[str, str]:
+        processes = SystemProcesses()
+        processes.start(None)
+        try:
+            return await MachinePlugins(processes, str(plugin), str(tmp_path)).failing(trials)
+        finally:
+            processes.stop()
+
+    failed = asyncio.run(ask())
+    assert sorted(failed) == ["box", "http"]
+    assert "No such file" in failed["http"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["boxes", "there"]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import http.server
+import io
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, ClassVar, cast
 from urllib.parse import quote
 
 import pytest
@@ -130,3 +131,37 @@ def test_files_are_put_to_the_web_and_to_folders(server: str, tmp_path: Path) ->
 def test_a_wrong_command_line_says_how_to_use_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert url_plugin.main([]) == 2
     assert "usage" in capsys.readouterr().err
+
+
+class Dripping(io.RawIOBase):
+    """Gives its pieces one by one, each after so many seconds on its own clock."""
+
+    def __init__(self, pieces: list[tuple[float, bytes]]) -> None:
+        self.now = 0.0
+        self._pieces = iter(pieces)
+
+    def read1(self, _: int) -> bytes:
+        seconds, piece = next(self._pieces, (0.0, b""))
+        self.now += seconds
+        return piece
+
+
+@pytest.mark.parametrize(
+    ("pieces", "came"),
+    [
+        ([(1.0, b"x" * 1024), (28.0, b"y")], 1025),
+        ([(1.0, b"x" * 1024), (28.0, b"y" * 35), (28.0, b"z")], 1060),
+        ([(29.0, b"xy"), (2.0, b"z")], None),
+        ([(1.0, b"x" * 1024), (29.5, b"y"), (20.0, b"z"), (20.0, b"z")], None),
+    ],
+)
+def test_less_than_a_byte_a_second_is_no_transfer(
+    pieces: list[tuple[float, bytes]], came: int | None
+) -> None:
+    source, target = Dripping(pieces), io.BytesIO()
+    if came is None:
+        with pytest.raises(url_plugin.TransferError, match="bytes came in"):
+            url_plugin.copy(cast("IO[bytes]", source), target, lambda: source.now)
+    else:
+        url_plugin.copy(cast("IO[bytes]", source), target, lambda: source.now)
+        assert len(target.getvalue()) == came
