@@ -95,12 +95,20 @@ def test_files_of_a_job_that_has_to_leave_are_broken_off_and_it_runs_again(
     assert "broken off" not in jobs.log.read_text()
 
 
-@pytest.mark.parametrize("tool", ["condor_rm", "condor_hold"])
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param("transfer_input_files = held://{}/file", id="input"),
+        pytest.param("transfer_output_files = result\noutput_destination = held://{}", id="output"),
+    ],
+)
+# A removed job's files have no time, whatever the job would have; those of a held one have it.
+@pytest.mark.parametrize(("tool", "seconds"), [("condor_rm", 500), ("condor_hold", 2)])
 def test_no_file_of_a_job_that_is_removed_or_held_goes_on_its_way(
-    pool: PersonalPool, work: Path, tool: str
+    pool: PersonalPool, work: Path, lines: str, tool: str, seconds: int
 ) -> None:
-    lines = f"transfer_output_files = result\noutput_destination = held://{str(work).strip('/')}"
-    jobs = start(pool, work, f"{lines}\njob_max_vacate_time = 2")
+    where = lines.format(str(work).strip("/"))
+    jobs = start(pool, work, f"{where}\njob_max_vacate_time = {seconds}")
     pid = worker(work)
     assert run_tool(pool, tool, str(jobs.cluster))[0] == 0
     wait_until(lambda: is_gone(pid), 20)

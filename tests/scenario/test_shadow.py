@@ -131,7 +131,7 @@ async def obey(starter: StarterEnd, _: ClassAd) -> None:
     ("signal", "command", "exit_reason", "numbers"),
     [
         ("Hold", "DEACTIVATE_CLAIM", 112, ["001", "004", "012"]),
-        ("Remove", "DEACTIVATE_CLAIM_FORCIBLY", 102, ["001", "004"]),
+        ("Remove", "DEACTIVATE_CLAIM", 102, ["001", "004"]),
         ("TransferAndRemove", "DEACTIVATE_CLAIM_FINAL_XFER", 102, ["001", "004"]),
         ("Vacate", "DEACTIVATE_CLAIM", 107, ["001", "004"]),
         ("VacateFast", "DEACTIVATE_CLAIM_FORCIBLY", 107, ["001", "004"]),
@@ -152,17 +152,6 @@ def test_a_request_takes_the_job_off_its_machine(
     play(tmp_path, scenario, script=obey)
 
 
-def test_a_removed_job_may_end_by_itself_if_it_wants_to(tmp_path: Path) -> None:
-    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
-        await here.run(there, WantGracefulRemoval=True)
-        await asyncio.sleep(5)
-        await here.signal("Remove", "no more")
-        assert exit_of(await here.ended()) == (102, True)
-        assert there.story == ["activate 1", "DEACTIVATE_CLAIM"]
-
-    play(tmp_path, scenario, script=obey)
-
-
 async def hang(starter: StarterEnd, _: ClassAd) -> None:
     """A starter that runs its job and never says anything again."""
     await starter.register()
@@ -176,7 +165,7 @@ def test_a_starter_that_does_not_end_the_job_is_given_up(tmp_path: Path) -> None
         await asyncio.sleep(5)
         await here.signal("Remove", "no more")
         assert (await here.ended()).reason == 102
-        assert there.story[1:] == ["DEACTIVATE_CLAIM_FORCIBLY"] * 2
+        assert there.story[1:] == ["DEACTIVATE_CLAIM", "DEACTIVATE_CLAIM_FORCIBLY"]
 
     play(tmp_path, scenario, script=hang)
 

@@ -352,6 +352,33 @@ def test_a_schedd_that_forgot_the_claim_loses_it_at_once(tmp_path: Path) -> None
     play(tmp_path, scenario)
 
 
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ({}, 40),
+        ({"KillSigTimeout": 3}, 3),
+        ({"KillSigTimeout": 9, "JobMaxVacateTime": 4}, 4),
+        ({"KillSigTimeout": 900}, 40),
+        ({"JobMaxVacateTime": "x", "KillSigTimeout": 9}, 0),
+    ],
+)
+def test_a_job_that_is_told_to_leave_has_the_seconds_that_it_wants_and_the_machine_gives(
+    tmp_path: Path, lines: dict[str, object], seconds: int
+) -> None:
+    starter = FakeStarter(stubborn=True)
+
+    async def scenario(point: ExecutionPoint) -> None:
+        ad = job(**lines)
+        claim_id = (await point.claim(ad)).claimed[0][0]
+        await point.activate(claim_id, ad)
+        await point.deactivate(claim_id, Command.DEACTIVATE_CLAIM)
+        [order] = starter.orders
+        assert isinstance(order, words.VacateJob)
+        assert order.content.real("VacateSeconds") == seconds
+
+    play(tmp_path, scenario, "MachineMaxVacateTime = 40\n", starter)
+
+
 @pytest.mark.shows("B053", "B131", "B135")
 def test_preempt_vacates_and_a_stubborn_job_is_killed_when_its_time_is_over(
     tmp_path: Path,

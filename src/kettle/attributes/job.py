@@ -156,7 +156,8 @@ class Job:
     GridJobId = string(written_by="gridmanager", doc="The job's identity on the remote system.")
     GridResource = string(written_by="submit", doc="Where a grid job goes.")
     HoldKillSig = string(
-        written_by="submit", doc="Signal that asks the job to leave when it goes on hold."
+        written_by="submit",
+        doc="Signal that asks a scheduler-universe job to leave when it goes on hold.",
     )
     HoldReason = string(written_by="schedd, shadow", doc="Why the job is held, in words.")
     HoldReasonCode = enum(
@@ -360,7 +361,8 @@ class Job:
     RemoteUserCpu = real(written_by="starter", unit="seconds", doc="User time of this run.")
     RemoteWallClockTime = real(written_by="shadow", unit="seconds", doc="How long all runs took.")
     RemoveKillSig = string(
-        written_by="submit", doc="Signal that asks the job to leave when it is removed."
+        written_by="submit",
+        doc="Signal that asks the job to leave when it is removed, held or vacated.",
     )
     RemoveReason = string(written_by="schedd", doc="Why the job was removed.")
     RequestCpus = expression(written_by="submit", doc="Cores the job asks for.")
@@ -458,7 +460,8 @@ class Job:
         written_by="submit", doc="Whether files are stored when the job writes a checkpoint."
     )
     WantGracefulRemoval = expression(
-        written_by="submit", doc="Whether a removed job is asked to leave before it is killed."
+        written_by="submit",
+        doc="Whether a removed or held job is asked to leave before it is killed.",
     )
     WantIOProxy = boolean(written_by="submit", doc="Whether the job gets a chirp connection.")
     WantRemoteIO = boolean(

@@ -1,4 +1,4 @@
-"""Which signal asks a job's program to leave."""
+"""Which signal asks a job's program to leave, and how long the job wants to have after it."""
 
 from __future__ import annotations
 
@@ -31,3 +31,16 @@ def _number_of(text: str) -> int:
         return int(text) if len(text) <= len(str(_GREATEST)) else 0
     name = text if text.startswith("SIG") else f"SIG{text}"
     return int(signal.Signals.__members__.get(name, 0))
+
+
+def wished_seconds(job: ClassAd, slot: ClassAd | None = None) -> float | None:
+    """Return how long a job wants to have between its signal and SIGKILL; None if it says nothing.
+
+    JobMaxVacateTime, an expression that may look at the `slot`, or, without one, KillSigTimeout.
+    As in HTCondor what is there and is no number is 0, by which the job goes at once.
+    """
+    for name in ("JobMaxVacateTime", "KillSigTimeout"):
+        if job.lookup(name) is not None:
+            value = job.evaluate(name, slot)
+            return max(0.0, float(value)) if isinstance(value, (bool, int, float)) else 0.0
+    return None

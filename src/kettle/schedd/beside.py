@@ -15,13 +15,15 @@ from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
-from kettle.policy.kill_signals import kill_signal
+from kettle.policy.kill_signals import kill_signal, wished_seconds
 from kettle.schedd import job_machine
 from kettle.schedd.job_machine import ON_A_MACHINE, Attributes
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.submit.arguments import read_environment, split_arguments
 
 UNIVERSES = (int(JobUniverse.LOCAL), int(JobUniverse.SCHEDULER))
+# How long a job that was asked to leave may take before it is killed, unless its ad says so.
+LEAVE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,16 @@ def leave_signal(ad: ClassAd, wish: str) -> int:
     """Return the signal that asks a scheduler-universe job to leave."""
     names = {"Remove": "RemoveKillSig", "Hold": "HoldKillSig"}
     return kill_signal(ad, names.get(wish, "KillSig"), "KillSig")
+
+
+def leave_seconds(ad: ClassAd) -> float:
+    """Return how long a job of either universe may take to leave before it is killed.
+
+    Compat: HTCondor never kills such a job, whatever its ad says: one that ignores its signal stays
+    until it ends by itself (test_a_scheduler_universe_job_that_ignores_its_signal_is_killed).
+    """
+    wished = wished_seconds(ad)
+    return LEAVE_SECONDS if wished is None else wished
 
 
 def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[str, object]]:

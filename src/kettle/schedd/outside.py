@@ -34,7 +34,7 @@ class Running(Protocol):
         """Hand a job to its user's shadow host, once what was committed is on disk."""
 
     def signal(self, job: Job, word: str, reason: str, code: int, subcode: int) -> None:
-        """Tell what runs a job: Remove, Hold, Vacate, VacateFast, Suspend or Continue."""
+        """Tell what runs a job; the words are those of `wire.messages.shadow_host.SignalShadow`."""
 
     def is_beside(self, job: Job) -> bool:
         """Tell whether a job of the local or scheduler universe has a process."""

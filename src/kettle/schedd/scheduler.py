@@ -480,8 +480,10 @@ class Scheduler:
     def _forget_run(self, job: Job) -> None:
         """Give up the claim of a job that is forgotten whatever its remote side does."""
         claim = self.claims.by_job.get(job.id)
-        if claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}:
-            self.outside.runs.signal(job, "Remove", "", VacateReasonCode.JobRemoved, 0)
+        if self.outside.runs.is_beside(job):
+            self.outside.runs.signal(job, "Forget", "", VacateReasonCode.JobRemoved, 0)
+        elif claim is not None and claim.phase in {Phase.RUNNING, Phase.LOST}:
+            self.outside.runs.signal(job, "Forget", "", VacateReasonCode.JobRemoved, 0)
             self.outside.claims.release(claim.id, claim.startd_address)
 
     # -- policy -----------------------------------------------------------------------------

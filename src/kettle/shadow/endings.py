@@ -21,6 +21,8 @@ class Wish(Enum):
     """Who wants the job to leave, and for what."""
 
     REMOVE = "remove"
+    # The job has left the queue whatever becomes of it here, and its log has its end.
+    FORGET = "forget"
     HOLD = "hold"
     VACATE = "vacate"
     # The job's or the system's own expressions; these write no event 004.
@@ -28,6 +30,10 @@ class Wish(Enum):
     POLICY_REMOVE = "policy remove"
     # A starter's error, or files that did not travel: 004 and then 012.
     ERROR = "error"
+
+
+# A removal that the queue has told of beats every other wish, and the job's own end.
+PROMISED = frozenset((Wish.REMOVE, Wish.FORGET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +156,7 @@ def decide_ending(
     reason = known_reason(report.reason) if report is not None else None
     if request is not None and request.wish is Wish.ERROR:
         return _hold_or_requeue(request)
-    if reason in _ENDED and not (request is not None and request.wish is Wish.REMOVE):
+    if reason in _ENDED and not (request is not None and request.wish in PROMISED):
         return _ended(job, reason or ShadowExit.EXITED, now, system)
     if reason is ShadowExit.MISSED_DEFERRAL:
         text = "Job missed deferred execution time"
@@ -227,6 +233,8 @@ def _requested(request: Request) -> Ending:
             return _held((Last.HELD,), reason, code, subcode)
         case Wish.POLICY_REMOVE:
             return _removed(Decision(Verdict.REMOVE, reason))
+        case Wish.FORGET:
+            return Ending(ShadowExit.KILLED)
         case Wish.REMOVE:
             code = int(VacateReasonCode.JobRemoved)
             return _evicted(ShadowExit.KILLED, reason, code, 0)

@@ -70,11 +70,13 @@ LOGS_SECONDS = 5.0
 WRONG_KEY_SECONDS = 5.0
 _WISHES = {
     "Remove": Wish.REMOVE,
+    "Forget": Wish.FORGET,
     "TransferAndRemove": Wish.REMOVE,
     "Hold": Wish.HOLD,
     "Vacate": Wish.VACATE,
     "VacateFast": Wish.VACATE,
 }
+_AT_ONCE = frozenset(("Forget", "VacateFast"))
 
 
 class ShadowHost:
@@ -128,6 +130,7 @@ class ShadowHost:
         self.uid_domain = config.get("UID_DOMAIN") or ""
         self.protected = read_protected_names(config.words)
         self.system_policy: SystemPolicy = read_system_policy(config.get)
+        self.removes_gently = config[ScheddKnobs.GRACEFULLY_REMOVE_JOBS]
 
     # What shadows ask of their host.
 
@@ -316,16 +319,13 @@ class ShadowHost:
         if wish is None:
             self.runtime.log.problem(f"{word!r} is no signal for a shadow")
             return
-        # A job that wants it is removed like one that is held: it may end by itself.
-        brings_output = word == "TransferAndRemove"
-        gently = word != "Remove" or shadow.job.boolean("WantGracefulRemoval") is True
         request = Request(
             wish,
             message.reason,
             message.code,
             message.subcode,
-            fast=word == "VacateFast" or not gently,
-            brings_output=brings_output,
+            fast=word in _AT_ONCE,
+            brings_output=word == "TransferAndRemove",
         )
         tasks.spawn(shadow.ask(request), f"{word} {shadow.name}")
 

@@ -38,6 +38,7 @@ class Event(Enum):
     EXECUTING = "the job's program runs"
     SUSPENDED = "the starter says that the job is suspended"
     CONTINUED = "the starter says that the job goes on"
+    PROGRAM_ENDED = "the starter says that the program has ended, its files are on their way"
     EXITED = "the starter reported the job's exit"
     FAILED = "the starter reported an error that ends the run"
     ASKED = "schedd, user or policy wants the job to leave"
@@ -137,6 +138,8 @@ TRANSITIONS: tuple[Row, ...] = (
     # A starter that was asked to go may report, break the connection or hang; all end it.
     Row(P.LEAVING, V.EXITED, _always, P.CLOSING),
     Row(P.LEAVING, V.ASKED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
+    # There may be nothing left to be waited for.
+    Row(P.LEAVING, V.PROGRAM_ENDED, _always, P.LEAVING, (F.ASK_TO_LEAVE,)),
     # A starter that asks twice begins once.
     Row(P.LEAVING, V.EXECUTING, _first, P.LEAVING, (F.LOG_EXECUTE,)),
     Row(P.LEAVING, V.CONNECTION_LOST, _always, P.CLOSING),

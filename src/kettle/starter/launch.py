@@ -22,6 +22,11 @@ from kettle.starter.argument_syntax import parse_arguments, parse_environment
 from kettle.starter.sandbox import Sandbox
 from kettle.transfer.plan import STDERR_NAME, STDOUT_NAME, streams_share_a_file
 
+# Which attributes say how a program is asked to leave, whoever asks: as in HTCondor what is said
+# for a removal counts for holds and vacates too, HoldKillSig in the scheduler universe only
+# (test_which_signal_a_job_gets_is_what_htcondor_sends).
+SOFT_KILL_ATTRIBUTES = ("RemoveKillSig", "KillSig")
+
 # What keeps numerical libraries from using more cores than the slot has.
 THREAD_LIMITS = (
     "CUBACORES",
@@ -79,8 +84,6 @@ class LaunchPlan:
     nice: int = 0
     core_bytes: int | None = 0
     soft_kill_signal: int = signal.SIGTERM
-    remove_signal: int = signal.SIGTERM
-    hold_signal: int = signal.SIGTERM
     # The file of the job itself, before USER_JOB_WRAPPER; its absence holds the job.
     program: str = ""
 
@@ -203,9 +206,7 @@ def plan_launch(
         umask=_umask(job),
         nice=around.renice,
         core_bytes=_core_bytes(job),
-        soft_kill_signal=kill_signal(job, "KillSig"),
-        remove_signal=kill_signal(job, "RemoveKillSig", "KillSig"),
-        hold_signal=kill_signal(job, "HoldKillSig", "KillSig"),
+        soft_kill_signal=kill_signal(job, *SOFT_KILL_ATTRIBUTES),
         program=program,
     )
 

@@ -438,8 +438,9 @@ class Starter:
                 self.vacate = self.vacate or vacate
             case Effect.START_NOTHING:
                 self.programs.ended.set()
-            case Effect.SIGNAL:
-                self.jobs.signal_job(self.launch_plan.soft_kill_signal)
+            # Once: who asks again, for another reason, finds the job on its way.
+            case Effect.SIGNAL if self._leave_timer is None:
+                self.programs.signal(self.launch_plan.soft_kill_signal)
             case Effect.SET_TIMER if self._leave_timer is None:
                 loop = asyncio.get_running_loop()
                 self._leave_timer = loop.call_later(seconds, self._obey, Order.NOW, vacate)

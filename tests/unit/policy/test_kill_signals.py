@@ -6,8 +6,8 @@ import signal
 
 import pytest
 
-from kettle.classad import ClassAd
-from kettle.policy.kill_signals import kill_signal
+from kettle.classad import ClassAd, parse_old_ad
+from kettle.policy.kill_signals import kill_signal, wished_seconds
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,24 @@ def test_an_expression_that_has_no_value_is_no_signal() -> None:
     ad = ClassAd()
     ad.insert_text("KillSig", "error(1)")
     assert kill_signal(ad, "KillSig", "Missing") == signal.SIGTERM
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ("", None),
+        ("KillSigTimeout = 3", 3.0),
+        ("KillSigTimeout = 9\nJobMaxVacateTime = 4", 4.0),
+        ("JobMaxVacateTime = 0\nKillSigTimeout = 9", 0.0),
+        ("JobMaxVacateTime = -3", 0.0),
+        ("JobMaxVacateTime = 2.5", 2.5),
+        ("JobMaxVacateTime = NumJobStarts + 3", 4.0),
+        ("JobMaxVacateTime = TARGET.Memory / 32", 4.0),
+        # Seen in the reference: what is no number counts as none, and the job goes at once.
+        ('JobMaxVacateTime = "x"', 0.0),
+        ("JobMaxVacateTime = Nothing\nKillSigTimeout = 9", 0.0),
+    ],
+)
+def test_how_long_a_job_wants_to_have_after_its_signal(lines: str, seconds: float | None) -> None:
+    job = parse_old_ad(f"NumJobStarts = 1\n{lines}")
+    assert wished_seconds(job, ClassAd({"Memory": 128})) == seconds

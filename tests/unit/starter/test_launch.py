@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,9 +123,12 @@ def test_a_wrapper_gets_program_and_arguments() -> None:
     assert "_CONDOR_WRAPPER_ERROR_FILE" not in plan(job()).environment
 
 
-def test_a_removed_or_held_job_may_have_a_signal_of_its_own() -> None:
-    made = plan(job(KillSig="SIGINT", RemoveKillSig="SIGUSR1"))
-    assert (made.soft_kill_signal, made.remove_signal, made.hold_signal) == (2, 10, 2)
+def test_what_a_job_says_of_its_removal_is_the_signal_whoever_wants_it_to_leave() -> None:
+    every = {"KillSig": "SIGINT", "RemoveKillSig": "SIGUSR1", "HoldKillSig": "SIGHUP"}
+    assert plan(job(**every)).soft_kill_signal == signal.SIGUSR1
+    del every["RemoveKillSig"]
+    assert plan(job(**every)).soft_kill_signal == signal.SIGINT
+    assert plan(job(HoldKillSig="SIGHUP")).soft_kill_signal == signal.SIGTERM
 
 
 def test_core_files_are_off_unless_asked_for() -> None:

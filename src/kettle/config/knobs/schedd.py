@@ -72,7 +72,10 @@ class ScheddKnobs:
     )
     GRACEFULLY_REMOVE_JOBS = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc=(
+            "Whether a running job that is removed or held may end by itself, if its "
+            "want_graceful_removal says nothing; else it is killed at once."
+        ),
     )
     IGNORE_ATTEMPTS_TO_SET_SECURE_JOB_ATTRS = boolean(
         "true",

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 # How often is seen whether policies are to be looked at, while they are not.
 _AGAIN_SECONDS = 60.0
 
-# How long a job that was asked to leave may take before it is killed, unless its ad says so.
-_VACATE_SECONDS = 30.0
+# Requests that leave no time, and what else they are.
+_AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
 
 
 class BesideJobs:
@@ -191,14 +191,15 @@ class BesideJobs:
         if word in {"Suspend", "Continue"}:
             self._suspend(job, word)
             return True
-        run.wish, run.reason, run.code, run.subcode = word, reason, code, subcode
-        fast = word == "VacateFast"
+        wish, fast = _AT_ONCE.get(word, word), word in _AT_ONCE
+        again = run.wish == wish and not fast
+        run.wish, run.reason, run.code, run.subcode = wish, reason, code, subcode
         local, child = self._local.get(job.id), self._children.get(job.id)
+        seconds = beside.leave_seconds(job.ad)
         if local is not None:
-            local.leave(reason, code, graceful=not fast)
-        elif child is not None:
-            child.signal(signal.SIGKILL if fast else beside.leave_signal(job.ad, word))
-            seconds = job.ad.real("KillSigTimeout") or _VACATE_SECONDS
+            local.leave(reason, code, seconds=0.0 if fast else seconds)
+        elif child is not None and not again:
+            child.signal(signal.SIGKILL if fast else beside.leave_signal(job.ad, wish))
             asyncio.get_running_loop().call_later(seconds, _kill_if_running, child)
         return True
 

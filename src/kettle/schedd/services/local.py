@@ -217,11 +217,13 @@ class LocalRun:
                 value: Any = info.lookup(name)
                 self._run.attributes[name] = value
 
-    def leave(self, reason: str, code: int, *, graceful: bool) -> None:
-        """Ask the starter to end the job."""
+    def leave(self, reason: str, code: int, *, seconds: float) -> None:
+        """Ask the starter to end the job within so many seconds, or at once."""
         if self._control is None:
             return
+        graceful = seconds > 0
         content = ClassAd({"Reason": reason, "ReasonCode": code, "Graceful": graceful})
+        content["VacateSeconds"] = seconds
         message = words.VacateJob(content) if graceful else words.KillJob(content)
         self._post(message)
 

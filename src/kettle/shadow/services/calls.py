@@ -103,6 +103,7 @@ async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa
 
 
 async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
+    shadow.program_ended = False
     if shadow.state.executed:
         # After a checkpoint.
         shadow.activation.begin(int(shadow.host.now()))
@@ -126,7 +127,7 @@ async def _answer_begin(shadow: Run, call: Call) -> Reply:
 async def _register_job_info(shadow: Run, call: calls.RegisterJobInfo) -> Reply:
     record_plugins(shadow, call.info)
     if "ExitBySignal" in call.info:
-        shadow.update(texts(shadow.activation.end_program(int(shadow.host.now()))))
+        await shadow.note_program_end()
     shadow.note_report(call.info)
     await shadow.note_job_state(call.info)
     return call.answer(0)
@@ -268,7 +269,7 @@ async def _event_notification(shadow: Run, call: calls.EventNotification) -> Rep
         shadow.update(changes | texts(checkpoint_times(shadow.job, int(shadow.host.now()))))
         return call.answer(0)
     if kind == "ActivationExecutionExit":
-        shadow.update(texts(shadow.activation.end_program(int(shadow.host.now()))))
+        await shadow.note_program_end()
     # Compat: the reference answers -3 to kinds it does act on; starters ignore the value
     # (tests/conformance/test_shadow_calls.py).
     return call.answer(-3)

@@ -38,6 +38,8 @@ class Host(Protocol):
     schedd_address: str
     protected: ProtectedNames
     system_policy: SystemPolicy
+    # GRACEFULLY_REMOVE_JOBS.
+    removes_gently: bool
     # How often periodic expressions are evaluated; 0: never.
     policy_seconds: int
     backoff_ceiling: float

@@ -17,6 +17,7 @@ from kettle.classad import ClassAd
 from kettle.runtime.storage.access_limits import AccessLimits
 from kettle.shadow.activation import Activation
 from kettle.shadow.endings import Ending, ExitReport, Request, Wish, is_start_counted
+from kettle.shadow.leaving import REMOVALS
 from kettle.shadow.services.claim import ClaimLink
 from kettle.shadow.services.files import RemoteFiles
 from kettle.shadow.services.parts import Host
@@ -26,6 +27,7 @@ from kettle.transfer.plan import split_list, spool_directory
 from kettle.wire.security.claim_id import ClaimId, mint_session_id
 
 if TYPE_CHECKING:
+    from kettle.records.event_base import Event as LogEvent
     from kettle.runtime.sockets.stream import Stream
     from kettle.shadow.services.kept_ads import CommonAd
     from kettle.wire.messages.shadow_host import StartShadow
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 RECORDED_SECONDS = 60.0
 # How long the starter of a run that is taken over is looked for, however long ago it was heard of.
 LOOKED_FOR_SECONDS = 300.0
-_REMOVALS = frozenset((Wish.REMOVE, Wish.POLICY_REMOVE))
 
 
 class Run(JobRecord):
@@ -51,6 +52,7 @@ class Run(JobRecord):
         "link",
         "max_input_bytes",
         "max_output_bytes",
+        "program_ended",
         "reason",
         "received_bytes",
         "report",
@@ -98,6 +100,8 @@ class Run(JobRecord):
         self.request: Request | None = None
         self.report: ExitReport | None = None
         self.activation = Activation()
+        # Whether the starter said that the program has ended, or waits for its checkpoint's way.
+        self.program_ended = False
         # Whether the job ends without a run, as its output is there already (skip_if_dataflow).
         self.skipped = False
         # How this run ended, if an earlier shadow of it wrote its last events already.
@@ -144,6 +148,10 @@ class Run(JobRecord):
         """See whether the starter says that the job was stopped or goes on."""
 
     @abstractmethod
+    async def note_program_end(self) -> None:
+        """The starter says that the program has ended; its files may be on their way."""
+
+    @abstractmethod
     def watch_policy(self) -> None:
         """Set the timer for the next look at the job's policy."""
 
@@ -151,7 +159,12 @@ class Run(JobRecord):
     def wants_no_files(self) -> bool:
         """Whether the job is removed, and nobody waits for what it has written."""
         request = self.request
-        return request is not None and request.wish in _REMOVALS and not request.brings_output
+        return request is not None and request.wish in REMOVALS and not request.brings_output
+
+    def write_event(self, event: LogEvent) -> None:
+        """Write an event into the job's logs, but none after its last one."""
+        if self.request is None or self.request.wish is not Wish.FORGET:
+            super().write_event(event)
 
     def break_off_transfers(self) -> None:
         """End the transfers that are under way, with their connections."""

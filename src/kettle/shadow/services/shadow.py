@@ -16,15 +16,14 @@ from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import StorageError, WireError
 from kettle.policy.job_policy import Verdict, decide_periodic, duration_deadline
+from kettle.policy.kill_signals import wished_seconds
 from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
-from kettle.shadow.endings import (
-    Request,
-    Wish,
-)
+from kettle.shadow.endings import PROMISED, Request, Wish
 from kettle.shadow.job_updates import texts
+from kettle.shadow.leaving import REMOVALS, Leave, choose_leave, wants_grace
 from kettle.shadow.services.calls import answer
 from kettle.shadow.services.claim import STARTD_SECONDS, STARTER_SECONDS
 from kettle.shadow.services.dataflow import skip_if_dataflow
@@ -65,7 +64,11 @@ if TYPE_CHECKING:
 LEAVING_SECONDS = 600.0
 # A starter that was told to kill the job at once has no reason to take longer than this.
 LEAVING_FAST_SECONDS = 60.0
-_REMOVALS = frozenset((Wish.REMOVE, Wish.POLICY_REMOVE))
+_WORDS: dict[Leave, type[ClaimMessage]] = {
+    Leave.GENTLY: DeactivateClaim,
+    Leave.WITH_OUTPUT: DeactivateClaimFinalTransfer,
+    Leave.AT_ONCE: DeactivateClaimForcibly,
+}
 # How often a startd that is still cleaning up is asked again, and how many times.
 ACTIVATION_RETRIES = 20
 ACTIVATION_RETRY_SECONDS = 0.5
@@ -75,12 +78,14 @@ _SERVING = frozenset({Phase.STARTING, Phase.RUNNING, Phase.SUSPENDED, Phase.LEAV
 class RunningShadow(Run):
     """The shadow of one job; `run` is its life."""
 
-    __slots__ = ("_first_call", "_leave_timer", "_policy_timer")
+    __slots__ = ("_first_call", "_leave_timer", "_ordered", "_policy_timer")
 
     def __init__(self, host: Host, start: StartShadow, common: CommonAd | None = None) -> None:
         super().__init__(host, start, common)
         self._leave_timer: asyncio.TimerHandle | None = None
         self._policy_timer: asyncio.TimerHandle | None = None
+        # What the startd was told, and has not failed to hear.
+        self._ordered: Leave | None = None
         # What a starter said first on a line that it had from the job before.
         self._first_call: Call | None = None
 
@@ -200,6 +205,8 @@ class RunningShadow(Run):
                 case Effect.LOG_DISCONNECTED:
                     note_disconnection(self)
                 case Effect.LOG_RECONNECTED:
+                    # What was said while the starter was away may not have reached it.
+                    self._ordered = None
                     note_reconnection(self)
                 case Effect.LOG_RECONNECT_FAILED:
                     note_failure(self)
@@ -284,29 +291,35 @@ class RunningShadow(Run):
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
 
     def _ask_to_leave(self) -> None:
-        fast = self.request is not None and self.request.fast
-        tasks.spawn(self._send_leave(self._choose_leave()), f"deactivate {self.name}")
+        """Tell the startd, once, or once more if there is something stronger to be told.
+
+        Nobody gets more time by asking again.
+        """
+        leave = choose_leave(
+            self.request, grace=self._wants_grace(), program_ended=self.program_ended
+        )
+        if self._ordered is not None and leave <= self._ordered:
+            return
+        self._ordered = leave
+        tasks.spawn(self._send_leave(leave), f"deactivate {self.name}")
         if self._leave_timer is not None:
             self._leave_timer.cancel()
-        wait = LEAVING_FAST_SECONDS if fast else LEAVING_SECONDS
-        wait += 0.0 if fast else float(self.job.integer("JobMaxVacateTime") or 0)
+        wait = LEAVING_SECONDS + (wished_seconds(self.job) or 0.0)
+        if leave is Leave.AT_ONCE:
+            wait = LEAVING_FAST_SECONDS
         loop = asyncio.get_running_loop()
         self._leave_timer = loop.call_later(wait, self.on_overdue)
 
-    def _choose_leave(self) -> ClaimMessage:
-        """Return how the startd is told to end the job."""
-        request = self.request
-        if request is not None and request.fast:
-            return DeactivateClaimForcibly(self.claim.text)
-        if request is not None and request.brings_output:
-            return DeactivateClaimFinalTransfer(self.claim.text)
-        return DeactivateClaim(self.claim.text)
+    def _wants_grace(self) -> bool:
+        return wants_grace(self.job, self.host.removes_gently)
 
-    async def _send_leave(self, message: ClaimMessage) -> None:
+    async def _send_leave(self, leave: Leave) -> None:
         try:
-            reply = await self.link.command(message)
+            reply = await self.link.command(_WORDS[leave](self.claim.text))
         except (WireError, OSError) as error:
             self.log(f"The claim could not be deactivated: {error}")
+            if self._ordered is leave:
+                self._ordered = None
             return
         self.reusable = reply.boolean("Start") is True
 
@@ -322,7 +335,7 @@ class RunningShadow(Run):
     async def _tell_claim(self) -> None:
         """Tell the startd that the activation is over, unless it was asked to end it itself."""
         if self.state.exit_known and self.request is not None and self.request.wish in (
-            Wish.HOLD, Wish.REMOVE, Wish.VACATE, Wish.POLICY_HOLD, Wish.POLICY_REMOVE,
+            Wish.HOLD, Wish.REMOVE, Wish.FORGET, Wish.VACATE, Wish.POLICY_HOLD, Wish.POLICY_REMOVE,
         ):  # fmt: skip
             # It was deactivated; the reply says whether the claim lives on.
             return
@@ -384,6 +397,13 @@ class RunningShadow(Run):
         elif state == "Running" and self.state.phase is Phase.SUSPENDED:
             await self.happen(Event.CONTINUED)
 
+    async def note_program_end(self) -> None:
+        """The starter says that the program has ended; its files may be on their way."""
+        self.update(texts(self.activation.end_program(int(self.host.now()))))
+        if not self.program_ended:
+            self.program_ended = True
+            await self.happen(Event.PROGRAM_ENDED)
+
     def _begin_execution(self) -> None:
         now = int(self.host.now())
         starts = (self.job.integer("NumJobStarts") or 0) + 1
@@ -428,14 +448,14 @@ class RunningShadow(Run):
 
     async def ask(self, request: Request) -> None:
         """Want the job to leave; the first wish stays, except that a removal beats all."""
-        if self.request is None or request.wish is Wish.REMOVE:
+        if self.request is None or request.wish in PROMISED:
             self.request = request
         elif request.fast and not self.request.fast:
             self.request = replace(self.request, fast=True)
         if self.wants_no_files:
             self.break_off_transfers()
         await self.happen(Event.ASKED)
-        if self.state.phase is Phase.LOST and request.wish in _REMOVALS:
+        if self.state.phase is Phase.LOST and request.wish in REMOVALS:
             # Nobody can say when it is gone, but nothing will run in its place.
             self.last_contact = min(
                 self.last_contact, self.host.steady() - self.lease_seconds + LEAVING_FAST_SECONDS
@@ -485,7 +505,8 @@ class RunningShadow(Run):
             await self.ask(Request(Wish.POLICY_REMOVE, decision.reason))
         elif decision.verdict is Verdict.VACATE:
             code = int(VacateReasonCode.JobPolicy)
-            await self.ask(Request(Wish.VACATE, decision.reason, code))
+            fast = not self._wants_grace()
+            await self.ask(Request(Wish.VACATE, decision.reason, code, fast=fast))
         else:
             self.watch_policy()
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import KettleError
+from kettle.policy.kill_signals import wished_seconds
 from kettle.startd import ads, claim_machine, slot_policy
 from kettle.startd import slot_events as ev
 from kettle.startd.machine import SlotRecord
@@ -162,7 +163,7 @@ class PolicyWatch:
             float(retirement) if isinstance(retirement, (bool, int, float)) else 0.0,
             job.real("MaxJobRetirementTime") if job is not None else None,
             float(vacate) if isinstance(vacate, (bool, int, float)) else 600.0,
-            job.real("JobMaxVacateTime") if job is not None else None,
+            wished_seconds(job, ad) if job is not None else None,
         )
 
     def timers(self, record: SlotRecord) -> slot_policy.Timers:

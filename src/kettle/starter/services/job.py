@@ -257,13 +257,11 @@ class JobProcesses:
             await asyncio.sleep(pause)
             pause = min(_CENSUS_SECONDS, pause * 2)
 
-    def signal_job(self, number: int) -> bool:
-        """Signal the job's first process only."""
-        if self.child is None or not self.child.running:
-            return False
+    def signal_program(self, pid: int, number: int) -> bool:
+        """Signal one process, not what it has started; the job goes on if it was suspended."""
         if self.suspended:
             self.resume()
-        return self._kill(self.child.pid, number)
+        return self._kill(pid, number)
 
     def suspend(self) -> int:
         """Stop every process; return how many were stopped."""

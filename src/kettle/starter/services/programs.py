@@ -90,6 +90,11 @@ class Programs:
         starter.log(f"The tool daemon has pid {child.pid} ({' '.join(plan.argv)})")
         child.on_exit(self._on_exit)
 
+    def signal(self, number: int) -> None:
+        """Ask what runs to leave: the job, its tool, or the script after it."""
+        for process in self.processes.active:
+            self._starter.jobs.signal_program(process.pid, number)
+
     def _on_exit(self, child: Child) -> None:
         starter = self._starter
         assert child.status is not None

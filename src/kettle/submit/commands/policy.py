@@ -17,7 +17,7 @@ COMMANDS = (
         "want_graceful_removal",
         "WantGracefulRemoval",
         "expression",
-        "Whether a removed job may end by itself as one that is held may.",
+        "Whether a removed or held job may end by itself; else it is killed at once.",
     ),
     Command(
         "on_exit_hold", "OnExitHold", "special", "Whether the job goes on hold when it has ended."

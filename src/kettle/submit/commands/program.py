@@ -99,19 +99,19 @@ COMMANDS = (
         "remove_kill_sig",
         "RemoveKillSig",
         "special",
-        "Signal that asks the job to leave when it is removed.",
+        "The same, with more weight: when it is removed, held or vacated.",
     ),
     Command(
         "hold_kill_sig",
         "HoldKillSig",
         "special",
-        "Signal that asks the job to leave when it goes on hold.",
+        "Signal that asks a scheduler-universe job to leave when it goes on hold.",
     ),
     Command(
         "kill_sig_timeout",
         "KillSigTimeout",
         "integer",
-        "How many seconds the job has between that signal and SIGKILL.",
+        "Seconds between that signal and SIGKILL, if there is no job_max_vacate_time.",
     ),
     Command(
         "skip_filechecks",

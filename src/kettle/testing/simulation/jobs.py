@@ -149,12 +149,10 @@ class SimulatedJobProcesses(JobProcesses):
         """Return the pids of the job's programs that run."""
         return [process.pid for process in self._mine()]
 
-    def signal_job(self, number: int) -> bool:
-        """Signal the job; every signal that asks it to leave kills it."""
+    def signal_program(self, pid: int, number: int) -> bool:
+        """Signal a program; every signal that asks it to leave kills it."""
         del number
-        if self.child is None or not self.child.running:
-            return False
-        self._owner.table.all[self.child.pid].kill()
+        self._owner.table.all[pid].kill()
         return True
 
     def suspend(self) -> int:

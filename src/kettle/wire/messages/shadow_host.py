@@ -40,7 +40,7 @@ class StartShadow(JobMessage, word=1):
 
 
 class SignalShadow(JobMessage, word=2):
-    """`signal` is Remove, TransferAndRemove, Hold, Vacate, VacateFast, Suspend or Continue."""
+    """`signal`: Remove, TransferAndRemove, Forget, Hold, Vacate, VacateFast, Suspend, Continue."""
 
     signal: str = string()
     reason: str = string(default="")

@@ -1,0 +1,237 @@
+"""How a shadow has its job asked to leave: what the startd is told, in which order, how long.
+
+The orders of a scripted execution point are read, on virtual time. What the starter makes of them
+is in `tests/unit/starter/test_leave_machine.py`, and with real programs in
+`tests/pool/test_soft_kills.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.testing.world import World, run_in_world
+from kettle.wire.messages import syscalls as calls
+from scenario.execution_point import ExecutionPoint, ScheddEnd, StarterEnd
+
+Scenario = Callable[[World, ExecutionPoint, ScheddEnd], Awaitable[None]]
+GENTLY, AT_ONCE = "DEACTIVATE_CLAIM", "DEACTIVATE_CLAIM_FORCIBLY"
+
+
+def play(folder: Path, scenario: Scenario, text: str = "", **place: Any) -> None:
+    """Run a scenario with an execution point and a shadow host."""
+
+    async def main(world: World) -> None:
+        there = ExecutionPoint(world, **place)
+        await there.start()
+        here = ScheddEnd(world, folder)
+        await here.start(text)
+        try:
+            await scenario(world, there, here)
+        finally:
+            await here.close()
+            await there.network.close()
+
+    run_in_world(folder, main)
+
+
+async def obey(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose job ends as soon as the claim is deactivated."""
+    await starter.register()
+    await starter.begin()
+    await starter.place.deactivated.wait()
+    await starter.exit(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
+
+
+async def take_time(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose job takes forty seconds to leave."""
+    await starter.register()
+    await starter.begin()
+    await starter.place.deactivated.wait()
+    await asyncio.sleep(40)
+    await starter.exit(9, 107, VacateReason="Claim deactivated", VacateReasonCode=1009)
+
+
+async def hang(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter that runs its job and never says anything again."""
+    await starter.register()
+    await starter.begin()
+    await asyncio.sleep(1_000_000)
+
+
+async def send_output(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose program ends after ten seconds, and whose output takes forty."""
+    await starter.register()
+    await starter.begin()
+    await asyncio.sleep(10)
+    await starter.call(calls.RegisterJobInfo(ClassAd({"ExitBySignal": False, "ExitCode": 0})))
+    await asyncio.sleep(40)
+    await starter.exit()
+
+
+async def checkpoint(starter: StarterEnd, _: ClassAd) -> None:
+    """A starter whose program leaves a checkpoint after ten seconds, and goes on after fifty."""
+    await starter.register()
+    await starter.begin()
+    await asyncio.sleep(10)
+    ended = ClassAd({"EventType": "ActivationExecutionExit"})
+    await starter.call(calls.EventNotification(ended))
+    await asyncio.sleep(40)
+    await starter.begin()
+    await asyncio.sleep(30)
+    await starter.exit()
+
+
+@pytest.mark.parametrize(
+    ("word", "wants", "pool", "order"),
+    [
+        ("Remove", None, "", GENTLY),
+        ("Remove", False, "", AT_ONCE),
+        ("Remove", None, "GRACEFULLY_REMOVE_JOBS = false\n", AT_ONCE),
+        ("Remove", True, "GRACEFULLY_REMOVE_JOBS = false\n", GENTLY),
+        ("Forget", True, "", AT_ONCE),
+        ("TransferAndRemove", False, "", "DEACTIVATE_CLAIM_FINAL_XFER"),
+        ("Hold", False, "", AT_ONCE),
+        ("Hold", None, "GRACEFULLY_REMOVE_JOBS = false\n", AT_ONCE),
+        ("Vacate", False, "GRACEFULLY_REMOVE_JOBS = false\n", GENTLY),
+    ],
+)
+def test_job_and_pool_say_whether_it_may_end_by_itself(
+    tmp_path: Path, word: str, wants: bool | None, pool: str, order: str
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        said = {} if wants is None else {"WantGracefulRemoval": wants}
+        await here.run(there, **said)
+        await asyncio.sleep(5)
+        await here.signal(word, "no more", 1)
+        await here.ended()
+        assert there.story == ["activate 1", order]
+
+    play(tmp_path, scenario, pool, script=obey)
+
+
+@pytest.mark.parametrize("before", [(), ("Remove",), ("Hold",)])
+def test_nothing_more_is_written_of_a_job_that_is_forgotten(
+    tmp_path: Path, before: tuple[str, ...]
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        for word in (*before, "Forget"):
+            await asyncio.sleep(5)
+            await here.signal(word, "no more", 1)
+        assert (await here.ended()).reason == 102
+        assert here.numbers() == ["001"]
+        assert there.story[-1] == AT_ONCE
+
+    play(tmp_path, scenario, script=take_time)
+
+
+@pytest.mark.parametrize("verdict", ["PeriodicRemove", "PeriodicHold", "PeriodicVacate"])
+@pytest.mark.parametrize("wants", [True, False])
+def test_a_job_s_own_policy_takes_it_off_as_the_job_wants(
+    tmp_path: Path, verdict: str, wants: bool
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, WantGracefulRemoval=wants, **{verdict: "=NumJobStarts > 0"})
+        await here.ended()
+        assert there.story == ["activate 1", GENTLY if wants else AT_ONCE]
+
+    play(tmp_path, scenario, script=obey)
+
+
+@pytest.mark.parametrize(
+    ("words", "orders", "reason"),
+    [
+        (("Remove", "Remove"), [GENTLY], 102),
+        (("Hold", "Remove"), [GENTLY], 102),
+        (("Vacate", "Hold"), [GENTLY], 107),
+        (("Vacate", "Remove"), [GENTLY], 102),
+        (("Vacate", "VacateFast"), [GENTLY, AT_ONCE], 107),
+        (("Remove", "Forget"), [GENTLY, AT_ONCE], 102),
+        (("Forget", "Remove"), [AT_ONCE], 102),
+        (("Hold", "VacateFast"), [GENTLY, AT_ONCE], 112),
+    ],
+)
+def test_who_asks_again_is_heard_only_if_he_asks_for_more(
+    tmp_path: Path, words: tuple[str, ...], orders: list[str], reason: int
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        for word in words:
+            await asyncio.sleep(5)
+            await here.signal(word, "no more", 1)
+        assert (await here.ended()).reason == reason
+        assert there.story == ["activate 1", *orders]
+
+    play(tmp_path, scenario, script=take_time)
+
+
+def test_a_second_removal_gives_a_starter_that_hangs_no_more_time(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, KillSigTimeout=50)
+        await asyncio.sleep(5)
+        began = world.clock.now()
+        await here.signal("Remove", "no more")
+        await asyncio.sleep(300)
+        await here.signal("Remove", "no more")
+        await here.ended()
+        # Ten minutes more than the job wanted for itself.
+        assert 650 <= world.clock.now() - began <= 660
+        assert there.story == ["activate 1", GENTLY, AT_ONCE]
+
+    play(tmp_path, scenario, script=hang)
+
+
+@pytest.mark.parametrize(
+    ("word", "orders", "exit_reason"),
+    [
+        ("Remove", [AT_ONCE], 102),
+        ("Hold", [GENTLY], 100),
+        ("Vacate", [GENTLY], 100),
+        ("TransferAndRemove", ["DEACTIVATE_CLAIM_FINAL_XFER"], 102),
+    ],
+)
+def test_nobody_waits_for_the_output_of_a_removed_job(
+    tmp_path: Path, word: str, orders: list[str], exit_reason: int
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, JobMaxVacateTime=500)
+        await asyncio.sleep(20)
+        await here.signal(word, "no more", 1)
+        assert (await here.ended()).reason == exit_reason
+        assert there.story == ["activate 1", *orders]
+
+    play(tmp_path, scenario, script=send_output)
+
+
+@pytest.mark.parametrize(("word", "more"), [("Remove", [AT_ONCE]), ("Hold", []), ("Vacate", [])])
+def test_a_program_that_ends_while_it_is_asked_to_leave_has_no_output_to_be_waited_for_if_removed(
+    tmp_path: Path, word: str, more: list[str]
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, JobMaxVacateTime=500)
+        await asyncio.sleep(5)
+        await here.signal(word, "no more", 1)
+        await here.ended()
+        assert there.story == ["activate 1", GENTLY, *more]
+
+    play(tmp_path, scenario, script=send_output)
+
+
+@pytest.mark.parametrize(("seconds", "order"), [(30, AT_ONCE), (60, GENTLY)])
+def test_a_checkpoint_of_a_removed_job_is_broken_off_and_a_program_that_goes_on_is_asked(
+    tmp_path: Path, seconds: int, order: str
+) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there, JobMaxVacateTime=500)
+        await asyncio.sleep(seconds)
+        await here.signal("Remove", "no more")
+        await here.ended()
+        assert there.story == ["activate 1", order]
+
+    play(tmp_path, scenario, script=checkpoint)
