@@ -1,8 +1,8 @@
 """Command lines of the user's tools beside recordings of the reference (tests/data/cli).
 
 Recorded from HTCondor 25.14.1: wrong options, missing words, what contradicts itself, beginnings of
-options, files that are not there; no daemon is asked. What the reference says from its usage on
-is not recorded: usages are in our own words.
+options, files that are not there; no daemon is asked. `.ci/record_tools.py` adds more. What the
+reference says from its usage on is not recorded: usages are in our own words.
 """
 
 from __future__ import annotations

@@ -73,12 +73,16 @@ class Step(NamedTuple):
 
 
 class JobPlan(NamedTuple):
-    """One job: its number, its status, its row, and what it has otherwise than the cluster."""
+    """One job: its number, its status, its row, and what it has otherwise than the cluster.
+
+    `total` is how many jobs its statement makes, where they are made later.
+    """
 
     proc: int
     status: int
     row: Row
     differences: Attributes
+    total: int = 0
 
 
 class SubmitOptions(Struct):

@@ -46,6 +46,7 @@ def later_jobs(
         text = submission._next_queue(first=True)
         assert text is not None
         statement = parse_queue(text, submission.reader, submission.sources)
+        total = statement.job_count()
         live: tuple[Step, ...] | None = None
         for row in statement.rows():
             if submission.job_count >= skip:
@@ -55,7 +56,8 @@ def later_jobs(
                     live = submission._run(first, STEPS)
                     submission._status = first.status
                 differences = _differences(submission, live, cluster)
-                yield JobPlan(submission.job_count, submission._status, row, differences)
+                status = submission._status
+                yield JobPlan(submission.job_count, status, row, differences, total)
             submission.job_count += 1
     except ConfigError as error:
         raise SubmitError(error.message) from error

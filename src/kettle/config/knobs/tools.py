@@ -16,7 +16,8 @@ class ToolKnobs:
     )
     CONDOR_Q_SHOW_OLD_SUMMARY = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether condor_q ends with one line about the jobs shown, not with one for each of "
+        "the query, the user and everybody.",
     )
     CONDOR_Q_USE_V3_PROTOCOL = boolean(
         "true",

@@ -69,6 +69,7 @@ def plan_jobs(
     RefusedError if the digest gives an attribute that no queue can hold.
     """
     made = 0
+    total = cluster.ad.integer("TotalSubmitProcs")
     for plan in plans:
         job = JobId(cluster.id, plan.proc)
         key = key_of(*job)
@@ -89,6 +90,11 @@ def plan_jobs(
                 "JobMaterializeNextRow": str(plan.row.index + 1),
             },
         )
+        if plan.total and plan.total != total:
+            total = plan.total
+            transaction.set_attribute(
+                key_of(cluster.id, CLUSTER_PROC), "TotalSubmitProcs", str(total)
+            )
         made += 1
     return made
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd, Expr, unparse
@@ -217,26 +219,24 @@ _SCHEDULER = int(JobUniverse.SCHEDULER)
 
 
 class Counts:
-    """How many jobs of each status, all together and in the scheduler universe."""
+    """How many jobs of each status; those of the scheduler universe are counted apart."""
 
     def __init__(self) -> None:
-        self.all = [0] * 11
+        self.others = [0] * 11
         self.scheduler = [0] * 11
 
     def add(self, status: int, universe: int, count: int = 1) -> None:
         """Count jobs."""
-        self.all[status] += count
-        if universe == _SCHEDULER:
-            self.scheduler[status] += count
+        (self.scheduler if universe == _SCHEDULER else self.others)[status] += count
 
     def insert_into(self, ad: ClassAd, prefix: str) -> None:
         """Put the counts into a summary."""
-        ad[f"{prefix}Jobs"] = sum(self.all)
+        ad[f"{prefix}Jobs"] = sum(self.others)
         ad[f"{prefix}SchedulerJobs"] = sum(self.scheduler)
         for name, status in _COUNTED:
-            count = self.all[status]
+            count = self.others[status]
             if status is JobStatus.RUNNING:
-                count += self.all[JobStatus.TRANSFERRING_OUTPUT]
+                count += self.others[JobStatus.TRANSFERRING_OUTPUT]
             ad[f"{prefix}{name}"] = count
             if status is not JobStatus.SUSPENDED:
                 ad[f"{prefix}Scheduler{name}"] = self.scheduler[status]
@@ -270,23 +270,33 @@ def aggregate(
 ) -> Iterator[ClassAd]:
     """Yield one ad for each group of jobs alike: by autocluster, or by the projection's values.
 
-    `signature` gives a job's autocluster and the attributes that make it up.
+    `signature` gives a job's autocluster and the attributes that make it up. The constraint is
+    asked of the group, and the limit is one of groups.
     """
     if query.default_autoclusters:
-        yield from _by_autocluster(queue, query, signature)
-        return
+        found = _by_autocluster(queue, query, signature)
+    else:
+        found = _by_projection(queue, query)
+    return islice(found, query.limit if query.limit >= 0 else None)
+
+
+def _by_projection(queue: JobQueue, query: Query) -> Iterator[ClassAd]:
     names = query.projection or ()
-    groups: dict[tuple[str | None, ...], list[Job]] = {}
-    for job in matching(queue, query):
-        groups.setdefault(tuple(job.ad.text(name) for name in names), []).append(job)
-    for number, (values, jobs) in enumerate(groups.items(), 1):
+    groups: dict[tuple[str, ...], list[Job]] = {}
+    for job in select_jobs(queue, None):
+        texts = (job.ad.text(name) for name in names)
+        groups.setdefault(tuple("" if text is None else text for text in texts), []).append(job)
+    numbers = {values: number for number, values in enumerate(groups, 1)}
+    # A limit takes the first by value.
+    for values, jobs in sorted(groups.items(), key=itemgetter(0)):
         ad = ClassAd()
         for name, text in zip(names, values, strict=True):
-            if text is not None:
+            if text:
                 ad.insert_text(name, text)
-        ad["Id"] = number
+        ad["Id"] = numbers[values]
         _add_jobs(ad, jobs, query)
-        yield ad
+        if query.constraint is None or ad.satisfies(query.constraint):
+            yield ad
 
 
 def _by_autocluster(
@@ -315,7 +325,12 @@ def _by_autocluster(
 def _add_jobs(ad: ClassAd, jobs: list[Job], query: Query) -> None:
     ad["JobCount"] = len(jobs)
     if query.most_ids > 0 and jobs:
-        ids = [str(job.id) for job in jobs[: query.most_ids]]
-        if len(jobs) > query.most_ids:
+        # The last one is always there, and the first.
+        between = jobs[1:-1]
+        shown = between[: max(0, query.most_ids - 2)]
+        ids = [str(job.id) for job in (jobs[0], *shown)]
+        if len(shown) < len(between):
             ids.append("...")
+        if len(jobs) > 1:
+            ids.append(str(jobs[-1].id))
         ad["JobIds"] = " ".join(ids)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from kettle.classad import ClassAd, Value, parse_expression
+from kettle.classad.references import find_references
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.structs import Struct, field
 from kettle.tools.printing.columns import FormatColumn, parse_format, unescape
@@ -55,6 +56,17 @@ class PrintFormat(Struct):
     unique: bool = False
     # Complaints for stderr; the file is used all the same.
     warnings: list[str] = field(default_factory=list)
+
+    def names(self) -> set[str]:
+        """Return the attributes that its columns say, beside the job's id."""
+        wanted = {"ClusterId", "ProcId", *self.group_by}
+        for column in self.mask.columns:
+            printed = column.printf.expression if column.printf is not None else None
+            expression = column.expression or printed
+            if expression is not None:
+                internal, external = find_references(expression, ClassAd())
+                wanted |= {name.rpartition(".")[2] for name in (*internal, *external)}
+        return wanted
 
     def arrange(self, ads: Iterable[ClassAd]) -> list[ClassAd]:
         """Return the ads in the order of GROUP BY.

@@ -1,28 +1,32 @@
 """The batch table of `condor_q`: one row for each cluster, named batch or DAG.
 
-Which jobs belong together, what is counted, how the rows are laid out. Counting rules are the
-reference's, by experiment: what transfers its output runs, what is suspended is idle, and jobs of
-the scheduler universe (DAGMan) stand for their batch but are not counted in it.
+Which jobs belong together, what is counted, how the rows are laid out. The rules are the
+reference's: what transfers its output runs, what is suspended is idle, jobs of the scheduler
+universe (DAGMan) stand for their batch but are not counted in it, and any job that is shown may
+be the DAG of another.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
-from kettle.structs import Struct, field
+from kettle.structs import Struct
 from kettle.tools.printing.times import format_moment
 from kettle.tools.printing.widths import length
 
 WANTED = (
     "ClusterId ProcId Owner QDate JobStatus JobUniverse JobBatchName DAGManJobId "
-    "DAG_NodesTotal DAG_NodesDone TotalSubmitProcs"
+    "DAG_NodesTotal DAG_NodesDone DAGNodeName TotalSubmitProcs JobMaterializeNextProcId"
 )
-_LEAST_OWNER, _LEAST_BATCH = 8, 10
-
-Key = tuple[str, str]
+_LEAST_OWNER, _LEAST_BATCH, _LEAST_IDS = 8, 10, 9
+# What an owner's column takes where rows are cut.
+_WIDE_OWNER = 14
+# The columns whose width the jobs do not change, with what is between all of them.
+_FIXED = 50
+# What stands for no jobs, by the letter after `-batch:`.
+ALTERNATIVES = {"b": " ", "?": "?", "*": "*", ".": ".", "-": "-", "_": "_", "#": "#", "z": "0"}
 
 
 class Batch(Struct):
@@ -32,22 +36,15 @@ class Batch(Struct):
     name: str
     submitted: int | None
     total: int = 0
-    # How many are finished, where a DAG says so itself, or where only some jobs are looked at.
-    done_by_dag: int | None = None
+    done: int = 0
+    # Whether a cluster of it does not say how many jobs it began with.
+    is_open: bool = False
     present: int = 0
     running: int = 0
     idle: int = 0
     held: int = 0
-    clusters: set[int] = field(default_factory=set)
     first: tuple[int, int] = (0, 0)
     last: tuple[int, int] = (0, 0)
-
-    @property
-    def done(self) -> int:
-        """How many have left the queue."""
-        if self.done_by_dag is not None:
-            return self.done_by_dag
-        return max(0, self.total - self.present)
 
     @property
     def ids(self) -> str:
@@ -57,6 +54,12 @@ class Batch(Struct):
             return first
         same_cluster = self.first[0] == self.last[0]
         return f"{first}-{self.last[1]}" if same_cluster else f"{first} ... {last}"
+
+    @property
+    def counts(self) -> tuple[int, int, int, int, int]:
+        """The numbers in the order of their columns."""
+        done, total = (0, 0) if self.is_open else (self.done, self.total)
+        return done, self.running, self.idle, self.held, total
 
 
 def job_id(ad: ClassAd) -> tuple[int, int]:
@@ -69,35 +72,62 @@ def is_dag(ad: ClassAd) -> bool:
     return ad.integer("JobUniverse") == JobUniverse.SCHEDULER
 
 
-def find_batches(ads: Iterable[ClassAd], *, whole: bool = True) -> list[Batch]:
+def find_batches(ads: Iterable[ClassAd], *, whole: bool = True, guess: bool = False) -> list[Batch]:
     """Return the rows, in the order of their first jobs.
 
     Not `whole`: only some of the batches' jobs were asked for, so that a job that is not there
-    need not be done.
+    need not be done. With `guess` a cluster that does not say how many jobs it began with began
+    with as many as its last job's number tells.
     """
-    jobs = sorted(ads, key=job_id)
-    dags = {job_id(ad)[0]: ad for ad in jobs if is_dag(ad)}
-    rows: dict[Key, Batch] = {}
-    keys: dict[int, Key] = {}
-    for ad in jobs:
-        top = find_top(ad, dags)
-        # A cluster is in one row, the one of its first job, whatever else its jobs are called.
-        key = keys.setdefault(job_id(top)[0], choose_key(top))
-        batch = rows.setdefault(key, start_batch(top))
-        if not whole and batch.done_by_dag is None:
-            batch.done_by_dag = 0
-        count_job(batch, ad, of_dag=is_dag(top))
+    clusters: dict[int, list[ClassAd]] = {}
+    for ad in sorted(ads, key=job_id):
+        clusters.setdefault(job_id(ad)[0], []).append(ad)
+    leaders = find_leaders(clusters)
+    rows: dict[int, Batch] = {}
+    for number, jobs in clusters.items():
+        leader = leaders[number]
+        batch = rows.setdefault(leader, start_batch(clusters[leader][0]))
+        count_cluster(batch, jobs, whole=whole, guess=guess)
     return list(rows.values())
 
 
-def find_top(ad: ClassAd, dags: dict[int, ClassAd]) -> ClassAd:
-    """Return the outermost DAG that a job is a node of, or the job itself."""
-    for _ in range(64):  # Limit: DAGs nested deeper are shown as they stand.
-        parent = ad.integer("DAGManJobId")
-        if parent is None or parent not in dags or dags[parent] is ad:
-            break
-        ad = dags[parent]
-    return ad
+def find_leaders(clusters: Mapping[int, Sequence[ClassAd]]) -> dict[int, int]:
+    """Return for each cluster the one whose row it is in.
+
+    Its first job decides: the outermost DAG that is shown, else the first cluster of the same
+    owner and batch name, else it has a row of its own.
+    """
+    above: dict[int, int] = {}
+    named: dict[tuple[str, str], int] = {}
+    for number, jobs in clusters.items():
+        dag = find_dag(jobs[0])
+        if dag:
+            above[number] = dag if dag in clusters else number
+            continue
+        name = jobs[0].string("JobBatchName")
+        first = named.setdefault((name, jobs[0].string("Owner") or ""), number) if name else number
+        above[number] = number if is_dag(jobs[0]) else first
+    return {number: _top(number, above) for number in clusters}
+
+
+def _top(number: int, above: Mapping[int, int]) -> int:
+    """Follow what is above a cluster; in a circle the smallest is the top."""
+    passed = [number]
+    while above[passed[-1]] not in passed:
+        passed.append(above[passed[-1]])
+    return min(passed[passed.index(above[passed[-1]]) :])
+
+
+def find_dag(ad: ClassAd) -> int:
+    """Return the cluster of the DAG that a job is a node of; 0 if it is a node of none.
+
+    Old DAGMans wrote it as a string, with or without a proc.
+    """
+    number = ad.integer("DAGManJobId")
+    if number is None:
+        word = (ad.string("DAGManJobId") or "").partition(".")[0]
+        number = int(word) if word.isdecimal() else 0
+    return max(0, number)
 
 
 def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
@@ -118,56 +148,69 @@ def find_depth(ad: ClassAd, shown: Mapping[tuple[int, int], ClassAd]) -> int:
 def sort_under_dags(ads: Iterable[ClassAd]) -> list[ClassAd]:
     """Return the jobs by id, the nodes of each DAG right below it."""
     jobs = sorted(ads, key=job_id)
-    dags = {job_id(ad)[0]: ad for ad in jobs if is_dag(ad)}
+    dags = {job_id(ad)[0]: ad for ad in jobs if job_id(ad)[1] == 0}
     by_parent: dict[int, list[ClassAd]] = {}
     for ad in jobs:
-        parent = ad.integer("DAGManJobId")
-        known = parent is not None and parent in dags and dags[parent] is not ad
-        by_parent.setdefault(parent if known and parent is not None else 0, []).append(ad)
+        parent = find_dag(ad)
+        known = parent in dags and dags[parent] is not ad
+        by_parent.setdefault(parent if known else 0, []).append(ad)
     ordered: list[ClassAd] = []
     waiting = by_parent.pop(0, [])[::-1]
     while waiting:
         ad = waiting.pop()
         ordered.append(ad)
-        if is_dag(ad):
+        if dags.get(job_id(ad)[0]) is ad:
             waiting += by_parent.pop(job_id(ad)[0], [])[::-1]
     # What is left points at itself in a circle.
     return ordered + [ad for rest in by_parent.values() for ad in rest]
 
 
-def choose_key(ad: ClassAd) -> Key:
-    """Return what jobs of one row have in common."""
-    name = ad.string("JobBatchName")
-    if name and not is_dag(ad):
-        return ad.string("Owner") or "", name
-    return "", str(job_id(ad)[0])
+def name_batch(ad: ClassAd) -> str:
+    """Return what a row is called whose first job is `ad`."""
+    name, cluster = ad.string("JobBatchName"), job_id(ad)[0]
+    if name:
+        return name
+    if is_dag(ad):
+        return f"DAG: {cluster}"
+    node = ad.string("DAGNodeName") if "DAGManJobId" in ad else None
+    return f"NODE: {node}" if node else f"ID: {cluster}"
 
 
 def start_batch(ad: ClassAd) -> Batch:
     """Return an empty row named after its first job."""
-    cluster = job_id(ad)[0]
-    name = ad.string("JobBatchName") or f"{'DAG' if is_dag(ad) else 'ID'}: {cluster}"
-    batch = Batch(ad.string("Owner") or "???", name, ad.integer("QDate"))
-    if is_dag(ad):
-        batch.done_by_dag = 0
-    return batch
+    return Batch(ad.string("Owner") or "???", name_batch(ad), ad.integer("QDate"))
 
 
-def count_job(batch: Batch, ad: ClassAd, *, of_dag: bool) -> None:
-    """Count a job in its row."""
-    if is_dag(ad):
+def count_cluster(batch: Batch, jobs: Sequence[ClassAd], *, whole: bool, guess: bool) -> None:
+    """Count the jobs of a cluster in its row."""
+    first, total = jobs[0], jobs[0].integer("TotalSubmitProcs") or 0
+    if is_dag(first):
         # One that does not say how many nodes it has counts as what was submitted: itself.
-        nodes = ad.integer("DAG_NodesTotal")
-        batch.total += nodes if nodes is not None else ad.integer("TotalSubmitProcs") or 0
-        batch.done_by_dag = (batch.done_by_dag or 0) + (ad.integer("DAG_NodesDone") or 0)
-        return
+        nodes = first.integer("DAG_NodesTotal")
+        batch.total += total if nodes is None else nodes
+        batch.done += first.integer("DAG_NodesDone") or 0
+    else:
+        count_job(batch, first)
+        total = total or (job_id(jobs[-1])[1] + 1 if guess else 0)
+        if find_dag(first):
+            # A node is its DAG's to count.
+            pass
+        elif total:
+            made = first.integer("JobMaterializeNextProcId")
+            batch.total += total
+            batch.done += (total if made is None else made) - len(jobs) if whole else 0
+        else:
+            batch.is_open = True
+    for ad in jobs[1:]:
+        count_job(batch, ad)
+
+
+def count_job(batch: Batch, ad: ClassAd) -> None:
+    """Count a job that is in the queue."""
     where = job_id(ad)
     batch.first = min(batch.first, where) if batch.present else where
     batch.last = max(batch.last, where)
     batch.present += 1
-    if not of_dag and where[0] not in batch.clusters:
-        batch.clusters.add(where[0])
-        batch.total += ad.integer("TotalSubmitProcs") or 0
     match ad.integer("JobStatus"):
         case JobStatus.RUNNING | JobStatus.TRANSFERRING_OUTPUT:
             batch.running += 1
@@ -177,29 +220,29 @@ def count_job(batch: Batch, ad: ClassAd, *, of_dag: bool) -> None:
             batch.held += 1
 
 
-def render_batches(batches: list[Batch], most: int = 0) -> str:
-    """Return headings and rows; with `most`, cut at that many characters."""
+def render_batches(
+    batches: list[Batch], most: int = 0, *, held: bool = False, none: str = "_"
+) -> str:
+    """Return headings and rows; with `most`, cut at that many characters.
+
+    `held`: the column of held jobs is there even if no job is. `none` stands where no job is.
+    """
     owner_width, name_width = choose_widths(batches, most)
-    hold = any(batch.held for batch in batches) or not batches
-    heading = (
-        f"{'OWNER':<{owner_width}} {'BATCH_NAME':<{name_width}}    SUBMITTED   DONE   RUN "
-        f"   IDLE{'   HOLD' if hold else ''}  TOTAL JOB_IDS"
-    )
-    rows = [heading]
+    shown = [0, 1, 2, 3, 4]
+    if batches and not held and not any(batch.held for batch in batches):
+        shown.remove(3)
+    widths = [max(6, *(len(str(batch.counts[n])) for batch in batches), 0) for n in range(5)]
+    words = ("DONE", "RUN ", "IDLE", "HOLD", "TOTAL")
+    headings = "".join(f" {words[n]:>{widths[n]}}" for n in shown)
+    rows = [f"{'OWNER':<{owner_width}} {'BATCH_NAME':<{name_width}}    SUBMITTED{headings} JOB_IDS"]
     for batch in batches:
         when = "" if batch.submitted is None else format_moment(batch.submitted)
-        numbers = [batch.done, batch.running, batch.idle]
-        numbers += [batch.held] if hold else []
-        cells = "".join(f" {_count(number)}" for number in (*numbers, batch.total))
+        cells = "".join(f" {batch.counts[n] or none!s:>{widths[n]}}" for n in shown)
         rows.append(
             f"{_fit(batch.owner, owner_width)} {_fit(batch.name, name_width)} "
             f"{when:>12}{cells} {batch.ids}"
         )
     return "".join((row[:most] if most else row) + "\n" for row in rows)
-
-
-def _count(number: int) -> str:
-    return f"{number:6d}" if number else "     _"
 
 
 def _fit(text: str, width: int) -> str:
@@ -211,20 +254,36 @@ def choose_widths(batches: list[Batch], most: int) -> tuple[int, int]:
     if not batches:
         return len("OWNER"), 12
     owner = max(length(batch.owner) for batch in batches)
-    if owner < len("OWNER"):
-        owner = _LEAST_OWNER
-    name = max(_LEAST_BATCH, *(length(batch.name) for batch in batches))
+    name = max(length(batch.name) for batch in batches)
     if not most:
-        return owner, name
-    hold = any(batch.held for batch in batches)
-    taken = _LEAST_OWNER + _LEAST_BATCH + 49 + (7 if hold else 0)
-    spare = max(0, most - taken)
-    # Compat: found by trying; each gets a little less than half, job ids what is left.
-    owner_needs, name_needs = max(0, owner - _LEAST_OWNER), name - _LEAST_BATCH
-    owner_gets = min(owner_needs, round(spare * 0.45))
-    name_gets = min(name_needs, math.ceil(spare * 0.45))
-    if owner_gets == owner_needs:
-        name_gets = min(name_needs, spare - owner_gets)
-    elif name_gets == name_needs:
-        owner_gets = min(owner_needs, spare - name_gets)
-    return min(owner, _LEAST_OWNER + owner_gets), _LEAST_BATCH + name_gets
+        return owner if owner >= len("OWNER") else _LEAST_OWNER, max(_LEAST_BATCH, name)
+    ids = max(length(batch.ids) for batch in batches)
+    spare = most + 1 - _FIXED
+    if owner + name + ids > spare:
+        owner, name = _share(owner, name, ids, spare)
+    return owner if owner >= _WIDE_OWNER else max(_LEAST_OWNER, owner), max(_LEAST_BATCH, name)
+
+
+def _share(owner: int, name: int, ids: int, room: int) -> tuple[int, int]:
+    """Return the widths of owners and names in `room` for both and the job ids.
+
+    Each gets a third of what the least widths leave, and of what another does not need; where
+    there is little, of the job ids the first has to do.
+    """
+    third = int((room - _LEAST_OWNER - _LEAST_BATCH - _LEAST_IDS) / 3)
+    for_owner = for_name = third
+    if third < ids:
+        needed = name + owner - (2 * third + _LEAST_BATCH + _LEAST_OWNER)
+        if needed > 7 and third < _LEAST_BATCH:
+            ids //= 2
+    left = third + _LEAST_IDS - ids
+    if left > 0:
+        for_owner += left // 2
+        for_name += left - left // 2
+    left = for_name + _LEAST_BATCH - name
+    if left > 0:
+        for_owner = min(_LEAST_OWNER + for_owner + left, owner) - _LEAST_OWNER
+    left = for_owner + _LEAST_OWNER - owner
+    if left > 0:
+        for_name = min(_LEAST_BATCH + for_name + left, name) - _LEAST_BATCH
+    return min(owner, for_owner + _LEAST_OWNER), min(name, for_name + _LEAST_BATCH)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobStatus
 from kettle.classad import ClassAd, parse_old_ad
 from kettle.errors import ClassAdSyntaxError, KettleError, NotFoundError, StorageError, UsageError
 from kettle.records.history import (
@@ -305,21 +304,9 @@ def _read_user_log(path: str) -> Iterator[ClassAd]:
     from kettle.tools.queue.log_ads import read_log_file
 
     try:
-        for ad in read_log_file(path):
-            _end_log_job(ad)
-            yield ad
+        yield from read_log_file(path)
     except OSError:
         raise NotFoundError(f"Error: Can't open userlog {path}") from None
-
-
-def _end_log_job(ad: ClassAd) -> None:
-    """Give a job of a log what the columns of ended jobs show."""
-    ad["Cmd"] = ad.string("Cmd") or "???"
-    began, changed = ad.integer("ShadowBday"), ad.integer("EnteredCurrentStatus") or 0
-    runs = ad.integer("JobStatus") == JobStatus.RUNNING
-    ad["RemoteWallClockTime"] = 0.0 if began is None or runs else float(changed - began)
-    if ad.integer("JobStatus") == JobStatus.COMPLETED:
-        ad["CompletionDate"] = changed
 
 
 def _ask_daemon(wish: Wish, environment: Mapping[str, str]) -> Iterator[ClassAd]:

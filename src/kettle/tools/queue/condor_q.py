@@ -13,15 +13,17 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
-from kettle.errors import ConfigError, KettleError, NotFoundError, UsageError
+from kettle.errors import ConfigError, KettleError, NotFoundError
 from kettle.tools.options import run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
+from kettle.tools.queue.conflicts import check_wish
 from kettle.tools.queue.sources import ALL_EMPTY
-from kettle.tools.queue.totals import render_totals
+from kettle.tools.queue.totals import count_jobs, render_totals
 from kettle.tools.queue.usage import USAGE
-from kettle.tools.queue.wish import Wish, check_added, choose_width, explain, read_wish
+from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
 
 if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat
@@ -52,6 +54,8 @@ AUTOCLUSTER_ATTRIBUTES = (
     "AutoClusterId ClusterId JobCount JobUniverse ProcId RequestCPUs RequestDisk RequestMemory "
     "Requirements"
 )
+# Universes whose jobs run on the schedd's host.
+_BESIDE_THE_SCHEDD = frozenset({JobUniverse.SCHEDULER, JobUniverse.LOCAL})
 _JOBSET_HEADINGS = "JOBSETID NAME OWNER COMPLETE REMOVED    IDLE RUNNING    HELD\n"
 
 
@@ -71,6 +75,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print what is asked for; 1 if there is no schedd to ask."""
+    streams.stderr.writelines(f"{warning}\n" for warning in wish.warnings)
     try:
         reach = _read_preferences(wish, environment)
         check_wish(wish)
@@ -115,6 +120,7 @@ def _read_preferences(wish: Wish, environment: Mapping[str, str]) -> Reach | Non
         if not (wish.job_file or wish.user_log):
             raise
         return None
+    wish.totals_by_user = not reach.config.boolean("CONDOR_Q_SHOW_OLD_SUMMARY")
     wish.batch_is_default = reach.config.boolean("CONDOR_Q_DASH_BATCH_IS_DEFAULT") is not False
     if wish.layout is not None:
         name = "_".join(("Q_DEFAULT", *filter(None, (wish.layout,)), "PRINT_FORMAT_FILE"))
@@ -123,19 +129,6 @@ def _read_preferences(wish: Wish, environment: Mapping[str, str]) -> Reach | Non
         wish.print_format_is_default = bool(path) and os.path.exists(path)
         wish.print_format = path if wish.print_format_is_default else ""
     return reach
-
-
-def check_wish(wish: Wish) -> None:
-    """Raise UsageError for options that exclude each other."""
-    if "unmatchable" in wish.flags and wish.batch is not None:
-        raise UsageError("Error: -batch conflicts with -unmatchable")
-    batches = wish.batch_is_default if wish.batch is None else wish.batch
-    if wish.added and batches and not wish.modes - {"dag"}:
-        raise UsageError(
-            "Error: -aaf cannot be used with -batch mode output (the default), "
-            "did you intend to use -af ?"
-        )
-    check_added(wish.added)
 
 
 def _read_print_format(wish: Wish, streams: Streams) -> PrintFormat | None:
@@ -190,9 +183,13 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
     """Return the attributes to ask for; none means all."""
     if wish.form and "unmatchable" not in wish.flags:
         return wish.attributes
+    if print_format is not None and "group-by" in wish.flags:
+        return sorted(print_format.names())
     if print_format is not None or "unmatchable" in wish.flags:
         # What named ways look at is not known here.
         return []
+    if wish.columns and "group-by" in wish.flags:
+        return sorted(wish.columns.names())
     if wish.columns:
         return sorted({*wish.columns.names(), "ServerTime"})
     if "autocluster" in wish.flags:
@@ -210,17 +207,31 @@ def projection(wish: Wish, print_format: PrintFormat | None) -> list[str]:
 
 def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: Streams) -> None:
     out = streams.stdout
+    if "verbose" in wish.flags:
+        _say_count(wish, answer, streams)
     if wish.form:
         from kettle.tools.printing.whole_ads import restrict, write_ads
 
-        ads = (restrict(ad, wish.attributes) for ad in answer.ads)
+        names = [] if "group-by" in wish.flags else wish.attributes
+        ads = (restrict(ad, names) for ad in answer.ads)
         write_ads(ads, wish.form, out)
     elif wish.columns:
         _say_columns(wish, answer, streams)
     elif print_format is not None:
-        _say_print_format(print_format, answer, streams)
+        _say_print_format(wish, print_format, answer, streams)
     else:
         _say_table(wish, answer, streams)
+
+
+def _say_count(wish: Wish, answer: Answer, streams: Streams) -> None:
+    """Say how many ads were fetched; of a schedd's, only those that are shown whole count."""
+    if wish.job_file or wish.user_log:
+        said = f"{len(list(answer.ads))} ads.\n"
+    else:
+        whole = list(answer.ads) if wish.form else []
+        answer.ads = whole or answer.ads
+        said = f"{len(whole)} ads"
+    streams.stderr.write(f"Fetching job ads... {said}\n")
 
 
 def _say_columns(wish: Wish, answer: Answer, streams: Streams) -> None:
@@ -250,7 +261,7 @@ def _now(answer: Answer) -> float:
     return ambient().now()
 
 
-def _say_print_format(found: PrintFormat, answer: Answer, streams: Streams) -> None:
+def _say_print_format(wish: Wish, found: PrintFormat, answer: Answer, streams: Streams) -> None:
     ads = list(answer.ads)
     ads = found.arrange(ads)
     parts = [render_title(answer.title, _now(answer))] if found.title else []
@@ -260,7 +271,7 @@ def _say_print_format(found: PrintFormat, answer: Answer, streams: Streams) -> N
             parts.append(found.mask.render_headings())
         parts += [found.mask.render(ad) for ad in ads]
     if found.summary:
-        parts += ["\n", render_totals(answer.summary, ads), "\n"]
+        parts += [_render_totals(wish, answer, ads), "\n"]
     streams.stdout.write("".join(parts))
 
 
@@ -268,23 +279,30 @@ def _say_table(wish: Wish, answer: Answer, streams: Streams) -> None:
     ads = sorted(answer.ads, key=job_id)
     parts = [render_title(answer.title, _now(answer))]
     most = choose_width(wish.width, streams)
+    totals = _render_totals(wish, answer, ads)
     if "totals" in wish.flags:
-        parts += [render_totals(answer.summary, ads), "\n"]
+        parts += [totals.removeprefix("\n") if wish.totals_by_user else totals, "\n"]
     elif wish.factories:
         parts.append(_render_factories(ads))
-    elif "jobset" in wish.flags:
-        parts.append(_JOBSET_HEADINGS)
     elif "autocluster" in wish.flags:
         parts.append(_render_autoclusters(answer.ads))
+    elif "jobset" in wish.flags:
+        parts.append(_JOBSET_HEADINGS)
     elif wish.in_batches:
-        whole = not any("." in word for word in wish.ids)
-        parts.append(render_batches(find_batches(ads, whole=whole), most))
-        parts += ["\n", render_totals(answer.summary, ads), "\n"]
+        parts.append(_render_batches(wish, ads, most))
+        parts += [totals, "\n"]
     else:
-        parts.append(_render_rows(wish, ads, most))
+        parts.append(_render_rows(wish, ads, most, answer.host))
         if not wish.modes & _NO_TOTALS or "dag" in wish.modes:
-            parts += ["\n", render_totals(answer.summary, ads), "\n"]
+            parts += [totals, "\n"]
     streams.stdout.write("".join(parts))
+
+
+def _render_totals(wish: Wish, answer: Answer, ads: Iterable[ClassAd]) -> str:
+    """Return what stands under a table; groups of jobs are counted as if each were one."""
+    if wish.totals_by_user:
+        return "\n" + render_totals(None if wish.grouped else answer.summary, ads)
+    return "\n" + count_jobs(ads, with_dags=True).render("") + "\n"
 
 
 def _render_factories(ads: list[ClassAd]) -> str:
@@ -296,29 +314,33 @@ def _render_factories(ads: list[ClassAd]) -> str:
 
 
 def _render_autoclusters(ads: Iterable[ClassAd]) -> str:
-    """Return a row for each group of jobs that the schedd says are alike to the negotiator."""
-    from kettle.tools.queue.job_columns import show_universe
+    from kettle.tools.queue.tables import autocluster_table
 
-    rows = ["   ID COUNT UNIVERSE CPUS MEMORY     DISK REQUIREMENTS\n"]
-    for ad in sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0):
-        numbers = [ad.integer(name) for name in ("AutoClusterId", "JobCount")]
-        sizes = [ad.integer(name) for name in ("RequestCPUs", "RequestMemory", "RequestDisk")]
-        left = " ".join(f"{'' if number is None else number:>5}" for number in numbers)
-        right = " ".join(
-            f"{'' if size is None else size:>{width}}"
-            for size, width in zip(sizes, (4, 6, 8), strict=True)
-        )
-        universe = show_universe(ad) or "[??????]"
-        rows.append(f"{left} {universe:<8} {right} {ad.text('Requirements') or ''}\n")
-    return "".join(rows)
+    mask = autocluster_table()
+    ordered = sorted(ads, key=lambda ad: ad.integer("AutoClusterId") or 0)
+    mask.measure(ordered)
+    return mask.render_headings() + "".join(mask.render(ad) for ad in ordered)
 
 
-def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
+def _render_batches(wish: Wish, ads: list[ClassAd], most: int) -> str:
+    batches = find_batches(ads, whole=wish.takes_whole_batches, guess=wish.batch_guess)
+    held = "global" in wish.flags
+    return render_batches(batches, most, held=held, none=wish.batch_none)
+
+
+def _place(ads: Iterable[ClassAd], host: str) -> None:
+    """Note where jobs run that run beside the schedd, if its host is known."""
+    for ad in ads if host else ():
+        if ad.integer("JobUniverse") in _BESIDE_THE_SCHEDD:
+            ad["RemoteHost"] = host
+
+
+def _render_rows(wish: Wish, ads: list[ClassAd], most: int, host: str) -> str:
     from kettle.tools.queue.tables import OWNER_WIDTH, TABLES, Layout, render_hold_codes
 
     if "hold-codes" in wish.modes:
         return render_hold_codes(ads)
-    kinds = ("dag", "grid", "hold", "idle", "io", "run")
+    kinds = ("dag", "ec2", "grid", "hold", "idle", "io", "run")
     kind = next((mode for mode in kinds if mode in wish.modes), "")
     if not kind and "cputime" in wish.flags:
         kind = "cputime"
@@ -327,8 +349,9 @@ def _render_rows(wish: Wish, ads: list[ClassAd], most: int) -> str:
     longest = max((len(ad.string("Owner") or "") for ad in ads), default=0)
     spare = max(0, most - 79) if most else 0
     owner_width = max(OWNER_WIDTH, min(longest, OWNER_WIDTH + spare))
+    _place(ads, host)
     shown = {job_id(ad): ad for ad in ads} if kind == "dag" else {}
-    mask = TABLES[kind](Layout(owner_width, most, shown))
+    mask = TABLES[kind](Layout(owner_width, most, shown, "cumulative-time" in wish.flags))
     if wish.added:
         mask.append(wish.added)
     mask.measure(ads)

@@ -101,15 +101,25 @@ def show_run_time(ad: ClassAd) -> str | None:
     """
     if ad.real("RemoteUserCpu") is None:
         return None
-    status = ad.integer("JobStatus")
-    seconds = 0.0
-    if status in RUNNING:
-        began, now = ad.integer("ShadowBday"), ad.integer("ServerTime")
-        if began and now:
-            seconds = max(0, now - began)
-    elif status in {JobStatus.IDLE, JobStatus.HELD}:
+    seconds = _running(ad)
+    if ad.integer("JobStatus") in {JobStatus.IDLE, JobStatus.HELD}:
         seconds = ad.real("LastRemoteWallClockTime") or 0.0
     return format_span(seconds)
+
+
+def show_all_run_time(ad: ClassAd) -> str | None:
+    """Return how long the job has run, this time and before."""
+    if ad.real("RemoteUserCpu") is None:
+        return None
+    return format_span((ad.real("RemoteWallClockTime") or 0.0) + _running(ad))
+
+
+def _running(ad: ClassAd) -> float:
+    """Return how long a job has been running; 0 if it does not."""
+    began, now = ad.integer("ShadowBday"), ad.integer("ServerTime")
+    if ad.integer("JobStatus") in RUNNING and began and now:
+        return float(max(0, now - began))
+    return 0.0
 
 
 def show_memory(ad: ClassAd) -> str | None:
@@ -151,10 +161,27 @@ def show_batch_name(ad: ClassAd) -> str | None:
 
 
 def show_host(ad: ClassAd) -> str | None:
-    """Return where the job runs; for a grid job, where it was sent."""
+    """Return where the job runs; for a grid job, where it was sent.
+
+    An address is shown as the host that it belongs to.
+    """
     if ad.integer("JobUniverse") == JobUniverse.GRID:
         return ad.string("EC2RemoteVirtualMachineName") or ad.string("GridResource")
-    return ad.string("RemoteHost")
+    host = ad.string("RemoteHost")
+    return _name_of(host) if host and host.startswith("<") else host
+
+
+def _name_of(address: str) -> str:
+    import socket  # few jobs say where they run by an address
+
+    from kettle.errors import WireError
+    from kettle.wire.sinful import Sinful
+
+    try:
+        where = Sinful.parse(address).host
+        return socket.getnameinfo((where, 0), socket.NI_NAMEREQD)[0]
+    except (OSError, WireError):
+        return address
 
 
 def show_hold_code(ad: ClassAd) -> str | None:

@@ -58,6 +58,8 @@ class Answer(Struct):
     now: float = 0.0
     # The same ads, with neighbours that have the same names together, where that is known.
     runs: Iterable[ClassAd | AdRun] | None = None
+    # The schedd's host; empty for ads of a file.
+    host: str = ""
 
 
 def ask(
@@ -87,10 +89,7 @@ def read_ads(path: str, form: str) -> list[ClassAd]:
 
 
 def read_user_log(path: str) -> list[ClassAd]:
-    """Return job ads as far as an event log tells of its jobs.
-
-    Compat: everything belongs to the log file's owner; shown by test_queue_recordings.
-    """
+    """Return job ads as far as an event log tells of its jobs."""
     from kettle.tools.queue.log_ads import read_log_file
 
     try:
@@ -113,7 +112,8 @@ def check_hosts(reach: Reach, wish: Wish) -> None:
     A name with a dot in it is taken for a whole one, as the reference does.
     """
     from kettle.runtime.sockets.addresses import is_host
-    from kettle.tools.queue.wish import NAME_ADVICE, POOL_ADVICE, AdvisedError
+    from kettle.tools.queue.conflicts import AdvisedError
+    from kettle.tools.queue.wish import NAME_ADVICE, POOL_ADVICE
 
     def refuse(word: str, advice: str) -> UsageError:
         message = f"Error: {UnknownHostError(word)}"
@@ -147,15 +147,11 @@ def ask_schedds(
     reach = reach or Reach(environment, **wish.reach)
     check_hosts(reach, wish)
     user = _own_name() if wish.mine else ""
-    options: dict[str, object] = {}
-    if wish.factories:
-        options = {"IncludeClusterAd": True, "NoProcAds": True}
-    elif "autocluster" in wish.flags:
-        options = {"QueryDefaultAutocluster": True, "MaxReturnedJobIds": 2}
+    options = _query_options(wish)
+    if wish.grouped:
         user = ""
-    if "totals" in wish.flags and not (wish.form or "unmatchable" in wish.flags):
-        options["SummaryOnly"] = True
     for title, schedd in _find_schedds(wish, reach):
+        host = _host_of(schedd) if "run" in wish.modes else ""
         found = query_jobs(
             reach.connector,
             schedd.address,
@@ -166,14 +162,42 @@ def ask_schedds(
             **options,
         )
         runs = _reading(found.runs(), schedd)
-        if wish.form or (wish.columns and not wish.columns.headings):
+        streams_them = wish.form or (wish.columns and not wish.columns.headings)
+        if streams_them and "group-by" not in wish.flags:
             # Written as they come: nothing stands over or under them.
             yield Answer(title, each_ad(runs), runs=runs)
             continue
         ads = list(each_ad(runs))
+        if "group-by" in wish.flags:
+            ads.sort(key=lambda ad: ad.integer("Id") or 0)
         now = found.summary.integer("ServerTime") or 0
         summary = _named(found.summary, user, reach)
-        yield Answer(title, ads, summary, float(now))
+        yield Answer(title, ads, summary, float(now), host=host)
+
+
+def _query_options(wish: Wish) -> dict[str, object]:
+    """Return what a query says beside its constraint."""
+    if wish.factories:
+        return {"IncludeClusterAd": True, "NoProcAds": True}
+    if "autocluster" in wish.flags:
+        options: dict[str, object] = {"QueryDefaultAutocluster": True, "MaxReturnedJobIds": 2}
+    elif "group-by" in wish.flags:
+        options = {"ProjectionIsGroupBy": True, "MaxReturnedJobIds": 2}
+    else:
+        options = {}
+    if "totals" in wish.flags and not (wish.form or "unmatchable" in wish.flags):
+        options["SummaryOnly"] = True
+    return options
+
+
+def _host_of(schedd: Located) -> str:
+    """Return the name of a schedd's host as its address tells; empty if nothing does."""
+    import socket
+
+    try:
+        return socket.getnameinfo((schedd.address.host, 0), socket.NI_NAMEREQD)[0]
+    except OSError:
+        return ""
 
 
 def _reading(runs: Iterable[ClassAd | AdRun], schedd: Located) -> Iterator[ClassAd | AdRun]:

@@ -20,12 +20,13 @@ _OWNER_WIDTH_IN_DAGS = 17
 class Layout(Struct):
     """What a table needs to know: owner's width, the most a row may take (0: no limit).
 
-    `shown` are all its jobs, by id.
+    `shown` are all its jobs, by id. `all_runs`: the time of earlier runs counts, too.
     """
 
     owner_width: int = OWNER_WIDTH
     most: int = 0
     shown: Mapping[tuple[int, int], ClassAd] = {}
+    all_runs: bool = False
 
 
 def _unknown(shown: Shown, width: int) -> Shown:
@@ -52,8 +53,12 @@ def _submitted() -> Column:
     return Column("  SUBMITTED", jobs.show_submitted, width=11, left=False)
 
 
-def _run_time() -> Column:
-    return Column("    RUN_TIME", jobs.show_run_time, width=12, left=False)
+def _run_time(layout: Layout) -> Column:
+    return Column("    RUN_TIME", _run_time_of(layout), width=12, left=False)
+
+
+def _run_time_of(layout: Layout) -> Shown:
+    return jobs.show_all_run_time if layout.all_runs else jobs.show_run_time
 
 
 def _status() -> Column:
@@ -71,7 +76,7 @@ def _rest_of_jobs() -> list[Column]:
 
 def queue_table(layout: Layout) -> Mask:
     """The table of `-nobatch`."""
-    columns = [*_id_columns(), _owner(layout), _submitted(), _run_time(), *_rest_of_jobs()]
+    columns = [*_id_columns(), _owner(layout), _submitted(), _run_time(layout), *_rest_of_jobs()]
     return Mask(columns, fill_last=False, most=layout.most)
 
 
@@ -99,7 +104,7 @@ def dag_table(layout: Layout) -> Mask:
 
     owner = Column("OWNER/NODENAME", show, width=width)
     return Mask(
-        [*_id_columns(), owner, _submitted(), _run_time(), *_rest_of_jobs()],
+        [*_id_columns(), owner, _submitted(), _run_time(layout), *_rest_of_jobs()],
         fill_last=False,
         most=layout.most,
     )
@@ -107,8 +112,8 @@ def dag_table(layout: Layout) -> Mask:
 
 def run_table(layout: Layout) -> Mask:
     """The table of `-run`."""
-    run_time = _run_time()
-    run_time.shown = _unknown(jobs.show_run_time, 12)
+    run_time = _run_time(layout)
+    run_time.shown = _unknown(_run_time_of(layout), 12)
     host = Column("HOST(S)", jobs.show_host, width=7, truncate=False)
     return Mask(
         [*_id_columns(), _owner(layout), _submitted(), run_time, host],
@@ -171,6 +176,21 @@ def transfer_table(layout: Layout) -> Mask:
 
 def _both_ways(ad: ClassAd) -> str | None:
     return f"{(ad.real('BytesSent') or 0.0) + (ad.real('BytesRecvd') or 0.0):.1f}"
+
+
+def ec2_table(layout: Layout) -> Mask:
+    """The table of `-grid:ec2`."""
+    return Mask(
+        [
+            *_id_columns(),
+            _owner(layout),
+            Column("STATUS", jobs.show_grid_status, width=10),
+            Column("INSTANCE ID", jobs.show_grid_id),
+            Column("CMD", lambda ad: ad.string("Cmd")),
+        ],
+        fill_last=False,
+        most=layout.most,
+    )
 
 
 def grid_table(layout: Layout) -> Mask:
@@ -297,6 +317,31 @@ def factory_table() -> Mask:
     )
 
 
+def autocluster_table() -> Mask:
+    """The table of `-autocluster`: groups of jobs that are alike to the negotiator."""
+
+    def number(heading: str, attribute: str, width: int) -> Column:
+        return Column(heading, jobs.show_number(attribute), width=width, left=False)
+
+    def universe(ad: ClassAd) -> str:
+        return jobs.show_universe(ad) or "[??????]"
+
+    return Mask(
+        [
+            number("   ID", "AutoClusterId", 5),
+            number("COUNT", "JobCount", 5),
+            Column("UNIVERSE", universe, width=8),
+            number("CPUS", "RequestCPUs", 4),
+            number("MEMORY", "RequestMemory", 6),
+            number("    DISK", "RequestDisk", 8),
+            Column("REQUIREMENTS", lambda ad: ad.text("Requirements")),
+        ],
+        field_prefix=" ",
+        fill_last=False,
+        fill_heading=True,
+    )
+
+
 def _as_text(group: tuple[tuple[str, int, int], list[ClassAd]]) -> tuple[str, str]:
     """Return what groups are ordered by: codes in the order of their digits, like the reference."""
     owner, code, subcode = group[0]
@@ -307,6 +352,7 @@ TABLES: dict[str, Callable[[Layout], Mask]] = {
     "": queue_table,
     "cputime": cpu_time_table,
     "dag": dag_table,
+    "ec2": ec2_table,
     "grid": grid_table,
     "hold": hold_table,
     "idle": idle_table,

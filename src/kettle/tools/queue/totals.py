@@ -25,19 +25,20 @@ class Totals(Struct):
     suspended: int = 0
 
     def render(self, what: str) -> str:
-        """Return the line, without its end."""
+        """Return the line, without its end; with nothing said of `what` is counted, the old one."""
+        whose = f"Total for {what}: " if what else ""
         return (
-            f"Total for {what}: {self.jobs} jobs; {self.completed} completed, "
+            f"{whose}{self.jobs} jobs; {self.completed} completed, "
             f"{self.removed} removed, {self.idle} idle, {self.running} running, "
             f"{self.held} held, {self.suspended} suspended"
         )
 
 
-def count_jobs(ads: Iterable[ClassAd]) -> Totals:
-    """Count ads; jobs of the scheduler universe are not jobs here."""
+def count_jobs(ads: Iterable[ClassAd], *, with_dags: bool = False) -> Totals:
+    """Count ads; jobs of the scheduler universe are not jobs here unless they are asked for."""
     totals = Totals()
     for ad in ads:
-        if is_dag(ad):
+        if is_dag(ad) and not with_dags:
             continue
         totals.jobs += 1
         match ad.integer("JobStatus"):

@@ -175,3 +175,11 @@ def test_a_digest_cannot_give_a_job_two_lines_at_once() -> None:
     wrong = plan._replace(differences=[*plan.differences, ("Args", '"1\n103 1.0 Owner 2"')])
     with pytest.raises(RefusedError):
         factory.plan_jobs(schedd.queue.transaction(), cluster, [wrong], schedd.settings, NOW)
+
+
+def test_a_cluster_says_how_many_jobs_it_will_have_made() -> None:
+    schedd = Schedd()
+    cluster = submit(schedd)
+    assert cluster.ad.integer("TotalSubmitProcs") is None
+    make(schedd, cluster)
+    assert cluster.ad.integer("TotalSubmitProcs") == 4

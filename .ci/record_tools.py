@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Record what HTCondor's own tools print, for the tests that compare ours with them.
+
+    record_tools.py command_lines <LINES    adds to tests/data/cli/command_lines.json
+    record_tools.py condor_q      <LINES    adds to tests/data/cli/condor_q/recordings.json
+
+Each line is a command line; words `NAME=VALUE` before the tool are its environment. No daemon is
+there. The tools are those of `.ci/peer-condor` ($KETTLE_PEER_ROOT), as root and in UTC, in a new
+folder with the files beside the recordings. A line that is recorded already is recorded anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TESTS = Path(__file__).resolve().parents[1] / "tests/data"
+ROOT = Path(os.environ.get("KETTLE_PEER_ROOT", "/var/cache/kettle-peer"))
+USAGE = re.compile(r"^\s*use?(age)?:.*", re.IGNORECASE | re.DOTALL | re.MULTILINE)
+# Kind of recording: its file, the folder that is copied, CONDOR_CONFIG.
+KINDS = {
+    "command_lines": ("cli/command_lines.json", "", "ONLY_ENV"),
+    "condor_q": ("cli/condor_q/recordings.json", "cli/condor_q", "/dev/null"),
+}
+
+
+def record(line: str, kind: str) -> dict[str, Any]:
+    """Return what the real tool says to a command line."""
+    words = shlex.split(line)
+    count = next(n for n, word in enumerate(words) if "=" not in word)
+    environment = dict(word.split("=", 1) for word in words[:count])
+    _, files, configuration = KINDS[kind]
+    with tempfile.TemporaryDirectory(dir=ROOT / "tmp") as folder:
+        if files:
+            shutil.copytree(TESTS / files, folder, dirs_exist_ok=True)
+        done = subprocess.run(
+            [
+                *("chroot", ROOT, "env", "-i", "PATH=/usr/bin:/bin:/usr/sbin", "TZ=UTC"),
+                *("LANG=C.UTF-8", "HOME=/dev/null", f"CONDOR_CONFIG={configuration}"),
+                *(f"{name}={value}" for name, value in environment.items()),
+                *("sh", "-c", f'cd /tmp/{Path(folder).name} && exec "$@"', "sh", *words[count:]),
+            ],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    said = [done.stdout, done.stderr]
+    if kind == "command_lines":
+        said = [USAGE.sub("@USAGE@", text) for text in said]
+    found: dict[str, Any] = {"argv": words[count:]}
+    if environment:
+        found["environment"] = environment
+    return {**found, "exit": done.returncode, "stdout": said[0], "stderr": said[1]}
+
+
+def main() -> None:
+    """Record the lines of standard input."""
+    kind = sys.argv[1]
+    path = TESTS / KINDS[kind][0]
+    cases = json.loads(path.read_text(encoding="utf-8"))
+    for line in filter(str.strip, sys.stdin):
+        case = record(line, kind)
+        same = [
+            n
+            for n, old in enumerate(cases)
+            if old["argv"] == case["argv"] and old.get("environment") == case.get("environment")
+        ]
+        if same:
+            cases[same[0]] = case
+        else:
+            cases.append(case)
+    if kind == "command_lines":
+        lines = ",\n".join(f" {json.dumps(case, ensure_ascii=False)}" for case in cases)
+        path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    else:
+        path.write_text(json.dumps(cases, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
