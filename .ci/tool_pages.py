@@ -42,7 +42,7 @@ def read_options(name: str) -> list[Option]:
         rows = [*importlib.import_module("kettle.tools.tokens.token_commands").STANDARD, *rows]
     if not rows and TOOLS[name].startswith("queue.condor_history"):
         rows = [*importlib.import_module("kettle.tools.queue.history_wish").OPTIONS]
-    for wish in ("queue.wish", "status.wish"):
+    for wish in ("queue.command_line", "status.wish"):
         if not rows and TOOLS[name] in {"queue.condor_q", "status.condor_status"}:
             room = TOOLS[name].partition(".")[0]
             if wish.startswith(room):

@@ -14,7 +14,8 @@ from kettle.errors import RefusedError
 from kettle.tools.jobs import condor_ssh_to_job, condor_tail
 from kettle.tools.programs import Streams, load_tool
 from kettle.tools.queue import condor_history, condor_q
-from kettle.tools.queue.wish import NAME_ADVICE, POOL_ADVICE, read_wish
+from kettle.tools.queue.command_line import read_wish
+from kettle.tools.queue.conflicts import NAME_ADVICE, POOL_ADVICE
 from kettle.tools.reach import Reach
 from kettle.tools.status import condor_status, condor_userprio
 from kettle.tools.submitting import condor_run, condor_transfer_data

@@ -20,10 +20,10 @@ from kettle.matchmaking.explain import Explanation, explain
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import job_id
+from kettle.tools.queue.command_line import read_constraint
 from kettle.tools.queue.conditions import Step, plan_steps, telling_steps, wrap
 from kettle.tools.queue.machine_analysis import render_job_table, render_machine, render_slot_table
 from kettle.tools.queue.sources import ALL_EMPTY, ask_schedds, read_ads
-from kettle.tools.queue.wish import read_constraint
 
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish

@@ -27,8 +27,9 @@ from kettle.tools.options import run_tool
 from kettle.tools.printing.ad_filter import AdFilter
 from kettle.tools.printing.whole_ads import open_ads, restrict
 from kettle.tools.programs import Streams
+from kettle.tools.queue.command_line import explain
 from kettle.tools.queue.history_wish import UsageAskedError, Wish, read_wish
-from kettle.tools.queue.wish import choose_width, explain
+from kettle.tools.queue.wish import choose_width
 
 if TYPE_CHECKING:
     from kettle.classad import Expr

@@ -1,9 +1,9 @@
 """`condor_q`: show the jobs in the queue.
 
 Here: which attributes are asked for, and in which of the forms the ads are printed. What a command
-line means is in `wish.py`, where ads come from in `sources.py`, tables in `tables.py`, `batches.py`
-and `totals.py`, the reasons of `-better-analyze` in `analysis.py`. Output is the reference's, byte
-by byte (tests/conformance/test_tool_output.py, tests/cli).
+line means is in `command_line.py`, where ads come from in `sources.py`, tables in `tables.py`,
+`batches.py` and `totals.py`, the reasons of `-better-analyze` in `analysis.py`. Output is the
+reference's, byte by byte (tests/conformance/test_tool_output.py, tests/cli).
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from kettle.errors import ConfigError, KettleError, NotFoundError
 from kettle.tools.options import run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
+from kettle.tools.queue.command_line import explain, read_wish
 from kettle.tools.queue.conflicts import check_wish
 from kettle.tools.queue.sources import ALL_EMPTY
 from kettle.tools.queue.totals import count_jobs, render_totals
 from kettle.tools.queue.usage import USAGE
-from kettle.tools.queue.wish import Wish, choose_width, explain, read_wish
+from kettle.tools.queue.wish import Wish, choose_width
 
 if TYPE_CHECKING:
     from kettle.tools.printing.print_format import PrintFormat

@@ -15,6 +15,13 @@ from kettle.errors import UsageError
 if TYPE_CHECKING:
     from kettle.tools.queue.wish import Wish
 
+# Compat: what the reference adds for those who do not say -expert is added in our own words, after
+# an empty line on stdout as there (test_small_words).
+POOL_ADVICE = "Extra Info: -pool takes the host of a pool's collector, as HOST or HOST:PORT."
+NAME_ADVICE = (
+    "Extra Info: -name takes the name of a schedd, which is a host or NAME@HOST; "
+    "condor_status -schedd lists them."
+)
 _FACTORY_WORDS = ("clusters_only", "late_materialize")
 # The first of these that was said is named.
 _GROUPED = ("group-by", "jobset", "autocluster")

@@ -16,7 +16,8 @@ from kettle.records.history import TRANSFERS
 from kettle.structs import Struct, field
 from kettle.tools.options import Option, choose_option
 from kettle.tools.printing.columns import Columns
-from kettle.tools.queue.wish import Words, render_jobs
+from kettle.tools.queue.command_line import Words
+from kettle.tools.queue.wish import render_jobs
 
 # In the reference's order, where the first that a beginning fits wins.
 OPTIONS = (

@@ -112,8 +112,7 @@ def check_hosts(reach: Reach, wish: Wish) -> None:
     A name with a dot in it is taken for a whole one, as the reference does.
     """
     from kettle.runtime.sockets.addresses import is_host
-    from kettle.tools.queue.conflicts import AdvisedError
-    from kettle.tools.queue.wish import NAME_ADVICE, POOL_ADVICE
+    from kettle.tools.queue.conflicts import NAME_ADVICE, POOL_ADVICE, AdvisedError
 
     def refuse(word: str, advice: str) -> UsageError:
         message = f"Error: {UnknownHostError(word)}"
