@@ -25,8 +25,6 @@ _LEAST_OWNER, _LEAST_BATCH, _LEAST_IDS = 8, 10, 9
 _WIDE_OWNER = 14
 # The columns whose width the jobs do not change, with what is between all of them.
 _FIXED = 50
-# What stands for no jobs, by the letter after `-batch:`.
-ALTERNATIVES = {"b": " ", "?": "?", "*": "*", ".": ".", "-": "-", "_": "_", "#": "#", "z": "0"}
 
 
 class Batch(Struct):

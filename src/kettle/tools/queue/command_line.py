@@ -14,7 +14,6 @@ from kettle.classad import parse_expression
 from kettle.errors import ClassAdSyntaxError, UsageError
 from kettle.tools.options import Asked, Option, UnknownOptionError, choose_option
 from kettle.tools.programs import Streams
-from kettle.tools.queue.batches import ALTERNATIVES
 from kettle.tools.queue.conflicts import (
     POOL_ADVICE,
     AdvisedError,
@@ -126,6 +125,8 @@ _PLAIN_SOURCES = {
     "userprios": "priorities_file",
 }
 _SHOWN_AS_TYPED = frozenset({"machine", "mconstraint", "slotconstraint"})
+# What stands for no jobs, by the letter after `-batch:`.
+_ALTERNATIVES = {"b": " ", "?": "?", "*": "*", ".": ".", "-": "-", "_": "_", "#": "#", "z": "0"}
 # The flag of -batch that asks for sizes to be guessed.
 _GUESS = 16
 _INVALID_SCHEDDS = "Error fetching ads: invalid constraint"
@@ -298,8 +299,8 @@ def _take_batch(wish: Wish, qualifiers: str) -> None:
     """Take `-batch:QUALIFIERS`: numbers are flags, letters say what stands for no jobs."""
     wish.batch = True
     for word in re.split("[,:]", qualifiers):
-        if word[:1] in ALTERNATIVES:
-            wish.batch_none = ALTERNATIVES[word[:1]]
+        if word[:1] in _ALTERNATIVES:
+            wish.batch_none = _ALTERNATIVES[word[:1]]
         elif word[:1].isdecimal():
             wish.batch_guess = bool(int(re.match(r"\d+", word)[0]) & _GUESS)  # type: ignore[index]
 
