@@ -6,11 +6,13 @@ import io
 
 import pytest
 
-from kettle.client.pool import Pool
+from kettle.classad import ClassAd
+from kettle.client.pool import Pool, located
 from kettle.errors import NotFoundError
 from kettle.tools.control.control_words import read_wish
 from kettle.tools.control.daemon_control import TOOLS, main, plan
 from kettle.tools.programs import Streams
+from kettle.wire.commands import Command
 
 
 def planned(*words: str) -> list[tuple[str, str, str]]:
@@ -79,7 +81,7 @@ def said_of(*words: str) -> tuple[int, str, str]:
 
 
 def test_a_host_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def nobody(*_: object) -> None:
+    def nobody(*_: object, **__: object) -> None:
         raise NotFoundError("nobody")
 
     monkeypatch.setattr(Pool, "locate", nobody)
@@ -88,6 +90,30 @@ def test_a_host_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> N
     assert said_of("condor_reconfig", "far.invalid") == (1, "", twice + perhaps)
     local = "Can't find address for local kbdd\n"
     assert said_of("condor_reconfig", "-kbdd") == (1, "", local + perhaps)
+
+
+@pytest.mark.parametrize("words", [["-all"], ["-constraint", "true"], ["vm.here"]])
+def test_a_machine_is_vacated_by_its_name_and_all_its_slots_are(
+    monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    sent: list[str] = []
+
+    def tell(_connector: object, address: object, command: Command, _message: object) -> None:
+        sent.append(f"{command.name} {address}")
+
+    slots = [
+        ClassAd({"Name": f"slot1{part}@vm.here", "Machine": "vm.here", "MyAddress": "<10.0.0.1:5>"})
+        for part in ("", "_1", "_2")
+    ]
+    monkeypatch.setattr(Pool, "query", lambda *_: slots)
+    monkeypatch.setattr(Pool, "locate", lambda *_, **__: located(slots[0]))
+    monkeypatch.setattr("kettle.client.daemon.tell", tell)
+    said = 'Sent "Vacate-All-Claims" command to startd vm.here\n'
+    assert said_of("condor_vacate", *words) == (0, said, "")
+    assert sent == ["VACATE_ALL_CLAIMS <10.0.0.1:5>"]
+    slot = 'Sent "Vacate-Claim" command to startd slot1_1@vm.here\n'
+    assert said_of("condor_vacate", "slot1_1@vm.here") == (0, slot, "")
+    assert sent[1:] == ["VACATE_CLAIM <10.0.0.1:5>"]
 
 
 def test_an_address_that_is_none_and_one_where_nobody_listens() -> None:

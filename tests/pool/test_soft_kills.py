@@ -38,6 +38,8 @@ EVERY = "kill_sig = SIGUSR1\nremove_kill_sig = SIGUSR2\nhold_kill_sig = SIGHUP\n
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
     # Time is over when the job's is: the machine gives more.
     text = "NUM_CPUS = 8\nMachineMaxVacateTime = 600\nKILLING_TIMEOUT = 600\n"
+    # A personal pool's machine evicts at once.
+    text += "WANT_VACATE = true\n"
     with personal_pool(tmp_path_factory.mktemp("soft"), text) as pool:
         yield pool
 
@@ -158,6 +160,18 @@ def test_who_asks_again_sends_no_second_signal_and_who_forces_waits_for_nothing(
     job.jobs.record()
     # Its log has its end, and nothing after it.
     assert job.numbers() == [0, 1, 9]
+
+
+def test_a_job_that_its_machine_asked_to_leave_is_not_asked_again_for_its_removal(
+    pool: PersonalPool, work: Path
+) -> None:
+    job = Stubborn(pool, work, "job_max_vacate_time = 5\n").wait()
+    assert run_tool(pool, "condor_vacate", "-all")[0] == 0
+    wait_until(lambda: job.signals() == ["TERM"], 20)
+    job.do("condor_rm")
+    assert job.wait_until_dead() == ["TERM"]
+    job.jobs.record()
+    assert job.numbers() == [0, 1, 4, 9]
 
 
 def test_a_vacated_job_may_be_thrown_out_before_its_time_is_over(

@@ -222,6 +222,7 @@ def work(tool: Tool, wish: Wish, reach: Reach, streams: Streams) -> int:
     else:
         hosts = [""]
     for host in hosts:
+        # Only who names a slot means one; else it is a machine, of whose ads one was found.
         slot = host if tool.name == "condor_vacate" and host.startswith("slot") else ""
         for sending in plan(tool, wish, slot):
             complaint = attempt(tool, reach, sending, host, streams)
@@ -270,8 +271,11 @@ def find(reach: Reach, sending: Sending, host: str) -> tuple[Sinful, str]:
     if kind is None:
         raise NotFoundError(f"there is no kind of daemon called {sending.kind}")
     located_here = reach.pool.locate(kind, host, to_command=True)
-    name = f"{sending.kind} {located_here.name}" if host else f"local {sending.kind}"
-    return located_here.address, name
+    if not host:
+        return located_here.address, f"local {sending.kind}"
+    # A machine's startd is called as it was asked for, not as the slot by which it was found.
+    name = host if kind is STARTD else located_here.name
+    return located_here.address, f"{sending.kind} {name}"
 
 
 def find_everywhere(tool: Tool, wish: Wish, reach: Reach) -> list[str]:
@@ -284,7 +288,11 @@ def find_everywhere(tool: Tool, wish: Wish, reach: Reach) -> list[str]:
         one = located(ad)
         if one is not None:
             found.setdefault(str(one.address), one)
-    return [one.name for one in found.values()]
+    names = [one.name for one in found.values()]
+    if kind is STARTD:
+        # Of its slots: the machine's behind the first @, or that of one startd on it.
+        names = [slot.partition("@")[2] or slot for slot in names]
+    return names
 
 
 def send(reach: Reach, sending: Sending, address: Sinful) -> None:
