@@ -80,12 +80,14 @@ def find_running(environment: Mapping[str, str]) -> Running:
     return running
 
 
-def _fetch(reach: Reach) -> tuple[list[ClassAd], list[ClassAd]]:
-    """Return the ads of the running jobs of the own schedd, and of the slots of the own startd."""
+def _fetch(reach: Reach) -> tuple[list[ClassAd], list[ClassAd], str]:
+    """Return the running jobs of the own schedd, the slots of the own startd, the schedd's name."""
     daemons = {word.upper() for word in reach.config.words("DAEMON_LIST")}
     jobs: list[ClassAd] = []
     slots: list[ClassAd] = []
+    schedd = ""
     if "SCHEDD" in daemons:
+        schedd = reach.locate(SCHEDD).name
         address = _find_answering(reach, SCHEDD)
         jobs += query_jobs(
             reach.connector, address, constraint=CONSTRAINT, projection=JOB_ATTRIBUTES
@@ -94,7 +96,7 @@ def _fetch(reach: Reach) -> tuple[list[ClassAd], list[ClassAd]]:
         address = _find_answering(reach, STARTD)
         query = make_query("Machine", projection=SLOT_ATTRIBUTES)
         slots += query_ads(reach.connector, address, Command.QUERY_STARTD_ADS, query)
-    return jobs, slots
+    return jobs, slots, schedd
 
 
 def _find_answering(reach: Reach, kind: Kind) -> Sinful:
@@ -104,10 +106,11 @@ def _find_answering(reach: Reach, kind: Kind) -> Sinful:
     return address
 
 
-def sort_running(jobs: Sequence[ClassAd], slots: Iterable[ClassAd]) -> Running:
+def sort_running(jobs: Sequence[ClassAd], slots: Iterable[ClassAd], schedd: str = "") -> Running:
     """Return which of the running `jobs` are on one of this machine's `slots`, and whose else is.
 
-    The lease is the shortest of the jobs that go on.
+    A job of our own `schedd` on a slot that is not among them has been removed or held and is about
+    to leave: nobody starts it again. The lease is the shortest of the jobs that go on.
     """
     own = {job.string("GlobalJobId") for job in jobs}
     names = set()
@@ -115,7 +118,8 @@ def sort_running(jobs: Sequence[ClassAd], slots: Iterable[ClassAd]) -> Running:
     for slot in slots:
         names.add(slot.string("Name"))
         job_id = slot.string("JobId")
-        if job_id and slot.string("GlobalJobId") not in own:
+        known = slot.string("GlobalJobId") or ""
+        if job_id and known not in own and (known.partition("#")[0] != schedd or not schedd):
             running.guests.append(job_id)
     leases = []
     for job in jobs:

@@ -71,3 +71,12 @@ def test_each_fate_has_its_sentence() -> None:
     assert describe(unknown, purged=False) == [
         "How many jobs were running is not known: the schedd is silent."
     ]
+
+
+def test_a_removed_job_that_is_about_to_leave_is_nobody_s_guest() -> None:
+    slots = [
+        ClassAd({"Name": f"slot1_{n}@vm", "JobId": f"{n}.0", "GlobalJobId": f"{whose}#{n}.0#9"})
+        for n, whose in ((1, "vm"), (2, "other"))
+    ]
+    assert sort_running([], slots, "vm").guests == ["2.0"]
+    assert sort_running([], slots).guests == ["1.0", "2.0"]
