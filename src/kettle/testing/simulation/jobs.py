@@ -81,6 +81,11 @@ def hides(name: str) -> bool:
     return zlib.crc32(name.encode()) % 4 == 0
 
 
+def ignores_signals(name: str) -> bool:
+    """Whether a job stays, whoever asks it to leave, until it is killed; always the same ones."""
+    return zlib.crc32(name.encode()) % 5 == 0
+
+
 class SimulatedJobProcesses(JobProcesses):
     """What a starter runs for its job; the programs live in the simulation's process table."""
 
@@ -150,9 +155,11 @@ class SimulatedJobProcesses(JobProcesses):
         return [process.pid for process in self._mine()]
 
     def signal_program(self, pid: int, number: int) -> bool:
-        """Signal a program; every signal that asks it to leave kills it."""
+        """Signal a program; every signal that asks it to leave kills it, or else none does."""
         del number
-        self._owner.table.all[pid].kill()
+        process = self._owner.table.all[pid]
+        if not ignores_signals(process.name.removeprefix("job ")):
+            process.kill()
         return True
 
     def suspend(self) -> int:
