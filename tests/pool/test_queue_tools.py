@@ -212,6 +212,42 @@ def test_tools_say_their_usage_and_refuse_unknown_options(
     assert wrong.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("condor_ssh_to_job", "99"), "Unable to fetch job ad; is it still in the queue?\n"),
+        (("condor_ssh_to_job", "{held}"), 'The job is on hold: "wait (by user '),
+        (("condor_tail", "{held}"), 'The job is on hold: "wait (by user '),
+        (
+            ("condor_ssh_to_job", "{idle}"),
+            "Job {idle}.0 is not running.\n(Use -auto-retry to keep trying periodically.)\n",
+        ),
+        (("condor_tail", "{idle}"), "Job {idle}.0 is not running.\n"),
+        (("condor_tail", "99"), "No such job: 99.0\n"),
+        (("condor_tail", "{beside}"), "Job {beside}.0 does not support remote access.\n"),
+        (("condor_vacate_job", "-fast", "{idle}.0"), "Job {idle}.0 not running to be fast-vacated"),
+    ],
+)
+def test_a_job_that_cannot_be_reached_is_told_as_the_reference_tells_it(
+    pool: PersonalPool, work: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    jobs = {}
+    for name, text in {
+        "idle": "requirements = NoSuchAttribute\n",
+        "held": "requirements = NoSuchAttribute\n",
+        "beside": "universe = scheduler\n",
+    }.items():
+        (work / name).write_text(f"executable = /bin/sleep\narguments = 60\n{text}queue\n")
+        code, said, _ = run_tool(pool, "condor_submit", "-terse", str(work / name))
+        assert code == 0
+        jobs[name] = said.partition(".")[0]
+    assert run_tool(pool, "condor_hold", "-reason", "wait", jobs["held"])[0] == 0
+    done = run(pool, work, *(word.format(**jobs) for word in words))
+    assert done.returncode == 1
+    assert done.stderr.lstrip("\n").startswith(sentence.format(**jobs))
+    assert run_tool(pool, "condor_rm", *jobs.values())[0] == 0
+
+
 def test_a_schedd_that_is_not_there_is_an_error(pool: PersonalPool, work: Path) -> None:
     done = run(pool, work, "condor_q", "-name", "nowhere@nowhere")
     assert done.returncode == 1

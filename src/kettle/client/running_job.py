@@ -62,9 +62,14 @@ def _check(answer: ClassAd) -> None:
         return
     reason = answer.string("HoldReason")
     text = answer.string("ErrorString") or "the job cannot be reached"
-    raise RefusedError(
-        f"{text}: {reason}" if reason else text, code=RETRY if answer.boolean("Retry") else 0
-    )
+    if reason:
+        text = say_held(reason)
+    raise RefusedError(text, code=RETRY if answer.boolean("Retry") else 0)
+
+
+def say_held(reason: str) -> str:
+    """Return what is said of a job that is not running because it is held."""
+    return f'The job is on hold: "{reason}".'
 
 
 @dataclass

@@ -45,7 +45,8 @@ def plan_look(request: ClassAd, plan: LaunchPlan, scratch: str, size_of: SizeOf)
     for label, path, seen in _wanted(request, plan, scratch):
         size = size_of(path)
         if size is None:
-            raise RefusedError(f"{label if isinstance(label, str) else path} cannot be read")
+            name = label if isinstance(label, str) else path
+            raise RefusedError(f"File {name} requested but not authorized to be sent.")
         # Somebody who has seen nothing yet gets the end; of a file that shrank there is no more.
         offset = max(0, size - left) if seen < 0 else min(seen, size)
         length = min(size - offset, left)

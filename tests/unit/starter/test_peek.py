@@ -50,7 +50,7 @@ def test_what_is_no_file_of_the_job_is_refused(names: list[object]) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named() -> None:
-    with pytest.raises(RefusedError, match="lost cannot be read"):
+    with pytest.raises(RefusedError, match="File lost requested but not authorized"):
         look(None, TransferFiles=["lost"])
 
 

@@ -22,9 +22,15 @@ def test_a_log_that_is_not_there_is_named_and_not_waited_for(tmp_path: Path) -> 
     code, out, complaint = watched("-files", f"{tmp_path}/nosuch")
     assert complaint == (
         f"WARNING: Could not open event log at {tmp_path}/nosuch for reading, so it will be "
-        "ignored. Reason: File path does not exist\n"
+        "ignored. Reason: File path does not exist\nWARNING: No jobs found, exiting...\n"
     )
-    assert (code, out) == (0, "No jobs to track, exiting.\n")
+    assert (code, out) == (0, "")
+
+
+def test_a_wrong_condition_ends_as_a_wrong_option_does() -> None:
+    code, out, complaint = watched("-exit", "x")
+    assert (code, out) == (2, "")
+    assert complaint.endswith("condor_watch_q: error: -exit x is not GROUPER,STATUS[,CODE]\n")
 
 
 def test_the_other_logs_are_followed_when_one_is_not_there(tmp_path: Path) -> None:

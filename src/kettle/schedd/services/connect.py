@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import JobStatus
+from kettle.attributes.codes import JobStatus, JobUniverse
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, RefusedError
 from kettle.schedd.job_machine import ON_A_MACHINE
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from kettle.runtime.sockets.stream import Stream
     from kettle.schedd.queue.actors import Actor
     from kettle.schedd.services.parts import Schedd
+
+
+# The code of a refusal that asking again does not change.
+_FOR_GOOD = 1
+# Universes whose jobs have no starter.
+_WITHOUT_STARTER = frozenset({JobUniverse.SCHEDULER, JobUniverse.GRID})
 
 
 class ConnectCommands:
@@ -53,14 +59,21 @@ class ConnectCommands:
             found = await self._find(job, actor, request)
         except (KettleError, OSError) as error:
             found = _refusal(job, str(error))
+            if isinstance(error, RefusedError) and error.code == _FOR_GOOD:
+                found["Retry"] = False
         await stream.send(GetJobConnectInfoReply(found))
 
     async def _find(self, job: Job, actor: Actor, request: ClassAd) -> ClassAd:
         if not actor.may_change(job.user):
-            raise RefusedError(f"{actor.user} is not the owner of job {job.id}")
+            raise RefusedError(
+                f"{actor.owner} is not authorized for access to the starter for job {job.id}",
+                code=_FOR_GOOD,
+            )
+        if job.universe in _WITHOUT_STARTER:
+            raise RefusedError(f"Job {job.id} does not support remote access.", code=_FOR_GOOD)
         claim_id = job.ad.string("ClaimId")
         if job.status not in ON_A_MACHINE or not claim_id:
-            raise RefusedError("Job is not running")
+            raise RefusedError(f"Job {job.id} is not running.")
         address = await self._locate(job, claim_id)
         reply = await self._make_session(address, claim_id, request)
         return ClassAd(

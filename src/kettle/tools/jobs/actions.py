@@ -444,6 +444,8 @@ def render_result(tool: Tool, action: JobAction, job: str, result: ActionResult)
             return f"Job {job} not found"
         case ActionResult.BAD_STATUS if action is JobAction.REMOVE_X:
             return f"Job {job} not in `X' state to be forcibly removed"
+        case ActionResult.BAD_STATUS if action is JobAction.VACATE_FAST:
+            return f"Job {job} not running to be fast-vacated"
         case ActionResult.BAD_STATUS:
             return f"Job {job} {tool.undone}"
         case ActionResult.ALREADY_DONE:

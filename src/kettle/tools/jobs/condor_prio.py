@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad.text import equals
 from kettle.client.queue import Queue
-from kettle.errors import UsageError
+from kettle.errors import RefusedError, UsageError
 from kettle.tools.jobs.condor_qedit import render_id
 from kettle.tools.options import Asked, BriefError, UnknownOptionError, run_tool
 from kettle.tools.programs import Streams
@@ -35,6 +35,8 @@ class Wish:
     change: int | None = None
     everything: bool = False
     words: list[str] = field(default_factory=list)
+    # Words that begin as a job's id and are none.
+    skipped: list[str] = field(default_factory=list)
     reach: dict[str, str] = field(default_factory=dict)
 
     def constraint(self) -> str:
@@ -54,9 +56,14 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     """Run `condor_prio`."""
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
+        streams.stderr.writelines(
+            f'Warning: unrecognized "{word}" skipped\n' for word in wish.skipped
+        )
+        if not wish.words and not wish.everything:
+            return 0
         reach = Reach(environment, **wish.reach)
         with Queue(reach.connector, reach.schedd_or_none_such().address) as queue:
-            changed = change(queue, wish)
+            changed = change(queue, wish, streams)
         for word in wish.words:
             if "." in word and word not in changed:
                 streams.stderr.write(f"Couldn't retrieve current priority for {word}.\n")
@@ -92,15 +99,25 @@ def read_wish(words: Sequence[str]) -> Wish:
         elif word.startswith("-"):
             raise UnknownOptionError(word)
         else:
-            wish.words.append(word)
+            _take_job(wish, word)
     if wish.priority is None and wish.change is None:
         raise UsageError(_NO_PRIORITY)
     if "pool" in wish.reach and "name" not in wish.reach:
         raise BriefError("condor_prio: -pool also requires -n to be specified")
-    if not wish.words and not wish.everything:
+    if not (wish.words or wish.skipped or wish.everything):
         # Compat: the reference does nothing, and says so of nothing (test_prio).
         raise UsageError("You did not specify any jobs")
     return wish
+
+
+def _take_job(wish: Wish, word: str) -> None:
+    """Take an id or a user's name; what begins as an id and is none is left out."""
+    if not word[:1].isdecimal():
+        wish.words.append(word)
+    elif re.fullmatch(r"\d+(\.\d*)?", word):
+        wish.words.append(word.rstrip("."))
+    else:
+        wish.skipped.append(word)
 
 
 def _take_value(wish: Wish, option: str, value: str | None) -> None:
@@ -116,14 +133,20 @@ def _take_value(wish: Wish, option: str, value: str | None) -> None:
         raise UsageError(f"a priority is a whole number, not {value}")
 
 
-def change(queue: Queue, wish: Wish) -> set[str]:
-    """Set the priorities in one transaction; returns the ids of the jobs there are."""
+def change(queue: Queue, wish: Wish, streams: Streams) -> set[str]:
+    """Set the priorities in one transaction; returns the ids of the jobs there are.
+
+    A job that may not be changed is named, and the others are changed all the same.
+    """
     jobs = list(queue.jobs(wish.constraint(), ("ClusterId", "ProcId", "JobPrio")))
     for job in jobs:
         cluster, proc = job.integer("ClusterId") or 0, job.integer("ProcId") or 0
         now = job.integer("JobPrio") or 0
         new = wish.priority if wish.priority is not None else now + (wish.change or 0)
-        queue.set_attribute(cluster, proc, "JobPrio", str(new))
+        try:
+            queue.set_attribute(cluster, proc, "JobPrio", str(new))
+        except RefusedError:
+            streams.stderr.write(f"Couldn't set new priority for {cluster}.{proc}.\n")
     if jobs:
         queue.commit()
     return {f"{job.integer('ClusterId')}.{job.integer('ProcId')}" for job in jobs}

@@ -233,7 +233,7 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         return 0
     try:
         arguments = build_parser().parse_args(argv[1:])
-        conditions = [parse_exit(text) for text in arguments.exit]
+        conditions = _read_conditions(arguments.exit, streams)
         watch = find_jobs(arguments, environment)
         watch.view = choose_view(arguments)
     except SystemExit as stop:
@@ -243,12 +243,21 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         return 1
     pass_over_unreadable(watch, streams)
     if not watch.logs:
-        streams.stdout.write("No jobs to track, exiting.\n")
+        streams.stderr.write("WARNING: No jobs found, exiting...\n")
         return 0
     try:
         return follow(watch, conditions, arguments.interval, arguments.refresh, streams)
     except KeyboardInterrupt:
         return 0
+
+
+def _read_conditions(texts: Sequence[str], streams: Streams) -> list[ExitWhen]:
+    """Return what -exit says; a word that says nothing ends the program as a wrong option does."""
+    try:
+        return [parse_exit(text) for text in texts]
+    except UsageError as error:
+        streams.stderr.write(f"condor_watch_q: error: {error}\n")
+        raise SystemExit(2) from None
 
 
 def build_parser() -> argparse.ArgumentParser:
