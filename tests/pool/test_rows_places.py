@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from kettle.pool.personal import PersonalPool
+from kettle.records.event_log import read_events
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import (
     Jobs,
@@ -237,23 +238,48 @@ def test_what_a_scheduler_job_leaves_behind_ends_with_it(
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    ("line", "codes", "reason"),
     [
-        ("output = no/such/folder/out", "No such file or directory"),
-        ("input = no-input", "No such file or directory"),
-        ("executable = {work}/odd", "No such file or directory"),
+        ("output = no/out", (7, 2), "Failed to open '{work}/no/out' as standard output: No such"),
+        ("input = none", (8, 2), "Failed to open '{work}/none' as standard input: No such file"),
+        ("executable = {work}/odd", (6, 2), "Failed to execute '{work}/odd': (errno=2: 'No such"),
+        ("executable = {work}/flat", (6, 13), "File '{work}/flat' is missing or not executable"),
     ],
 )
 def test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason(
-    pool: PersonalPool, work: Path, line: str, reason: str
+    pool: PersonalPool, work: Path, line: str, codes: tuple[int, int], reason: str
 ) -> None:
     odd = work / "odd"
     odd.write_text("#!/no/such/interpreter\n")
     odd.chmod(0o755)
+    (work / "flat").write_text("#!/bin/sh\n")
     text = "universe = scheduler\nexecutable = /bin/true\nskip_filechecks = true\n"
     text += f"{line.format(work=work)}\n"
     jobs = submit(pool, work, f"{text}queue\n")
-    assert reason in jobs.wait_for_status(5, "HoldReason")[0]
+    assert jobs.wait_for_status(5, "HoldReason")[0].startswith(reason.format(work=work))
+    found = jobs.wait_for_status(5, "HoldReasonCode", "HoldReasonSubCode", "NumJobStarts")
+    assert found == [str(code) for code in (*codes, 0)]
+
+
+def test_a_local_job_whose_files_cannot_be_opened_never_began(
+    pool: PersonalPool, work: Path
+) -> None:
+    text = "universe = local\nexecutable = /bin/true\nskip_filechecks = true\ninput = none\n"
+    jobs = submit(pool, work, f"{text}queue\n")
+    names = ("HoldReasonCode", "HoldReasonSubCode", "NumJobStarts", "NumShadowStarts")
+    assert jobs.wait_for_status(5, *names) == ["8", "2", "0", "1"]
+    assert [event.number for event in read_events(jobs.log.read_bytes())] == [0, 21, 4, 12]
+
+
+def test_a_local_job_that_is_vacated_may_end_by_itself(pool: PersonalPool, work: Path) -> None:
+    script = work / "job.sh"
+    script.write_text("#!/bin/sh\ntrap 'exit 7' TERM\nsleep 60 &\nwait\n")
+    script.chmod(0o755)
+    jobs = submit(pool, work, f"universe = local\nexecutable = {script}\nqueue\n")
+    jobs.wait_for(1, 15)
+    assert run_tool(pool, "condor_vacate_job", str(jobs.cluster))[0] == 0
+    jobs.wait_for(4, 15)
+    assert "(1) Normal termination (return value 7)" in jobs.log.read_text()
 
 
 @shows("S009")

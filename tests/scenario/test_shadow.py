@@ -944,6 +944,8 @@ def test_a_missing_input_file_holds_the_job_by_name(tmp_path: Path) -> None:
         assert here.numbers() == ["040", "040", "021", "004", "012"]
         assert here.updates["HoldReasonCode"] == "13"
         assert here.updates["HoldReasonSubCode"] == "2"
+        assert here.updates["VacateReasonCode"] == "13"
+        assert here.updates["VacateReason"] == here.updates["HoldReason"]
         assert here.updates["HoldReason"].startswith(
             '"Transfer input files failure at access point here while sending files to execution'
         )

@@ -1,8 +1,8 @@
 """Jobs that run beside the schedd: local and scheduler universe, without negotiation and shadow.
 
-Pure: which may start now, what a start and an end change, and what becomes of the job. The
-processes are `services.beside`'s (scheduler) and `services.local`'s (local, under a starter).
-Source: S007, S008.
+Pure: which may start now, what a start changes, what is started, and what an end means for the job.
+What the job's log is told of that is `beside_events.py`'s; the processes are `services.beside`'s
+(scheduler) and `services.local`'s (local, under a starter). Source: S007, S008.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
+from kettle.attributes.codes import HoldReasonCode, JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line
+from kettle.errors import KettleError
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
 from kettle.policy.kill_signals import kill_signal, wished_seconds
 from kettle.schedd import job_machine
@@ -38,6 +39,19 @@ class Program:
     stderr: str
 
 
+class NotStarted(KettleError):  # noqa: N818 - the name says what happened
+    """The job's program could not be started, for a reason that holds the job."""
+
+    def __init__(
+        self,
+        message: str,
+        code: int = HoldReasonCode.FailedToCreateProcess,
+        subcode: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.code, self.subcode = int(code), subcode
+
+
 @dataclass(slots=True)
 class Run:
     """One running job beside the schedd."""
@@ -49,6 +63,8 @@ class Run:
     reason: str = ""
     code: int = 0
     subcode: int = 0
+    # Whether the job's log has its event 001.
+    executed: bool = False
     attributes: dict[str, object] = field(default_factory=dict)
 
 
@@ -92,10 +108,42 @@ def start_attributes(ad: ClassAd, host: str, now: int) -> Attributes:
         "JobRunCount": str((ad.integer("JobRunCount") or 0) + 1),
         "RemoteHost": quote_line(host),
     }
+    if ad.integer("JobUniverse") == JobUniverse.LOCAL:
+        changes["NumShadowStarts"] = str((ad.integer("NumShadowStarts") or 0) + 1)
     if "JobStartDate" not in ad:
         changes["JobStartDate"] = str(now)
         changes["InitialWaitDuration"] = str(now - (ad.integer("QDate") or now))
     return changes
+
+
+def unstarted_attributes(run: Run) -> dict[str, str]:
+    """Return what takes back the count of a start that came to nothing.
+
+    A starter that was begun stays counted, its program does not; without a starter nothing was.
+    """
+    if run.executed:
+        return {}
+    ad = run.job.ad
+    names = ["NumJobStarts"] if run.job.universe == JobUniverse.LOCAL else [
+        "NumJobStarts", "JobRunCount",
+    ]  # fmt: skip
+    counts = {name: (ad.integer(name) or 0) - 1 for name in names}
+    # Who never ran has no count of runs.
+    return {
+        name: "undefined" if name == "JobRunCount" and count <= 0 else str(max(0, count))
+        for name, count in counts.items()
+    }
+
+
+def leave_attributes(run: Run) -> dict[str, object]:
+    """Return why a run was ended before its time; nothing for one that ended by itself."""
+    if not run.wish or not run.code:
+        return {}
+    return {
+        "VacateReason": run.reason,
+        "VacateReasonCode": run.code,
+        "VacateReasonSubCode": run.subcode,
+    }
 
 
 def plan_program(ad: ClassAd, inherited: dict[str, str]) -> Program:
@@ -159,6 +207,8 @@ def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[st
     if run.wish:
         return int(ShadowExit.SHOULD_REQUEUE), {}
     # Counted before the job's own expressions look at the exit: `max_retries` compares it.
+    # Compat: the reference counts it for no such job, and one with `max_retries` that goes on
+    # failing is run without end (test_a_job_beside_the_schedd_is_retried_as_often_as_it_may).
     counted: dict[str, object] = {
         "NumJobCompletions": (run.job.ad.integer("NumJobCompletions") or 0) + 1
     }
@@ -172,5 +222,6 @@ def decide_end(run: Run, system: SystemPolicy, now: float) -> tuple[int, dict[st
             "HoldReasonSubCode": decision.subcode,
         }
     if decision.verdict is Verdict.REQUEUE:
+        run.reason = decision.reason
         return int(ShadowExit.SHOULD_REQUEUE), counted
     return int(ShadowExit.EXITED), counted

@@ -164,9 +164,10 @@ def _past_hold(ad: ClassAd) -> Attributes:
     return changes
 
 
-def _record_removal(_ad: ClassAd, event: Event, _now: int) -> Attributes:
+def _record_removal(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Removed)
-    return {"RemoveReason": quote_line(event.reason), "JobStatusOnRelease": None}
+    past = _past_hold(ad) if ad.integer("JobStatus") == JobStatus.HELD else {}
+    return {**past, "RemoveReason": quote_line(event.reason), "JobStatusOnRelease": None}
 
 
 def _record_start(_ad: ClassAd, _event: Event, _now: int) -> Attributes:

@@ -191,6 +191,8 @@ def _held(events: tuple[Last, ...], reason: str, code: int, subcode: int) -> End
         "HoldReasonCode": code,
         "HoldReasonSubCode": subcode,
     }
+    if Last.EVICTED in events:
+        attributes |= _vacated(reason, code, subcode)
     return Ending(
         ShadowExit.SHOULD_HOLD, events, reason, code, subcode, has_code=True, attributes=attributes
     )

@@ -91,7 +91,8 @@ def usage_table(job: ClassAd, now: float, *, executed: bool = True) -> dict[str,
     """Return the attributes of the table of resources of events 004 and 005.
 
     Without a second of execution there is no use of processors to tell; what could not be
-    `executed` at all has no time of execution either, though its event 001 was written.
+    `executed` at all has no time of execution either, though its event 001 was written. What never
+    came so far has no time in its slot.
     """
     table: dict[str, UsageValue] = {}
     for name in _resources(job, "ProvisionedResources"):
@@ -108,11 +109,12 @@ def usage_table(job: ClassAd, now: float, *, executed: bool = True) -> dict[str,
             table[f"Assigned{name}"] = assigned
     executing = job.integer("JobCurrentStartExecutingDate")
     started = job.integer("JobCurrentStartDate")
-    if executed and executing and (not started or executing >= started):
+    began = bool(executing and (not started or executing >= started))
+    if executed and executing and began:
         table["TimeExecuteUsage"] = max(0, int(now) - executing)
     if not executed or table.get("TimeExecuteUsage") == 0:
         table.pop("CpusUsage", None)
-    if started:
+    if started and began:
         table["TimeSlotBusyUsage"] = max(0, int(now) - started)
     return table
 

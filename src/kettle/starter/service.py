@@ -137,7 +137,10 @@ class Starter:
             began = await self._start_job()
         except (CannotLaunch, TransferFailed) as error:
             if self.vacate is None or self._jobs is None:
-                await self.report_failure(error.message, error.code, error.subcode)
+                if isinstance(error, TransferFailed):
+                    await self.end.report_input_failure(error)
+                else:
+                    await self.report_failure(error.message, error.code, error.subcode)
             else:
                 await self.end.finish(None)
             return
@@ -349,11 +352,24 @@ class Starter:
             self.keeper.make_executable(self.plan.program)
         self.jobs.continues = self.transfer.brought_streams
         self.transfer.manifest.begin(self.plan.environment)
+        if not self.job.string("PreCmd"):
+            await self._open_files(self.plan)
         await self._begin_execution()
         if hooks := self.settings.hooks.meant_for(self.job):
             self.log(explain_uncalled(hooks))
         await self.programs.begin()
         return True
+
+    async def _open_files(self, plan: LaunchPlan) -> None:
+        """Open the standard files before the program is said to begin; CannotLaunch."""
+        try:
+            self.jobs.open_files(plan)
+        except CannotLaunch:
+            if self.way.one_call_begins:
+                # What the slot has the one call would have said.
+                provisioned = self.reports.provisioned()
+                await self.call(lambda: syscalls.must(calls.RegisterJobInfo(provisioned)))
+            raise
 
     # ---- while it runs ------------------------------------------------------------------------
 
@@ -484,6 +500,7 @@ class Starter:
         if self._leave_timer is not None:
             self._leave_timer.cancel()
         if self._jobs is not None:
+            self._jobs.close_files()
             await self._jobs.end_all()
         if self._chirp is not None:
             self._chirp.close()

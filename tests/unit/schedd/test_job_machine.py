@@ -162,3 +162,12 @@ def test_a_job_occupies_hosts_only_while_it_is_on_one() -> None:
 
 def test_counts_become_an_ad_on_one_line() -> None:
     assert render_counts({"A": 1, "B": 2}) == "[ A = 1; B = 2 ]"
+
+
+def test_why_a_job_was_held_is_past_when_it_is_removed() -> None:
+    held = ClassAd({"JobStatus": 5, "HoldReason": "x", "HoldReasonCode": 1})
+    changes = step(held, Removed("gone"), 100)
+    assert changes["HoldReason"] is changes["HoldReasonCode"] is None
+    assert (changes["LastHoldReason"], changes["LastHoldReasonCode"]) == ('"x"', "1")
+    running = ClassAd({"JobStatus": 2})
+    assert "LastHoldReason" not in step(running, Removed("gone"), 100)

@@ -202,7 +202,7 @@ def plan(
             _judge(request, job, actor) is not ActionResult.SUCCESS
         ):
             continue
-        if alike_only and _ON_RELEASE not in job.ad:
+        if alike_only and _ON_RELEASE not in job.ad and job.status != JobStatus.HELD:
             alike.setdefault(job.status, []).append(job.id)
         else:
             attributes = _attributes(request, job, said, now)
@@ -217,7 +217,7 @@ def plan(
 
 
 # Actions that do the same to all jobs of one status, except for those that are to become something
-# on release.
+# on release, and those on hold: why they were is noted of each.
 _ALIKE = frozenset((JobAction.REMOVE, JobAction.TRANSFER_AND_REMOVE))
 _ON_RELEASE = "JobStatusOnRelease"
 

@@ -11,19 +11,13 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
-from kettle.attributes.codes import HoldReasonCode, JobStatus, JobUniverse, ShadowExit
+from kettle.attributes.codes import JobStatus, JobUniverse, ShadowExit
 from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_old
 from kettle.errors import KettleError
 from kettle.policy.job_policy import Verdict, decide_periodic
 from kettle.records.event_base import Event
-from kettle.records.event_kinds import (
-    ExecuteEvent,
-    JobEvictedEvent,
-    JobHeldEvent,
-    JobTerminatedEvent,
-)
-from kettle.records.event_usage import CpuTimes
+from kettle.records.event_kinds import ExecuteEvent
 from kettle.records.unwritten_events import SCHEDD_EVENTS, encode
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
@@ -31,7 +25,8 @@ from kettle.runtime.process.hunt import hunt, marked
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.storage.owned_files import account_of_owner
 from kettle.schedd import beside, job_runs
-from kettle.schedd.beside import Run
+from kettle.schedd.beside import NotStarted, Run
+from kettle.schedd.beside_events import failure_events, last_events
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job
 from kettle.schedd.services.local import LocalRun, program_mark
@@ -107,8 +102,12 @@ class BesideJobs:
             else:
                 status = await self._run_program(run)
         except (KettleError, OSError) as error:
-            self._fail(run, str(error))
-            return
+            if not run.wish:
+                failure = error if isinstance(error, NotStarted) else NotStarted(str(error))
+                self._fail(run, failure)
+                return
+            # It was to leave anyway.
+            status = 0
         finally:
             self._children.pop(run.job.id, None)
             self._local.pop(run.job.id, None)
@@ -147,39 +146,48 @@ class BesideJobs:
         self._schedd.queue.update(job.id, job_runs.note_process(pid, birth_of(pid)))
 
     def _on_executing(self, run: Run) -> None:
-        address = str(self._schedd.runtime.network.address)
-        self._schedd.events.write(run.job, ExecuteEvent(host=address))
+        run.executed = True
+        self._schedd.events.write(run.job, ExecuteEvent(host=self._address()))
+
+    def _address(self) -> str:
+        return str(self._schedd.runtime.network.address)
 
     # -- ends -------------------------------------------------------------------------------
 
     def _end(self, run: Run, status: int) -> None:
-        schedd, job = self._schedd, run.job
+        schedd = self._schedd
         now = schedd.now()
-        run.attributes |= beside.exit_attributes(status)
+        if not run.wish:
+            run.attributes |= beside.exit_attributes(status)
         reason, more = beside.decide_end(run, schedd.scheduler.system_policy, float(now))
-        report = dict(ClassAd({**run.attributes, **more}).own_texts())
+        said = {**run.attributes, **more, **beside.leave_attributes(run)}
+        report = dict(ClassAd(said).own_texts())
+        self._close(run, reason, report, last_events(run, status, reason, more))
+        self._start_all()
+
+    def _close(self, run: Run, reason: int, report: dict[str, str], events: list[Event]) -> None:
+        """Take a run's end into the queue, and with it its last events: told once, whoever dies."""
+        schedd, job = self._schedd, run.job
         report |= dict.fromkeys(job_runs.note_process(0, 0), "undefined")
-        ends = schedd.events.prepare(job, _last_events(run, status, reason, more))
+        ends = schedd.events.prepare(job, events)
         if ends:
-            # With the end itself: told once, whoever is killed between the two.
             report[SCHEDD_EVENTS] = quote_old(encode(ends))
         if job.id in schedd.queue.jobs:
             schedd.scheduler.on_shadow_exited(job.id, reason, report, reusable=False)
             self._unwritten.recall(job)
-        self._start_all()
 
-    def _fail(self, run: Run, why: str) -> None:
+    def _fail(self, run: Run, failure: NotStarted) -> None:
         """Put a job that could not be started on hold."""
         schedd = self._schedd
-        schedd.runtime.log.problem(f"Job {run.job.id} was not started: {why}")
-        code = int(HoldReasonCode.FailedToCreateProcess)
-        report = dict(ClassAd({"HoldReason": why, "HoldReasonCode": code}).own_texts())
-        if run.job.id in schedd.queue.jobs:
-            schedd.scheduler.on_shadow_exited(
-                run.job.id, int(ShadowExit.SHOULD_HOLD), report, reusable=False
-            )
-            if run.job.status == JobStatus.HELD and not run.wish:
-                schedd.events.held(run.job, why, code, 0)
+        schedd.runtime.log.problem(f"Job {run.job.id} was not started: {failure}")
+        held = {
+            "HoldReason": str(failure),
+            "HoldReasonCode": failure.code,
+            "HoldReasonSubCode": failure.subcode,
+        }
+        report = dict(ClassAd(held).own_texts()) | beside.unstarted_attributes(run)
+        events = failure_events(run, failure, self._address())
+        self._close(run, int(ShadowExit.SHOULD_HOLD), report, events)
 
     # -- requests ---------------------------------------------------------------------------
 
@@ -240,37 +248,6 @@ class BesideJobs:
             scheduler.remove_running(run.job, decision.reason)
         elif decision.verdict is Verdict.VACATE:
             self.signal(run.job, "Vacate", decision.reason, decision.code, 0)
-
-
-def _last_events(run: Run, status: int, reason: int, more: dict[str, object]) -> list[Event]:
-    """Return what a job's log is told of the end of a run."""
-    user = run.attributes.get("RemoteUserCpu", 0.0)
-    system = run.attributes.get("RemoteSysCpu", 0.0)
-    times = CpuTimes(float(str(user)), float(str(system)))
-    if reason == ShadowExit.EXITED:
-        ended = JobTerminatedEvent(run_remote=times, total_remote=times)
-        _set_ending(ended, status)
-        return [ended]
-    evicted = JobEvictedEvent(
-        run_remote=times,
-        requeued=reason == ShadowExit.SHOULD_REQUEUE and not run.wish,
-        reason=run.reason or None,
-        reason_code=run.code or None,
-        reason_subcode=run.subcode if run.code else None,
-    )
-    _set_ending(evicted, status)
-    if run.wish == "Hold":
-        return [evicted, JobHeldEvent(reason=run.reason, code=run.code, subcode=run.subcode)]
-    if reason == ShadowExit.SHOULD_HOLD:
-        why, code = str(more["HoldReason"]), int(str(more["HoldReasonCode"]))
-        return [evicted, JobHeldEvent(reason=why, code=code)]
-    return [evicted]
-
-
-def _set_ending(event: JobTerminatedEvent | JobEvictedEvent, status: int) -> None:
-    event.normal = not os.WIFSIGNALED(status)
-    event.return_value = os.WEXITSTATUS(status) if os.WIFEXITED(status) else None
-    event.signal = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
 
 
 def _kill_if_running(child: Child) -> None:

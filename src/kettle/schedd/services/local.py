@@ -12,8 +12,9 @@ from collections.abc import Callable
 from secrets import token_bytes
 from typing import TYPE_CHECKING, Any
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
-from kettle.errors import ConnectionLost, KettleError, RefusedError
+from kettle.errors import ConnectionLost, RefusedError
 from kettle.policy.attribute_protection import decide_by_job, may_reach_attributes
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
@@ -21,7 +22,7 @@ from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_dae
 from kettle.runtime.process.processes import kill_tree
 from kettle.runtime.sockets.stream import Stream
 from kettle.schedd import job_runs
-from kettle.schedd.beside import Run
+from kettle.schedd.beside import NotStarted, Run
 from kettle.wire.channel import Channel
 from kettle.wire.codec import Writer, is_private_attribute
 from kettle.wire.messages import starter_control as words
@@ -55,7 +56,7 @@ class LocalRun:
         self._on_executing = on_executing
         self._control: Stream | None = None
         self._exit_status: int | None = None
-        self._failure = ""
+        self._failure: NotStarted | None = None
 
     async def serve(self) -> int:
         """Run the job; returns its wait status. KettleError if it could not be started."""
@@ -95,7 +96,7 @@ class LocalRun:
         if self._exit_status is None:
             if self._run.wish:
                 return 0
-            raise KettleError(self._failure or "the starter ended without saying how the job did")
+            raise self._failure or NotStarted("the starter ended without saying how the job did")
         return self._exit_status
 
     async def _end_what_is_left(self, starter: int) -> None:
@@ -192,7 +193,7 @@ class LocalRun:
             case calls.SetJobAttr():
                 return self._set_attribute(call)
             case calls.UserLog():
-                self._failure = call.event.string("ErrorMsg") or self._failure
+                self._failure = _failure_of(call.event) or self._failure
             case calls.RegisterStarterInfo() | calls.EventNotification() | calls.JobTermination():
                 pass
             case _:
@@ -237,6 +238,15 @@ class LocalRun:
                 self._control.post(message)
             except ConnectionLost:
                 self._control = None
+
+
+def _failure_of(event: ClassAd) -> NotStarted | None:
+    """Return why the starter gives up, if an event says that it does."""
+    message = event.string("ErrorMsg")
+    if message is None:
+        return None
+    code = event.integer("HoldReasonCode") or int(HoldReasonCode.FailedToCreateProcess)
+    return NotStarted(message, code, event.integer("HoldReasonSubCode") or 0)
 
 
 def program_mark() -> str:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import marshal
 import os
 import signal
+import stat
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import HoldReasonCode
 from kettle.errors import KettleError
 from kettle.runtime.process.privileges import Account, Privileges
-from kettle.schedd.beside import Program
+from kettle.schedd.beside import NotStarted, Program
 
 if TYPE_CHECKING:
     from kettle.runtime.context import Runtime
@@ -40,7 +43,7 @@ class Starting:
     async def executed(self) -> bool:
         """Return when the program runs; False if its process was killed before that.
 
-        KettleError with the reason if it cannot be started.
+        NotStarted with the reason if it cannot be started.
         """
         loop = asyncio.get_running_loop()
         said = b""
@@ -61,7 +64,7 @@ class Starting:
             os.close(self._pipe)
         if said.removeprefix(_READY):
             await self.child.wait()
-            raise KettleError(said.removeprefix(_READY).decode("utf-8", "replace"))
+            raise _read_failure(said.removeprefix(_READY))
         return said == _READY
 
 
@@ -103,28 +106,83 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
     try:
         privileges = Privileges(Account(*owner), can_switch=can_switch)
         with privileges.as_account(Account(*owner)):
+            _check_program(os.path.join(cwd, argv[0]))
             _open_standard(names)
         privileges.become(Account(*account))
-        os.chdir(cwd)
+        _enter(cwd)
         for number in _SIGNALS:
             with contextlib.suppress(OSError):  # the C library keeps some for itself
                 signal.signal(number, signal.SIG_DFL)
         os.write(report, _READY)
-        os.execvpe(argv[0], argv, environment)  # noqa: S606 - the user's program
+        _become(argv, environment)
+    except NotStarted as failure:
+        _tell(report, failure)
     except (KettleError, OSError) as error:
-        os.write(report, str(error).encode("utf-8", "surrogateescape")[:_MOST_SAID])
+        _tell(report, NotStarted(str(error)))
     return 1
 
 
+def _tell(report: int, failure: NotStarted) -> None:
+    text = f"{failure.code} {failure.subcode} {failure}"
+    os.write(report, text.encode("utf-8", "surrogateescape")[:_MOST_SAID])
+
+
+def _read_failure(said: bytes) -> NotStarted:
+    code, subcode, text = said.decode("utf-8", "replace").split(" ", 2)
+    return NotStarted(text, int(code), int(subcode))
+
+
+def _check_program(path: str) -> None:
+    """Raise NotStarted unless there is a file that its owner may execute."""
+    try:
+        may = os.stat(path).st_mode & stat.S_IXUSR
+    except OSError:
+        may = 0
+    if not may:
+        raise NotStarted(f"File '{path}' is missing or not executable", subcode=errno.EACCES)
+
+
 def _open_standard(names: list[str]) -> None:
+    """Open the standard files; NotStarted for one that cannot be.
+
+    Compat: the reference leaves such a job in the queue and tries again without end, also where
+    its folder is gone or its program of no known kind; ours is held as a local job would be
+    (test_a_scheduler_job_that_cannot_be_started_is_held_with_the_reason).
+    """
     for number, name in enumerate(names):
         writing = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         # The user names these: a pipe without its other end is no file.
         flags = (writing if number else os.O_RDONLY) | os.O_CLOEXEC | os.O_NONBLOCK
-        descriptor = os.open(name, flags, 0o644)
+        try:
+            descriptor = os.open(name, flags, 0o644)
+        except OSError as error:
+            code = HoldReasonCode.UnableToOpenOutput if number else HoldReasonCode.UnableToOpenInput
+            which = ("input", "output", "error")[number]
+            raise NotStarted(
+                f"Failed to open '{name}' as standard {which}: {error.strerror} "
+                f"(errno {error.errno})",
+                code,
+                error.errno or 0,
+            ) from error
         os.set_blocking(descriptor, True)
         os.dup2(descriptor, number)
         os.close(descriptor)
+
+
+def _enter(folder: str) -> None:
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        text = f"Cannot access initial working directory {folder}: {error.strerror}"
+        raise NotStarted(text, HoldReasonCode.IwdError, error.errno or 0) from error
+
+
+def _become(argv: list[str], environment: dict[str, str]) -> None:
+    try:
+        os.execvpe(argv[0], argv, environment)  # noqa: S606 - the user's program
+    except OSError as error:
+        text = f"Failed to execute '{argv[0]}': (errno={error.errno}: '{error.strerror}')"
+        raise NotStarted(text, subcode=error.errno or 0) from error
 
 
 def _pack(account: Account) -> tuple[str, int, int, tuple[int, ...], str]:

@@ -67,7 +67,8 @@ def recall_end(run: Run) -> bool:
 def finish(run: Run) -> None:
     """Judge the run, write its last events, tell the schedd."""
     if run.report is not None:
-        counts = {} if run.skipped else completion_attributes(run.job, run.report)
+        lost = run.transfer_failure is not None and run.transfer_failure.code
+        counts = {} if run.skipped or lost else completion_attributes(run.job, run.report)
         unsaid = "NumJobStarts" in counts and run.told is None
         if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.

@@ -67,6 +67,15 @@ class JobEnd:
             await starter.shadow.call_once(lambda: syscalls.invoke(calls.UserLog(event)))
             await self._wait_for_deactivation()
 
+    async def report_input_failure(self, error: TransferFailed) -> None:
+        """Tell that the input did not come, after what the job wants sent of a failure."""
+        starter = self._starter
+        if error.code:
+            with contextlib.suppress(TransferFailed):
+                await starter.transfer.send_output(final=True, attribute="FailureFiles")
+        text = f"Failed to transfer files: {error.message}"
+        await self.report_failure(text, error.code, error.subcode)
+
     async def _perform(self, step: ExitStep) -> bool:
         """Do one step; what has nothing to do here (no job hooks are called yet) is passed."""
         starter = self._starter

@@ -76,6 +76,8 @@ class JobProcesses:
         # After a checkpoint, in this run or an earlier one, the job goes on in its files.
         self.continues = False
         self._own_peak_kib = 0
+        # The standard files of a program that is about to begin.
+        self._ready: tuple[LaunchPlan, dict[int, int]] | None = None
 
     def launch(
         self,
@@ -89,9 +91,9 @@ class JobProcesses:
         `streams` gives descriptors for those of 0, 1, 2 that are streamed. What runs `beside` the
         job is not the one that signals and measurements mean.
         """
-        opened: dict[int, int] = {}
+        opened = self._take_files(plan)
         try:
-            if streams or not plan.reads_and_writes_nothing:
+            if not opened and (streams or not plan.reads_and_writes_nothing):
                 # One switch for all three files: it costs more than opening them.
                 with self._privileges.as_account(self._files_of):
                     self._open_standard(plan, dict(streams or {}), opened)
@@ -102,6 +104,30 @@ class JobProcesses:
         if not beside:
             self.child = child
         return child
+
+    def open_files(self, plan: LaunchPlan) -> None:
+        """Open what `launch` will need, before anybody is told that the program begins.
+
+        CannotLaunch as there. What is streamed is opened with the rest, when it begins.
+        """
+        if plan.streams or plan.reads_and_writes_nothing:
+            return
+        opened: dict[int, int] = {}
+        self._ready = (plan, opened)
+        with self._privileges.as_account(self._files_of):
+            self._open_standard(plan, {}, opened)
+
+    def close_files(self) -> None:
+        """Close what was opened for a program that did not begin."""
+        ready, self._ready = self._ready, None
+        for descriptor in set(ready[1].values()) if ready is not None else ():
+            os.close(descriptor)
+
+    def _take_files(self, plan: LaunchPlan) -> dict[int, int]:
+        if self._ready is None or self._ready[0] is not plan:
+            return {}
+        opened, self._ready = self._ready[1], None
+        return opened
 
     def _open_standard(
         self, plan: LaunchPlan, streams: dict[int, int], opened: dict[int, int]

@@ -103,7 +103,9 @@ def test_a_removal_of_many_changes_each_as_a_removal_of_one_does() -> None:
         assert job.ad.integer("EnteredCurrentStatus") == schedd.now
         assert job.ad.string("RemoveReason") == "enough (by user alice)"
         assert "JobStatusOnRelease" not in job.ad
-    assert list(schedd.queue.by_status[3]) == [jobs[2].id, jobs[0].id, jobs[3].id, jobs[1].id]
+        assert "HoldReasonCode" not in job.ad
+        assert job.ad.integer("LastHoldReasonCode") == (1 if was == 5 else None)
+    assert list(schedd.queue.by_status[3]) == [jobs[1].id, jobs[2].id, jobs[0].id, jobs[3].id]
     assert sum(tally.by_status[3] for tally in schedd.queue.tallies.values()) == 4
     replayed = schedd.replayed()
     for job in jobs:

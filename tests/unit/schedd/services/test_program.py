@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from kettle.errors import KettleError
 from kettle.runtime.process.processes import Child
+from kettle.schedd.beside import NotStarted
 from kettle.schedd.services.program import Starting
 
 
@@ -38,11 +38,12 @@ def test_a_program_runs_when_its_process_has_said_so_and_given_its_place_up() ->
 @pytest.mark.parametrize("before", [b"", b"+"])
 def test_a_program_that_cannot_be_started_is_an_error_with_its_reason(before: bytes) -> None:
     async def scenario() -> None:
-        starting, writing = heard(before, b"[Errno 13] Permission denied: '/x'")
+        starting, writing = heard(before, b"7 13 Failed to open '/x' as standard output: no")
         os.close(writing)
         starting.child.finish(256, None)
-        with pytest.raises(KettleError, match="Permission denied"):
+        with pytest.raises(NotStarted, match=r"^Failed to open '/x' as standard output") as failed:
             await starting.executed()
+        assert (failed.value.code, failed.value.subcode) == (7, 13)
 
     asyncio.run(scenario())
 
