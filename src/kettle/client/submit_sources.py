@@ -64,4 +64,5 @@ def read_facts(config: Config, environment: Mapping[str, str], file_name: str) -
         version=CONDOR_VERSION,
         platform=condor_platform(release),
         environment=environment,
+        uid=os.getuid(),
     )

@@ -18,6 +18,7 @@ from kettle.patterns import late_pattern
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+OLD_DELIMITER = ";"
 TO_QUOTE = late_pattern(r"[\s']+")
 # White space of the old syntax; Python counts more.
 OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
@@ -26,6 +27,12 @@ OLD_WORD = late_pattern(r"[^ \t\r\n\v\f]+")
 def is_new_syntax(text: str) -> bool:
     """Tell whether a text is in the new syntax."""
     return text.startswith('"')
+
+
+def require_new_syntax(text: str, what: str = "double-quoted input string") -> None:
+    """Raise SubmitError for a text of a command that takes the new syntax alone."""
+    if not is_new_syntax(text):
+        raise SubmitError(f"Expecting {what} (V2 format).")
 
 
 def strip_outer_quotes(text: str) -> str:
@@ -136,7 +143,7 @@ def parse_environment(text: str) -> dict[str, str]:
     """Read an environment in either syntax; raise SubmitError."""
     if is_new_syntax(text):
         return pairs(split_new(strip_outer_quotes(text)))
-    return pairs(part for part in text.split(";") if part.strip())
+    return pairs(part for part in text.split(OLD_DELIMITER) if part.strip())
 
 
 def pairs(words: Iterable[str]) -> dict[str, str]:
@@ -155,6 +162,20 @@ def pairs(words: Iterable[str]) -> dict[str, str]:
 def render_environment(variables: Mapping[str, str]) -> str:
     """Return an environment as the ad holds it, ordered by name."""
     return join_new(f"{name}={variables[name]}" for name in sorted(variables))
+
+
+def render_old_environment(variables: Mapping[str, str]) -> str:
+    """Return an environment in the old syntax, ordered by name; raise SubmitError.
+
+    What holds the delimiter or a line break has no old form.
+    """
+    for name, value in variables.items():
+        if OLD_DELIMITER in value or "\n" in value:
+            raise SubmitError(
+                "ERROR: failed to insert environment into job ad: Environment entry is not "
+                f"compatible with V1 syntax: {name}={value}"
+            )
+    return OLD_DELIMITER.join(f"{name}={variables[name]}" for name in sorted(variables))
 
 
 def select_environment(wanted: str, environment: Mapping[str, str]) -> dict[str, str]:

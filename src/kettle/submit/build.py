@@ -13,6 +13,8 @@ from kettle.config.origin import COMMAND_LINE_SOURCE, Origin
 from kettle.errors import ConfigError, SubmitError
 from kettle.structs import Struct, field
 from kettle.submit import (
+    evictions,
+    grid,
     interactive,
     policy,
     program,
@@ -21,8 +23,10 @@ from kettle.submit import (
     requirements,
     transfer,
     universes,
+    virtual_machine,
+    words,
 )
-from kettle.submit.job import Attributes, JobBuilder, split_list, strip_quotes
+from kettle.submit.job import Attributes, JobBuilder, strip_quotes
 from kettle.submit.macros import SubmitMacros, Variable
 from kettle.submit.queue_statement import QueueStatement, Row, parse_queue
 from kettle.submit.reader import QueueText, SubmitReader
@@ -63,6 +67,9 @@ BASE: tuple[tuple[str, str], ...] = (
     ("CumulativeRemoteUserCpu", "0.0"),
     ("CumulativeSuspensionTime", "0"),
 )
+
+
+OWN_NUMBERS = ("CLUSTERID", "PROCID")
 
 
 class Step(NamedTuple):
@@ -217,7 +224,7 @@ class Submission(Struct):
             "Row": index,
             "ItemIndex": index,
             "Item": "",
-            "Node": "#pArAlLeLnOdE#" if self.is_parallel else "",
+            "Node": macros.live.get("Node", ""),
         }
         for name, value in zip(statement.variables, row.values, strict=False):
             variable = macros.row_variables.get(name.upper())
@@ -245,13 +252,13 @@ class Submission(Struct):
                 self._live = self._run(job, STEPS)
                 self._finish(job)
                 self.cluster = job.attributes
-                return JobPlan(self.job_count, job.status, row, Attributes())
+                return JobPlan(self.job_count, self._status, row, Attributes())
             if not self._has_one_statement or not all(step.is_leaf for step in self._live):
                 job = self._new_job()
                 self._run(job, STEPS)
                 self._finish(job)
                 differences = job.attributes.difference(self.cluster)
-                return JobPlan(self.job_count, job.status, row, differences)
+                return JobPlan(self.job_count, self._status, row, differences)
             return self._build_quickly(row)
         except ConfigError as error:
             raise SubmitError(f"ERROR: {error.message}") from None
@@ -264,7 +271,12 @@ class Submission(Struct):
     def _build_quickly(self, row: Row) -> JobPlan:
         """Do anew only the steps that look at what changes, none of which others look at."""
         job = JobBuilder(
-            self.macros, self.sources, self.config, self.facts, spooled=self.options.spooled
+            self.macros,
+            self.sources,
+            self.config,
+            self.facts,
+            spooled=self.options.spooled,
+            interactive=self.options.interactive,
         )
         for step in self._live:
             step.run(job)
@@ -281,7 +293,12 @@ class Submission(Struct):
 
     def _new_job(self) -> JobBuilder:
         job = JobBuilder(
-            self.macros, self.sources, self.config, self.facts, spooled=self.options.spooled
+            self.macros,
+            self.sources,
+            self.config,
+            self.facts,
+            spooled=self.options.spooled,
+            interactive=self.options.interactive,
         )
         set_base(job)
         return job
@@ -304,7 +321,8 @@ class Submission(Struct):
         if self.options.batch_name:
             job.set_string("JobBatchName", self.options.batch_name)
         self._forced_names = {name.lower() for name, _ in job.forced}
-        self._status = job.status
+        forced = job.forced.get("JobStatus")
+        self._status = int(forced) if forced and forced.isdecimal() else job.status
         self.is_factory = (
             job.param("max_idle") is not None or job.param("max_materialize") is not None
         )
@@ -384,6 +402,9 @@ def set_forced(job: JobBuilder) -> None:
         variable.used = True
         name = variable.name[3:]
         text = job.macros.expand(variable.text).strip()
+        if name.upper() in OWN_NUMBERS:
+            # The queue gives a job its numbers; what a description says of them counts for nothing.
+            continue
         if not name:
             raise SubmitError(f"ERROR: Unable to insert expression: {name} = {text}")
         job.forced.set(name, job.checked(name, text or "undefined"))
@@ -397,10 +418,16 @@ def set_ignored(job: JobBuilder) -> None:
 
 def set_simple(job: JobBuilder) -> None:
     """Set the attributes that depend on nothing but their command's own text."""
+    universe = job.universe.name.lower()
     for command in registry.simple_commands():
+        if command.universes and command.universes != universe:
+            continue
         text = job.param(command.name)
         if text is not None:
             SETTERS[command.kind](job, command, text)
+    name = job.text_of("JOBSET.name")
+    if name:
+        job.set_string("JobSetName", strip_quotes(name))
 
 
 def _set_expression(job: JobBuilder, command: Command, text: str) -> None:
@@ -425,13 +452,27 @@ def _set_plain(job: JobBuilder, command: Command, text: str) -> None:
     job.set_string(command.attribute, text)
 
 
+def _set_count(job: JobBuilder, command: Command, text: str) -> None:
+    number = job.integer(command.name) or 0
+    if number < 0:
+        name = job.name_of(command.name)
+        raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to a non-negative integer.")
+    job.set_integer(command.attribute, number)
+
+
+def _set_file(job: JobBuilder, command: Command, text: str) -> None:
+    job.set_string(command.attribute, job.path(text))
+
+
 def _set_list(job: JobBuilder, command: Command, text: str) -> None:
-    job.set_string(command.attribute, ",".join(split_list(strip_quotes(text))))
+    job.set_string(command.attribute, ",".join(text.replace(",", " ").split()))
 
 
 SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
     "boolean": _set_boolean,
+    "count": _set_count,
     "expression": _set_expression,
+    "file": _set_file,
     "integer": _set_integer,
     "list": _set_list,
     "plain": _set_plain,
@@ -439,24 +480,26 @@ SETTERS: Mapping[str, Callable[[JobBuilder, Command, str], None]] = {
 }
 
 IGNORED = (
-    "allow_arguments_v1",
-    "allow_environment_v1",
     "allow_startup_script",
+    "interactive_args",
+    "interactive_executable",
     "skip_filechecks",
-    "use_x509userproxy",
 )
 STEPS = (
     Step(set_ignored, is_leaf=True),
     Step(program.set_universe),
     Step(set_forced, is_leaf=True),
-    Step(universes.read_grid_type),
+    Step(universes.set_remote_universe, is_leaf=True),
+    Step(grid.read_grid_type),
     Step(program.set_folder),
-    Step(universes.set_virtual_machine),
-    Step(program.set_executable),
+    Step(virtual_machine.set_virtual_machine),
     Step(universes.set_container),
-    Step(program.set_arguments, is_leaf=True),
-    Step(universes.set_grid),
+    Step(program.set_executable),
+    Step(words.set_arguments, is_leaf=True),
+    Step(grid.set_grid),
     Step(universes.set_java),
+    Step(words.set_java_words, is_leaf=True),
+    Step(words.set_tool),
     Step(universes.set_parallel),
     Step(program.set_environment, is_leaf=True),
     Step(policy.set_notification, is_leaf=True),
@@ -470,9 +513,11 @@ STEPS = (
     Step(program.set_output, is_leaf=True),
     Step(program.set_error, is_leaf=True),
     Step(program.set_event_log, is_leaf=True),
+    Step(evictions.set_evict_checks, is_leaf=True),
     Step(requests.set_requests),
     Step(policy.set_lease, is_leaf=True),
     Step(program.set_sizes),
+    Step(program.set_starter_log, is_leaf=True),
     Step(transfer.set_transfer),
     Step(transfer.set_checkpoint, is_leaf=True),
     Step(transfer.set_proxy),

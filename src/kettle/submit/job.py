@@ -16,10 +16,10 @@ from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.classad.text import quote_old
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.registry import command_names
+from kettle.submit.registry import command_names, given_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kettle.config import Config
     from kettle.submit.macros import SubmitMacros
@@ -103,26 +103,32 @@ class JobBuilder:
         facts: SubmitFacts,
         *,
         spooled: bool = False,
+        interactive: bool = False,
     ) -> None:
         self.macros = macros
         self.sources = sources
         self.config = config
         self.facts = facts
         self.spooled = spooled
+        self.interactive = interactive
         self.attributes = Attributes()
         self.forced = Attributes()
         self.warnings: list[str] = []
         self.universe = JobUniverse.VANILLA
         self.grid_type = ""
         self.is_docker = False
+        self.is_container = False
+        self.input_files_named = False
+        self.evict_changes: list[str] = []
         self.container_clause = ""
         self.input_files: list[str] = []
         self.input_images: list[str] = []
-        self.plugin_methods: list[str] = []
+        self.transferred: list[str] = []
+        self.jars: list[str] = []
         self.executable_kib = 0
         self.status = 1
         self.should_transfer = ""
-        self.transfer_ability = ""
+        self.when_to_transfer = ""
         self.needs_deferral = False
 
     def param(self, command: str) -> str | None:
@@ -133,6 +139,24 @@ class JobBuilder:
                 text = self.macros.expand(text) if "$" in text else text
                 return text.strip() or None
         return None
+
+    def text_of(self, name: str) -> str | None:
+        """Return the expanded text of exactly this name, other names of its command aside."""
+        text = self.macros.raw(name)
+        return None if text is None else self.macros.expand(text).strip()
+
+    def pair_error(self, either: str, new: str, allow: str) -> SubmitError:
+        """Return the error for a command that is there for both syntaxes and for the new one."""
+        return SubmitError(
+            f"ERROR: If you wish to specify both '{either}' and\n'{new}' for maximal "
+            "compatibility with different\nversions of Condor, then you must also specify\n"
+            f"{allow}=true."
+        )
+
+    @property
+    def shell_line(self) -> str | None:
+        """The line for /bin/sh that stands in for a program; interactive jobs have none."""
+        return None if self.interactive else self.param("shell")
 
     def is_set(self, command: str) -> bool:
         """Tell whether a command is in the description, even with nothing after the `=`."""
@@ -184,8 +208,29 @@ class JobBuilder:
         value = evaluate(text)
         if isinstance(value, (bool, int, float)):
             return int(value)
-        name = shown or command
+        name = shown or self.name_of(command)
         raise SubmitError(f"ERROR: {name}={text} is invalid, must eval to an integer.")
+
+    def name_of(self, command: str) -> str:
+        """Return the name under which the description gives a command; not its attribute's."""
+        for name in given_names(command):
+            if self.macros.is_set(name):
+                return name
+        return command
+
+    def want_units(self, said: str, before: str = "") -> None:
+        """Complain of a size without a unit as SUBMIT_REQUEST_MISSING_UNITS wants it; SubmitError.
+
+        `{must}` in what is said becomes must or should.
+        """
+        wish = (self.config.get("SUBMIT_REQUEST_MISSING_UNITS") or "").lower()
+        if wish == "error":
+            raise SubmitError(
+                f"ERROR: {before and 'ERROR: '.join((before, ''))}{said.format(must='must')}"
+            )
+        if wish:
+            prefix = f"{before}WARNING: " if before else ""
+            self.warnings.append(f"WARNING: {prefix}{said.format(must='should')}")
 
     def path(self, name: str) -> str:
         """Return a name as seen from the job's own folder."""
@@ -214,10 +259,13 @@ class JobBuilder:
         return self.attributes.get(name) if forced is None else forced
 
 
-def evaluate(text: str) -> object:
-    """Evaluate an expression without an ad; None where it does not parse."""
+def evaluate(text: str, attributes: Mapping[str, str] | None = None) -> object:
+    """Evaluate an expression among the texts of attributes; None where it does not parse."""
+    ad = ClassAd()
+    for name, value in (attributes or {}).items():
+        ad.insert_text(name, value)
     try:
-        return ClassAd().evaluate_expression(parse_expression(text, old=True))
+        return ad.evaluate_expression(parse_expression(text, old=True))
     except ClassAdSyntaxError:
         return None
 

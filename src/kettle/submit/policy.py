@@ -23,7 +23,7 @@ LEAVE_SPOOLED = (
     "JobStatus == 4 && (time() - (CompletionDate ?: time())) < 864000"
     " && (StageOutFinish ?: 0) < EnteredCurrentStatus"
 )
-WITHOUT_LEASE = (JobUniverse.LOCAL, JobUniverse.SCHEDULER, JobUniverse.GRID)
+WITHOUT_LEASE = (JobUniverse.LOCAL, JobUniverse.SCHEDULER, JobUniverse.GRID, JobUniverse.MPI)
 
 
 def set_retries(job: JobBuilder) -> None:
@@ -154,7 +154,7 @@ def set_notification(job: JobBuilder) -> None:
             'If you do not want notification email, put "notification = never"\n'
             "into your submit file, instead."
         )
-    job.set_string("NotifyUser", strip_quotes(user))
+    job.set_string("NotifyUser", user)
 
 
 def set_deferral(job: JobBuilder) -> None:
@@ -186,6 +186,18 @@ def set_deferral(job: JobBuilder) -> None:
         job.set_expression(attribute, _non_negative(job, command, text))
     interval = job.config.integer("SCHEDD_INTERVAL")
     job.set_integer("ScheddInterval", 300 if interval is None else interval)
+
+
+def needs_deferral(job: JobBuilder) -> bool:
+    """Tell whether the job waits for a time, also one that it has as an attribute of its own.
+
+    Decides ScheddInterval, which such a job's Requirements speak of.
+    """
+    own = any(job.forced.get(name) for name in ("DeferralTime", *CRON_ATTRIBUTES))
+    if own and job.current("ScheddInterval") is None:
+        interval = job.config.integer("SCHEDD_INTERVAL")
+        job.set_integer("ScheddInterval", 300 if interval is None else interval)
+    return own or job.needs_deferral
 
 
 def _non_negative(job: JobBuilder, command: str, text: str) -> str:

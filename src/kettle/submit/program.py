@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import signal
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
 from kettle.submit import arguments
 from kettle.submit.job import JobBuilder, strip_quotes
+from kettle.submit.sizes import parse_size
 
 NULL_FILE = "/dev/null"
+SHELL = "/bin/sh"
 UNSUPPORTED = {
     JobUniverse.STANDARD: "Standard",
     JobUniverse.PIPE: "Pipe",
@@ -17,6 +20,8 @@ UNSUPPORTED = {
     JobUniverse.PVM: "PVM",
     JobUniverse.PVMD: "PVMD",
 }
+# What $(Node) becomes; each node puts its own number in its place.
+NODES = {JobUniverse.PARALLEL: "#pArAlLeLnOdE#", JobUniverse.MPI: "#MpInOdE#"}
 NAMES = {universe.name.lower(): universe for universe in JobUniverse}
 # Grid types whose jobs have no program of their own on this side.
 CLOUD_TYPES = ("ec2", "gce", "azure")
@@ -33,15 +38,17 @@ def set_universe(job: JobBuilder) -> None:
         word = "vanilla"
     universe = NAMES.get(word)
     if universe is None:
-        if not word.isdecimal():
+        digits = re.match(r"[-+]?\d+", word)
+        if digits is None or not int(digits.group()):
             raise SubmitError(f"ERROR: I don't know about the '{text}' universe.")
         numbers = {int(one): one for one in JobUniverse}
-        universe = numbers.get(int(word))
+        universe = numbers.get(int(digits.group()))
         if universe is None:
             raise SubmitError("ERROR: 'Unknown' is not a supported universe.")
     if universe in UNSUPPORTED:
         raise SubmitError(f"ERROR: '{UNSUPPORTED[universe]}' is not a supported universe.")
-    job.universe = JobUniverse.PARALLEL if universe is JobUniverse.MPI else universe
+    job.universe = universe
+    job.macros.live["Node"] = NODES.get(universe, "")
     job.set_integer("JobUniverse", job.universe)
 
 
@@ -57,6 +64,11 @@ def set_folder(job: JobBuilder) -> None:
 
 def set_executable(job: JobBuilder) -> None:
     """Decide Cmd and its size; look at the program if it travels."""
+    if job.shell_line is not None:
+        job.set_string("Cmd", SHELL)
+        job.set_boolean("TransferExecutable", False)
+        job.executable_kib = job.size_kib(SHELL)
+        return
     name = job.param("executable")
     transfer = _transfers_executable(job)
     if name is None:
@@ -118,46 +130,42 @@ def _check_program(job: JobBuilder, name: str, path: str) -> None:
         )
 
 
-def set_arguments(job: JobBuilder) -> None:
-    """Decide Arguments or Args."""
-    text = job.param("arguments") or ""
-    try:
-        if not text or arguments.is_new_syntax(text):
-            words = arguments.split_new(arguments.strip_outer_quotes(text)) if text else []
-            job.set_string("Arguments", arguments.join_new(words))
-        else:
-            job.set_string("Args", arguments.parse_old_arguments(text))
-    except SubmitError as error:
-        raise SubmitError(
-            f"ERROR: {error.message}\nThe full arguments you specified were: {text}"
-        ) from None
-    if job.universe is JobUniverse.JAVA and not text:
-        raise SubmitError(
-            "ERROR: In Java universe, you must specify the class name to run.\n"
-            "Example:\n\narguments = MyClass\n"
-        )
-
-
 def set_environment(job: JobBuilder) -> None:
-    """Decide Environment."""
-    variables: dict[str, str] = {}
-    wanted = job.param("getenv")
-    if wanted is not None and wanted.lower() not in ("false", "f", "no", "0"):
-        if wanted.lower() == "true" and job.config.boolean("SUBMIT_ALLOW_GETENV") is False:
-            raise SubmitError(
-                "ERROR: \ngetenv = true command not allowed because administrator has set "
-                "SUBMIT_ALLOW_GETENV = false"
-            )
-        variables |= arguments.select_environment(wanted, job.facts.environment)
-    text = job.param("environment")
+    """Decide Environment; Env where the command `env` gives it in the old syntax."""
+    either, new = job.param("environment"), job.param("environment2")
+    allowed = job.boolean("allow_environment_v1")
+    if either is not None and new is not None and not allowed:
+        raise job.pair_error("environment", "environment2", "allow_environment_v1")
+    variables = _from_submitter(job)
+    text = either if new is None else new
     if text is not None:
         try:
+            if new is not None:
+                arguments.require_new_syntax(new, what="a double-quoted environment string")
             variables |= arguments.parse_environment(text)
         except SubmitError as error:
             raise SubmitError(
                 f"ERROR: {error.message}\nThe environment you specified was: '{text}'"
             ) from None
-    job.set_string("Environment", arguments.render_environment(variables))
+    old = job.text_of("env") if new is None else None
+    if not old or arguments.is_new_syntax(old):
+        job.set_string("Environment", arguments.render_environment(variables))
+        return
+    job.set_string("Env", arguments.render_old_environment(variables))
+    job.set_string("EnvDelim", arguments.OLD_DELIMITER)
+
+
+def _from_submitter(job: JobBuilder) -> dict[str, str]:
+    """Return what the job gets of the submitter's environment."""
+    wanted = job.param("getenv")
+    if wanted is None or wanted.lower() in ("false", "f", "no", "0"):
+        return {}
+    if wanted.lower() == "true" and job.config.boolean("SUBMIT_ALLOW_GETENV") is False:
+        raise SubmitError(
+            "ERROR: \ngetenv = true command not allowed because administrator has set "
+            "SUBMIT_ALLOW_GETENV = false"
+        )
+    return arguments.select_environment(wanted, job.facts.environment)
 
 
 def set_input(job: JobBuilder) -> None:
@@ -187,6 +195,11 @@ def set_stream(job: JobBuilder, command: str, attribute: str) -> bool:
         job.set_string(attribute, NULL_FILE)
         job.set_boolean(f"Transfer{attribute}", False)
         return False
+    if job.universe is JobUniverse.VM:
+        raise SubmitError(
+            "ERROR: You cannot use input, ouput, and error parameters in the submit description "
+            "file for vm universe"
+        )
     job.set_string(attribute, strip_quotes(name))
     if transfer is False:
         job.set_boolean(f"Transfer{attribute}", False)
@@ -200,7 +213,7 @@ def set_event_log(job: JobBuilder) -> None:
     for command, attribute in (("log", "UserLog"), ("dagman_log", "DAGManNodesLog")):
         name = job.param(command)
         if name is not None:
-            job.set_string(attribute, job.path(strip_quotes(name)))
+            job.set_string(attribute, job.path(name))
 
 
 def set_signals(job: JobBuilder) -> None:
@@ -232,12 +245,26 @@ def signal_name(text: str) -> str:
 
 
 def set_sizes(job: JobBuilder) -> None:
-    """Decide ImageSize and CoreSize."""
-    size = job.integer("image_size")
-    if size is not None and size < 1:
-        raise SubmitError("ERROR: Image Size must be positive")
-    job.set_integer("ImageSize", job.executable_kib if size is None else size)
+    """Decide ImageSize and ExecutableSize in KiB."""
+    size: int | None = job.executable_kib
+    text = job.param("image_size")
+    if text is not None:
+        size = parse_size(text, "K")
+        if size is None:
+            raise SubmitError(
+                f"ERROR: Image Size must be positive\nERROR: '{text}' is not valid for Image Size"
+            )
+        if size < 1:
+            raise SubmitError("ERROR: Image Size must be positive")
+    job.set_integer("ImageSize", size or 0)
     job.set_integer("ExecutableSize", job.executable_kib)
-    core = job.integer("coresize", "core_size")
-    if core is not None:
-        job.set_integer("CoreSize", core)
+
+
+def set_starter_log(job: JobBuilder) -> None:
+    """Decide JobStarterLog; the starter writes what its configuration says unless told more."""
+    name = job.param("starter_log")
+    if name is None:
+        return
+    job.set_string("JobStarterLog", job.path(strip_quotes(name)))
+    if job.param("starter_debug") is None:
+        job.set_boolean("JobStarterDebug", True)

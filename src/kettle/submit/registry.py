@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from kettle.submit.commands import labels, policy, program, requests, transfer, universes
+from kettle.submit.commands import cloud, labels, policy, program, requests, transfer, universes
 from kettle.submit.commands.command import Command
 
-TABLES = (program, requests, transfer, policy, labels, universes)
+TABLES = (program, requests, transfer, policy, labels, universes, cloud)
 
 
 @cache
@@ -52,3 +52,12 @@ def command_names(command: str) -> tuple[str, ...]:
             names = (row.name, *row.aliases, row.attribute)
             return tuple(dict.fromkeys(name.upper() for name in names if name))
     return (command.upper(),)
+
+
+@cache
+def given_names(command: str) -> tuple[str, ...]:
+    """Return the names that a command itself has, without its attribute's, its own first."""
+    for row in all_commands():
+        if row.name == command:
+            return (row.name, *row.aliases)
+    return (command,)

@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from kettle.attributes.codes import JobUniverse
-from kettle.classad.text import quote_old
+from kettle.classad import parse_expression
+from kettle.classad.nodes import Binary, Conditional
 from kettle.errors import ClassAdSyntaxError, SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, normalize, split_list
+from kettle.submit import evictions
+from kettle.submit.job import JobBuilder, mentioned_names, normalize
+from kettle.submit.sizes import missing_unit, parse_size
 
-SIZE = late_pattern(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
-# Limit: numbers beyond this are no sizes.
-MOST = float(1 << 62)
-KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
 LITERAL = late_pattern(r"[-+]?\d+(\.\d+)?")
-RESOURCE = late_pattern(r"REQUEST_([A-Z0-9_]+)", re.IGNORECASE)
+RESOURCE = late_pattern(r"REQUEST_([A-Z0-9]\w+)", re.IGNORECASE)
 OWN_STEPS = ("CPUS", "MEMORY", "DISK", "GPUS")
+MOST_HISTORY = (1 << 31) - 1
+NO_RESOURCES = ("GPU_MEMORY", "GPUS_MEMORY")
 # What is no resource but a slip, and not looked at.
 SLIPS = {"CPU": "request_cpus", "GPU": "request_gpus"}
-# What a job is told after it was stopped for using more memory than it asked for.
-MEMORY_RETRY = (
-    "REQUIREMENTS (VacateReasonCode==21 || VacateReasonCode == 34) && VacateReasonSubCode == 102"
+# Command, attribute, the property of a GPU that it limits, and how.
+GPU_LIMITS = tuple(
+    (command, attribute, prop, f"{prop} {sign} {attribute}")
+    for command, attribute, prop, sign in (
+        ("gpus_minimum_capability", "GPUsMinCapability", "Capability", ">="),
+        ("gpus_maximum_capability", "GPUsMaxCapability", "Capability", "<="),
+        ("gpus_minimum_memory", "GPUsMinMemory", "GlobalMemoryMb", ">="),
+        ("gpus_minimum_runtime", "GPUsMinRuntime", "MaxSupportedVersion", ">="),
+    )
 )
-GPU_LIMITS = (
-    ("gpus_minimum_capability", "GPUsMinCapability", "Capability >= GPUsMinCapability"),
-    ("gpus_maximum_capability", "GPUsMaxCapability", "Capability <= GPUsMaxCapability"),
-    ("gpus_minimum_memory", "GPUsMinMemory", "GlobalMemoryMb >= GPUsMinMemory"),
-    ("gpus_minimum_runtime", "GPUsMinRuntime", "MaxSupportedVersion >= GPUsMinRuntime"),
-)
-
-
-def parse_size(text: str, unit: str) -> int | None:
-    """Read a size with an optional unit; the result is in `unit` (K or M), rounded up.
-
-    None where it is not a size but an expression, or more than any machine has.
-    """
-    match = SIZE.fullmatch(text)
-    if match is None:
-        return None
-    number, suffix = float(match.group(1)), (match.group(2) or unit).upper()
-    if number > MOST:
-        return None
-    return max(0, math.ceil(number * KIB[suffix] / KIB[unit]))
 
 
 def set_requests(job: JobBuilder) -> None:
@@ -52,9 +38,11 @@ def set_requests(job: JobBuilder) -> None:
     if job.universe is JobUniverse.VM:
         without_defaults = False
     set_cpus(job, without_defaults=without_defaults)
+    set_gpus(job)
     set_disk(job, without_defaults=without_defaults)
     set_memory(job, without_defaults=without_defaults)
-    set_gpus(job)
+    _join_gpu_limits(job)
+    _set_attribute_history(job)
     _tell_of_slips(job)
     for name, command in custom_requests(job):
         text = job.param(command)
@@ -73,7 +61,11 @@ def set_requests(job: JobBuilder) -> None:
 def custom_requests(job: JobBuilder) -> list[tuple[str, str]]:
     """Return tag and command of each custom resource that is asked for, ordered by tag."""
     found = _requested(job)
-    return [(tag, command) for tag, command in found if tag.upper() not in (*OWN_STEPS, *SLIPS)]
+    return [
+        (tag, command)
+        for tag, command in found
+        if tag.upper() not in (*OWN_STEPS, *SLIPS, *NO_RESOURCES)
+    ]
 
 
 def _requested(job: JobBuilder) -> list[tuple[str, str]]:
@@ -104,106 +96,153 @@ def set_cpus(job: JobBuilder, *, without_defaults: bool) -> None:
 
 def set_memory(job: JobBuilder, *, without_defaults: bool) -> None:
     """Decide RequestMemory in MiB, and what is asked for after using too much."""
-    if job.universe is JobUniverse.VM and job.param("request_memory") is None:
+    text = job.param("request_memory")
+    if job.universe is JobUniverse.VM and text is None:
         job.warnings.append(
             "WARNING: request_memory was NOT specified.  Using RequestMemory = MY.JobVMMemory"
         )
         job.set_expression("RequestMemory", "MY.JobVMMemory")
         return
-    text = job.param("request_memory")
-    retry = job.param("retry_request_memory")
-    if text is not None and re.fullmatch(r"[\d.]+\s*\w*\s*,\s*[\d.]+\s*\w*", text):
-        # "first, then": what is asked for after the job used too much.
-        text, retry = split_list(text)
     text = text or _default(job, "MEMORY", without_defaults)
-    if text is not None and text.lower() != "undefined":
-        _check_units(job, text)
-        size = parse_size(text, "M")
-        if size is not None:
-            job.set_integer("RequestMemory", size)
-        else:
-            job.set_expression("RequestMemory", text)
-    set_memory_retry(job, retry)
-
-
-def _check_units(job: JobBuilder, text: str) -> None:
-    wish = (job.config.get("SUBMIT_REQUEST_MISSING_UNITS") or "").lower()
-    if not wish or not LITERAL.fullmatch(text):
-        return
-    must = "must" if wish == "error" else "should"
     said = (
-        f"request_memory={text} defaults to megabytes, but {must} contain a units suffix "
+        f"request_memory={text} defaults to megabytes, but {{must}} contain a units suffix "
         "(i.e K, M, G or T)"
     )
-    if wish == "error":
-        raise SubmitError(f"ERROR: \nERROR: {said}")
-    job.warnings.append(f"WARNING: \nWARNING: {said}")
-
-
-def set_memory_retry(job: JobBuilder, retry: str | None) -> None:
-    """Decide how a job that used too much memory asks for more."""
-    increase = job.param("retry_request_memory_increase")
-    most = job.param("retry_request_memory_max")
-    if retry is not None:
-        size = parse_size(retry, "M")
-        change = f"SET RequestMemory {retry if size is None else size}"
-    elif increase is not None:
-        size = parse_size(increase, "M")
-        more = increase if size is None else str(size)
-        job.set_expression("NextRequestMemory", f"RequestMemory + {more}")
-        change = "EVALSET RequestMemory NextRequestMemory"
-        if most is not None:
-            limit = parse_size(most, "M")
-            job.set_expression("MaxRequestMemory", most if limit is None else str(limit))
-            change = "EVALSET RequestMemory MIN({NextRequestMemory, MaxRequestMemory})"
-    else:
+    then = _set_size(job, evictions.MEMORY, text, said)
+    if then is None:
         return
-    job.set_string("TransformOnEvict", "RequestMemory")
-    # The line break is part of the text; ads print it as it is.
-    job.set_text("TransformBody_RequestMemory", quote_old(f"{MEMORY_RETRY}\n{change}"))
+    if then:
+        evictions.set_retry(job, evictions.MEMORY, "request_memory", then)
+        return
+    retry = job.param("retry_request_memory")
+    most = job.param("retry_request_memory_max")
+    increase = job.param("retry_request_memory_increase")
+    if retry is not None:
+        if increase is not None:
+            job.warnings.append(
+                "WARNING: \nWARNING: retry_request_memory_increase will be ignored because "
+                "retry_request_memory was used"
+            )
+        evictions.set_retry(job, evictions.MEMORY, "retry_request_memory", retry)
+    elif increase is not None:
+        evictions.set_growth(
+            job, evictions.MEMORY, "retry_request_memory_max", increase, most or ""
+        )
+    elif most is not None:
+        evictions.set_retry(job, evictions.MEMORY, "retry_request_memory_max", most)
 
 
 def set_disk(job: JobBuilder, *, without_defaults: bool) -> None:
-    """Decide RequestDisk in KiB."""
+    """Decide RequestDisk in KiB, and what is asked for after using too much."""
     text = job.param("request_disk") or _default(job, "DISK", without_defaults)
-    if text is None or text.lower() == "undefined":
+    said = (
+        f"request_disk={text} defaults to kilobytes, {{must}} contain a units suffix "
+        "(i.e K, M, or B)"
+    )
+    then = _set_size(job, evictions.DISK, text, said)
+    if then is None:
         return
-    size = parse_size(text, "K")
-    if size is not None:
-        job.set_integer("RequestDisk", size)
-    else:
-        job.set_expression("RequestDisk", text)
+    then = then or job.param("retry_request_disk") or ""
+    if then:
+        evictions.set_retry(job, evictions.DISK, "request_disk", then)
+
+
+def _set_size(job: JobBuilder, retry: evictions.Retry, text: str | None, said: str) -> str | None:
+    """Set a request for memory or disk and return what stands after its comma.
+
+    None where the request is no number: nothing is asked for later then.
+    """
+    if text is None or text.lower() == "undefined":
+        return None
+    first, _, then = text.partition(",")
+    size = parse_size(first.strip(), retry.unit)
+    if size is None:
+        job.set_expression(retry.attribute, text)
+        return None
+    if missing_unit(first.strip()):
+        job.want_units(said, before="\n")
+    job.set_integer(retry.attribute, size)
+    return then.strip()
 
 
 def set_gpus(job: JobBuilder) -> None:
-    """Decide RequestGPUs and RequireGPUs."""
+    """Decide RequestGPUs and what each of the GPUs must satisfy."""
     text = job.param("request_gpus") or _default(job, "GPUS", without_defaults=False)
-    if text is None or text.lower() == "undefined":
+    if text is not None and text.lower() != "undefined":
+        job.set_expression("RequestGPUs", text)
+    if job.attributes.get("RequestGPUs") is None:
         return
-    job.set_expression("RequestGPUs", text)
-    clauses = []
     required = job.param("require_gpus")
     if required is not None:
-        clauses.append(job.checked("RequireGPUs", required))
-    for command, attribute, clause in GPU_LIMITS:
+        job.set_expression("RequireGPUs", required)
+    for command, attribute, _, _ in GPU_LIMITS:
         value = job.param(command)
-        if value is None:
-            continue
-        if command == "gpus_minimum_memory":
-            size = parse_size(value, "M")
-            value = value if size is None else str(size)
-        elif command == "gpus_minimum_runtime":
-            value = _runtime_version(value)
-        job.set_expression(attribute, value)
-        clauses.append(clause)
-    if clauses:
-        joined = " && ".join(f"({one})" if "||" in one else one for one in clauses)
-        job.set_expression("RequireGPUs", joined)
+        if value is not None:
+            job.set_expression(attribute, _gpu_limit(job, command, value))
+    if job.param("gpus_minimum_memory") is None and (
+        job.param("request_gpu_memory") or job.param("request_gpus_memory")
+    ):
+        job.warnings.append(
+            "WARNING: \nWARNING: request_gpu_memory is not a submit command, did you mean "
+            "gpus_minimum_memory?"
+        )
+
+
+def _gpu_limit(job: JobBuilder, command: str, text: str) -> str:
+    """Return the expression for one limit of the GPUs; raise SubmitError for a missing unit."""
+    if command == "gpus_minimum_memory":
+        size = parse_size(text, "M")
+        if size is not None and missing_unit(text):
+            said = "defaults to megabytes, but {must} contain a units suffix (i.e K, M, or B)"
+            job.want_units(f"gpus_minimum_memory={text} {said}", before="\n")
+        return text if size is None else str(size)
+    if command == "gpus_minimum_runtime":
+        return _runtime_version(text)
+    return text
+
+
+def _set_attribute_history(job: JobBuilder) -> None:
+    """Decide JobMachineAttrsHistoryLength."""
+    length = job.integer("job_machine_attrs_history_length")
+    if length is None:
+        return
+    if not 0 <= length <= MOST_HISTORY:
+        raise SubmitError(
+            f"ERROR: job_machine_attrs_history_length={length} is out of bounds 0 to {MOST_HISTORY}"
+        )
+    job.set_integer("JobMachineAttrsHistoryLength", length)
+
+
+def _join_gpu_limits(job: JobBuilder) -> None:
+    """Add the limits to RequireGPUs, but those whose property it speaks of already."""
+    if job.current("RequestGPUs") is None:
+        return
+    required = job.current("RequireGPUs")
+    spoken = {name for _, name in mentioned_names(required or "")}
+    clauses = [
+        clause
+        for _, attribute, prop, clause in GPU_LIMITS
+        if job.current(attribute) is not None and prop.lower() not in spoken
+    ]
+    if not clauses:
+        return
+    if required is not None:
+        top = parse_expression(required, old=True)
+        loose = isinstance(top, Conditional) or (isinstance(top, Binary) and top.operator == "||")
+        clauses.insert(0, f"({required})" if loose else required)
+    # Forced attributes come last; the joined expression is to stand where it was found.
+    target = job.forced if job.forced.get("RequireGPUs") is not None else job.attributes
+    target.set("RequireGPUs", job.checked("RequireGPUs", " && ".join(clauses)))
 
 
 def _runtime_version(text: str) -> str:
-    match = re.fullmatch(r"(\d+)\.(\d+)", text)
-    return str(int(match.group(1)) * 1000 + int(match.group(2)) * 10) if match else text
+    match = re.fullmatch(r"(\d+)(?:\.(\d{1,2}))?", text)
+    if match is None:
+        return text
+    major, minor = int(match.group(1)), match.group(2)
+    if minor is None and major > 1000:
+        return text
+    return str(major * 1000 + int(minor or 0) * 10)
 
 
 def _default(job: JobBuilder, resource: str, without_defaults: bool) -> str | None:

@@ -9,9 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
-from kettle.classad.text import equals
-from kettle.submit.job import JobBuilder, mentioned_names
-from kettle.submit.requests import custom_requests, is_more_than
+from kettle.classad import UNDEFINED
+from kettle.classad.text import equals, quote_operand
+from kettle.errors import SubmitError
+from kettle.patterns import late_pattern
+from kettle.submit import policy, transfer
+from kettle.submit.job import JobBuilder, evaluate, mentioned_names, split_list, strip_quotes
+from kettle.submit.requests import is_more_than
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,9 +23,37 @@ if TYPE_CHECKING:
 DISK = "(TARGET.Disk >= RequestDisk)"
 # Newer startds size the disk of a slot by themselves.
 NEWER_DISK = f'(versionGE(split(TARGET.CondorVersion)[1],"25.12.0") || {DISK})'
-DEFERRAL = (
-    "TARGET.HasJobDeferral && (((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime))"
+TOTAL_DISK = "(TARGET.TotalDisk >= DiskUsage)"
+USED_DISK = "(TARGET.Disk >= DiskUsage)"
+LOCAL_DEFERRAL = (
+    "(((time() + ScheddInterval) >= (DeferralTime - DeferralPrepTime))"
     " && (time() < (DeferralTime + DeferralWindow)))"
+)
+DEFERRAL = f"TARGET.HasJobDeferral && {LOCAL_DEFERRAL}"
+VIRTUAL = {
+    "hasvm": "(TARGET.HasVM =?= true)",
+    "vm_type": "(TARGET.VM_Type == MY.JobVMType)",
+    "vm_availnum": "(TARGET.VM_AvailNum > 0)",
+}
+# Two machines with one network address do not run on one host.
+OTHER_ADDRESS = (
+    "((MY.VM_CkptMac =?= undefined) || (TARGET.VM_All_Guest_Macs =?= undefined) || "
+    '(stringListIMember(MY.VM_CkptMac,TARGET.VM_All_Guest_Macs,",") == false))'
+)
+NEWER = 'versioncmp(split(TARGET.CondorVersion)[1],"8.9.7") >= 0'
+CUDA_VERSION = late_pattern(r"(\d+)(?:\.(\d+))?")
+MIGHT_TRANSFER = (
+    JobUniverse.VANILLA,
+    JobUniverse.MPI,
+    JobUniverse.PARALLEL,
+    JobUniverse.JAVA,
+    JobUniverse.VM,
+)
+ENCRYPTED = (
+    ("encrypt_input_files", "EncryptInputFiles"),
+    ("encrypt_output_files", "EncryptOutputFiles"),
+    ("dont_encrypt_input_files", "DontEncryptInputFiles"),
+    ("dont_encrypt_output_files", "DontEncryptOutputFiles"),
 )
 SAME_DOMAIN = "(TARGET.FileSystemDomain == MY.FileSystemDomain)"
 MIXED = {"Memory": "your", "Disk": "Your"}
@@ -29,10 +61,19 @@ MIXED = {"Memory": "your", "Disk": "Your"}
 
 def set_requirements(job: JobBuilder) -> None:
     """Decide Requirements; tell about clauses of the user's that are not needed any more."""
-    own = [text for text in (job.param("requirements"), _appended(job)) if text]
+    user = job.param("requirements")
+    if job.forced.get("Requirements") is not None:
+        if user is not None:
+            job.warnings.append(
+                "WARNING: Use of MY.Requirements or +Requirements  overrides requirements. You "
+                "should remove one of these statements from your submit file."
+            )
+        return
+    own = [text for text in (user, _appended(job)) if text]
     mentioned = mentioned_names(" && ".join(own))
     names = {name for _, name in mentioned}
-    for attribute, your in MIXED.items():
+    mixed = {} if job.universe is JobUniverse.VM else MIXED
+    for attribute, your in mixed.items():
         lower = attribute.lower()
         if ("", lower) in mentioned or ("target", lower) in mentioned:
             job.warnings.append(
@@ -57,25 +98,123 @@ def _clauses(job: JobBuilder, names: Collection[str]) -> list[str]:
         return []
     clauses = _machine(job, names)
     clauses += _resources(job, names)
-    if job.boolean("encrypt_execute_directory"):
+    if job.current("ToolDaemonCmd") is not None and "hastdp" not in names:
+        clauses.append("TARGET.HasTDP")
+    if _is_true(job, "encrypt_execute_directory", "EncryptExecuteDirectory") and (
+        "encryptexecutedirectory" not in names
+    ):
         clauses.append("TARGET.HasEncryptExecuteDirectory")
     clauses += _transfer(job, names)
-    if job.param("checkpoint_exit_code") is not None:
+    if policy.needs_deferral(job):
+        clauses.append(LOCAL_DEFERRAL if job.universe is JobUniverse.LOCAL else DEFERRAL)
+    checkpoints = job.param("checkpoint_exit_code") is not None
+    if "hasselfcheckpointtransfers" not in names and (
+        checkpoints or evaluate(job.forced.get("WantFTOnCheckpoint") or "") is True
+    ):
         clauses.append("TARGET.HasSelfCheckpointTransfers")
-    if job.needs_deferral:
-        clauses.append(DEFERRAL)
+    clauses += _cuda(job)
+    if evaluate(job.forced.get("OCUWanted") or "") is True:
+        clauses.append("TARGET.OCU =?= true")
     return clauses
 
 
+def _text_of(job: JobBuilder, command: str, attribute: str) -> str:
+    """Return the string of an attribute that no step before this one needs, empty for none."""
+    forced = job.forced.get(attribute)
+    if forced is None:
+        return strip_quotes(job.param(command) or "")
+    value = evaluate(forced)
+    return value if isinstance(value, str) else ""
+
+
+def _is_true(job: JobBuilder, command: str, attribute: str) -> bool:
+    forced = job.forced.get(attribute)
+    return bool(job.boolean(command)) if forced is None else evaluate(forced) is True
+
+
 def _transfer(job: JobBuilder, names: Collection[str]) -> list[str]:
-    if not job.transfer_ability or "hasfiletransfer" in names:
+    """Say that files can travel or that both sides see the same ones."""
+    if job.universe not in MIGHT_TRANSFER:
         return []
+    should = _text_of(job, "", "ShouldTransferFiles") or job.should_transfer
     mentions_domain = "filesystemdomain" in names
-    if job.should_transfer == "NO":
+    if should == "NO":
         return [] if mentions_domain else [SAME_DOMAIN]
-    if job.should_transfer == "YES" or mentions_domain:
-        return [f"({job.transfer_ability})"]
-    return [f"({SAME_DOMAIN} || ({job.transfer_ability}))"]
+    if "hasfiletransfer" in names or "hasjobtransferplugins" in names:
+        return []
+    ability = _transfer_ability(job, names)
+    if should == "YES" or mentions_domain:
+        return [f"({ability})"]
+    return [f"({SAME_DOMAIN} || ({ability}))"]
+
+
+def _transfer_ability(job: JobBuilder, names: Collection[str]) -> str:
+    """Return what the machine must offer so that the files can travel.
+
+    Decides WantTransferPluginMethods too: the kinds of URL that the machine has to understand.
+    """
+    plugins = _text_of(job, "transfer_plugins", "TransferPlugins")
+    can = "TARGET.HasJobTransferPlugins" if plugins else "TARGET.HasFileTransfer"
+    if "hasperfileencryption" not in names and any(
+        job.param(command) is not None or job.forced.get(attribute) is not None
+        for command, attribute in ENCRYPTED
+    ):
+        can += " && TARGET.HasPerFileEncryption"
+    when = _text_of(job, "", "WhenToTransferOutput") or job.when_to_transfer
+    if (
+        when == "ON_SUCCESS"
+        or _is_true(job, "preserve_relative_paths", "PreserveRelativePaths")
+        or _text_of(job, "transfer_checkpoint_files", "TransferCheckpoint")
+    ):
+        can += f" && {NEWER}"
+    if evaluate(job.forced.get("RequireCommonFilesTransfer") or "") is True:
+        can += " && TARGET.HasCommonFilesTransfer >= 2"
+    methods = transfer.plugin_methods(
+        plugins, _urls(job), remaps=_text_of(job, "transfer_output_remaps", "TransferOutputRemaps")
+    )
+    _check_destination(job)
+    if methods:
+        transfer.check_object_store(job, methods)
+        job.set_string("WantTransferPluginMethods", ",".join(methods))
+    if "hasfiletransferpluginmethods" in names:
+        return can
+    return can + "".join(
+        f" && stringListIMember({quote_operand(method)},TARGET.HasFileTransferPluginMethods)"
+        for method in methods
+    )
+
+
+def _urls(job: JobBuilder) -> list[str]:
+    """Return what travels, files and URLs."""
+    forced = job.forced.get("TransferInput")
+    names = split_list(_text_of(job, "", "TransferInput")) if forced else job.transferred
+    return [*names, _text_of(job, "output_destination", "OutputDestination")]
+
+
+def _check_destination(job: JobBuilder) -> None:
+    destination = _text_of(job, "output_destination", "OutputDestination")
+    if destination and not transfer.URL.match(destination):
+        job.warnings.append(
+            "WARNING: output_destination must be a URL, did you mean output_directory ?"
+        )
+
+
+def _cuda(job: JobBuilder) -> list[str]:
+    """Decide CUDAVersion, as thousands and hundredths; raise SubmitError for another form."""
+    text = job.param("cuda_version")
+    if text is None or job.forced.get("CUDAVersion") is not None:
+        return []
+    match = CUDA_VERSION.fullmatch(text)
+    if match is None:
+        raise SubmitError(
+            "ERROR: cuda_version must be of the form 'x' or 'x.y', where x and y are positive "
+            "integers."
+        )
+    major, minor = int(match.group(1)), match.group(2)
+    if minor is not None or major < 1000:
+        major = major * 1000 + int(minor or 0) % 100
+    job.set_integer("CUDAVersion", major)
+    return ["CUDAVersion <= TARGET.CUDAMaxSupportedVersion"]
 
 
 def _machine(job: JobBuilder, names: Collection[str]) -> list[str]:
@@ -85,11 +224,9 @@ def _machine(job: JobBuilder, names: Collection[str]) -> list[str]:
     if "arch" not in names:
         clauses.append(f"({equals('TARGET.Arch', job.config.get('ARCH') or '')})")
     if job.universe is JobUniverse.VM:
-        clauses += [
-            "(TARGET.HasVM =?= true)",
-            "(TARGET.VM_Type == MY.JobVMType)",
-            "(TARGET.VM_AvailNum > 0)",
-        ]
+        clauses += [clause for name, clause in VIRTUAL.items() if name not in names]
+        if job.current("JobVMCheckpoint") == "true" and "vm_ckptmac" not in names:
+            clauses.append(OTHER_ADDRESS)
     elif job.container_clause:
         clauses.append(job.container_clause)
     elif not any(name.startswith("opsys") for name in names):
@@ -98,31 +235,73 @@ def _machine(job: JobBuilder, names: Collection[str]) -> list[str]:
 
 
 def _resources(job: JobBuilder, names: Collection[str]) -> list[str]:
-    clauses = []
-    if is_more_than(job.current("RequestDisk"), 0):
-        newer = job.universe is JobUniverse.VANILLA and "disk" not in names
-        clauses.append(NEWER_DISK if newer else DISK)
+    clauses = _disk(job, names)
     if job.universe is JobUniverse.VM:
-        clauses.append("(TARGET.VM_Memory >= MY.JobVMMemory)")
+        clauses += _virtual(job, names)
     elif is_more_than(job.current("RequestMemory"), 1):
         clauses.append("(TARGET.Memory >= RequestMemory)")
-    if is_more_than(job.current("RequestCpus"), 1):
+    counts_cpus = job.universe is not JobUniverse.GRID and "cpus" not in names
+    if counts_cpus and is_more_than(job.current("RequestCpus"), 1):
         clauses.append("(TARGET.Cpus >= RequestCpus)")
-    gpus = job.current("RequestGPUs")
-    if is_more_than(gpus, 0):
-        if job.current("RequireGPUs") is not None:
-            clauses.append("(countMatches(MY.RequireGPUs,TARGET.AvailableGPUs) >= RequestGPUs)")
-        else:
-            clauses.append(_at_least("GPUs", gpus or ""))
-    if job.config.boolean("SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS") is not False:
-        for name, _ in custom_requests(job):
-            text = job.current(f"Request{name}")
-            if is_more_than(text, 0):
-                clauses.append(_at_least(name, text or ""))
+    for tag in _asked_for(job):
+        if tag.lower() not in names:
+            clauses += _at_least(job, tag)
     return clauses
 
 
-def _at_least(resource: str, text: str) -> str:
-    if text.startswith('"'):
-        return f"regexp(Request{resource},TARGET.{resource})"
-    return f"(TARGET.{resource} >= Request{resource})"
+def _disk(job: JobBuilder, names: Collection[str]) -> list[str]:
+    asked = job.current("RequestDisk")
+    if "disk" in names:
+        return [DISK] if asked is not None and job.universe is not JobUniverse.VM else []
+    if asked is None:
+        return [TOTAL_DISK if job.universe is JobUniverse.VM else USED_DISK]
+    if not is_more_than(asked, 0):
+        return []
+    return [NEWER_DISK if job.universe is JobUniverse.VANILLA else DISK]
+
+
+def _virtual(job: JobBuilder, names: Collection[str]) -> list[str]:
+    clauses = []
+    if job.current("JobVMType") != '"xen"':
+        clauses.append("(TARGET.TotalMemory >= MY.JobVMMemory)")
+    if "vm_memory" not in names:
+        clauses.append("(TARGET.VM_Memory >= MY.JobVMMemory)")
+    if job.current("JobVMHardwareVT") == "true" and "vm_hardwarevt" not in names:
+        clauses.append("TARGET.VM_HardwareVT")
+    if job.current("JobVMNetworking") == "true":
+        if "vm_networking" not in names:
+            clauses.append("TARGET.VM_Networking")
+        if job.current("JobVMNetworkingType") is not None:
+            clauses.append('stringListIMember(JobVMNetworkingType,TARGET.VM_Networking_Types,",")')
+    return clauses
+
+
+def _asked_for(job: JobBuilder) -> list[str]:
+    """Return the tags of the resources beside cores, memory and disk, GPUs among them."""
+    tags: dict[str, str] = {}
+    for name, _ in (*job.attributes, *job.forced):
+        tag = name[len("Request") :]
+        if name.lower().startswith("request") and len(tag) > 1 and not tag.startswith("_"):
+            tags.setdefault(tag.lower(), tag)
+    for common in ("cpus", "disk", "memory"):
+        tags.pop(common, None)
+    if job.config.boolean("SUBMIT_GENERATE_CUSTOM_RESOURCE_REQUIREMENTS") is False:
+        return [tags["gpus"]] if "gpus" in tags else []
+    return [tags[tag] for tag in sorted(tags)]
+
+
+def _at_least(job: JobBuilder, tag: str) -> list[str]:
+    """Return the clause for one resource, none where nothing is asked for."""
+    name = f"Request{tag}"
+    text = job.current(name) or ""
+    value = evaluate(text, dict(job.attributes))
+    if isinstance(value, str):
+        return [f"regexp({name},TARGET.{tag})"] if value else []
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number and value is not UNDEFINED:
+        return []
+    if isinstance(value, (int, float)) and value <= 0:
+        return []
+    if job.current(f"Require{tag}") is not None:
+        return [f"(countMatches(MY.Require{tag},TARGET.Available{tag}) >= {name})"]
+    return [f"(TARGET.{tag} >= {name})"]

@@ -57,7 +57,8 @@ class SubmitSources(Protocol):
 class SubmitFacts(Struct):
     """Facts about one submission that no file says.
 
-    `now` is epoch seconds; `folder` is absolute; `file_name` is the description's own name.
+    `now` is epoch seconds; `folder` is absolute; `file_name` is the description's own name; `uid`
+    is the submitter's, whose X.509 proxy lies under it.
     """
 
     now: int
@@ -68,6 +69,7 @@ class SubmitFacts(Struct):
     platform: str
     environment: Mapping[str, str]
     cluster: int = 1
+    uid: int = 0
 
 
 class MemorySubmitSources(MemorySources):

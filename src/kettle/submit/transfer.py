@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from kettle.attributes.codes import JobUniverse
-from kettle.classad.text import quote_operand
 from kettle.errors import SubmitError
 from kettle.patterns import late_pattern
-from kettle.submit.job import JobBuilder, split_list, strip_quotes
+from kettle.submit.job import JobBuilder, evaluate, split_list, strip_quotes
+from kettle.submit.sizes import parse_size
 
+# Where the tools of X.509 proxies put the user's; the number is appended.
+PROXIES = "/tmp/x509up_u"  # noqa: S108
 URL = late_pattern(r"([A-Za-z][\w+.-]*)://")
 SHOULD = {
     "yes": "YES",
@@ -25,18 +29,20 @@ WHEN = {
     "on_success": "ON_SUCCESS",
     "always": "ON_EXIT_OR_EVICT",
 }
-NEWER = 'versioncmp(split(TARGET.CondorVersion)[1],"8.9.7") >= 0'
-UNDER_SCHEDD = (JobUniverse.LOCAL, JobUniverse.SCHEDULER)
 
 
 def set_transfer(job: JobBuilder) -> None:
     """Decide ShouldTransferFiles, WhenToTransferOutput and the lists of files."""
     should, when = choose_transfer(job)
     names = _list_inputs(job)
+    named = bool(names) or job.input_files_named
     _refuse_disabled(should, "transfer_input_files", names)
-    if names:
+    _set_common(job)
+    if should != "NO":
+        names += _tool_files(job, names)
+    job.input_files += [name for name in names if not URL.match(name)]
+    if named:
         job.set_string("TransferInput", ",".join(names))
-        job.input_files += [name for name in names if not URL.match(name)]
     outputs = split_list(strip_quotes_of(job, "transfer_output_files"))
     _refuse_disabled(should, "transfer_output_files", outputs)
     if outputs:
@@ -46,9 +52,9 @@ def set_transfer(job: JobBuilder) -> None:
         job.set_string("WhenToTransferOutput", when)
     if should != "YES":
         job.set_string("FileSystemDomain", job.config.get("FILESYSTEM_DOMAIN") or "")
-    set_plugins(job, names)
     job.should_transfer = should
-    job.transfer_ability = transfer_ability(job, when)
+    job.when_to_transfer = when if should != "NO" else ""
+    job.transferred = names
 
 
 def _list_inputs(job: JobBuilder) -> list[str]:
@@ -56,12 +62,40 @@ def _list_inputs(job: JobBuilder) -> list[str]:
     names = [
         strip_quotes(name) for name in split_list(strip_quotes_of(job, "transfer_input_files"))
     ]
-    _check_object_store(job, names)
     if job.universe is JobUniverse.JAVA:
         # Compat: the class file is listed only beside other files (vectors, universe java).
         class_file = job.path(job.param("executable") or "")
-        (names or job.input_files).append(class_file)
+        files = [class_file, *job.jars]
+        (names or job.input_files).extend(files)
     return names + job.input_images
+
+
+def _set_common(job: JobBuilder) -> None:
+    """Decide the files that are sent once for all jobs, and refuse credentials that are not."""
+    common = split_list(strip_quotes_of(job, "transfer_common_input"))
+    if common:
+        job.set_string("CommonInputFiles", ",".join(common))
+    if job.param("output_destination") and job.param("output_directory"):
+        raise SubmitError(
+            "ERROR: You cannot use both output_destination and output_directory in the same "
+            "submit file"
+        )
+    if job.boolean("docker_send_credentials"):
+        name = f"{job.facts.environment.get('HOME', '')}/.docker/config.json"
+        if job.sources.look_at(name) is None:
+            raise SubmitError(
+                f"ERROR: ERROR: Cannot locate docker credentials file {name}: "
+                "No such file or directory"
+            )
+
+
+def _tool_files(job: JobBuilder, names: list[str]) -> list[str]:
+    """Return the program and input of the job's tool, which travel as other files do."""
+    command = job.param("tool_daemon_cmd")
+    if command is None:
+        return []
+    wanted = [command, job.param("tool_daemon_input")]
+    return [name for name in wanted if name is not None and name not in names]
 
 
 def _refuse_disabled(should: str, command: str, names: list[str]) -> None:
@@ -100,6 +134,8 @@ def choose_transfer(job: JobBuilder) -> tuple[str, str]:
 
 def _choose_should(job: JobBuilder) -> str | None:
     """Return YES, NO or IF_NEEDED, None if nobody says; SubmitError for another word."""
+    if job.universe is JobUniverse.VM:
+        return "YES"
     asked = job.param("should_transfer_files")
     if asked is None:
         asked = job.config.get("SUBMIT_DEFAULT_SHOULD_TRANSFER_FILES")
@@ -116,6 +152,8 @@ def _choose_should(job: JobBuilder) -> str | None:
 
 def _choose_when(job: JobBuilder, should: str | None) -> str | None:
     """Return when output travels, None if nobody says; SubmitError for an unknown word."""
+    if job.universe is JobUniverse.VM:
+        return "ON_EXIT_OR_EVICT" if job.boolean("vm_checkpoint") else "ON_EXIT"
     asked = job.param("when_to_transfer_output")
     if asked is None or (asked.lower() == "never" and should != "NO"):
         # Nothing is meant by never: files travel at the end all the same.
@@ -129,48 +167,34 @@ def _choose_when(job: JobBuilder, should: str | None) -> str | None:
     return when
 
 
-def _check_object_store(job: JobBuilder, names: list[str]) -> None:
-    if not any(name.startswith(("s3://", "gs://")) for name in names):
-        return
-    missing = []
-    if job.param("s3_secret_access_key_file") is None:
-        missing.append("secret_access_key_file")
-    if job.param("s3_access_key_id_file") is None:
-        missing.append("access_key_id_file")
-    if missing:
-        raise SubmitError(f"ERROR: [s3|gs]:// URLS require [s3|aws|gs]_{missing[0]} to be set.")
+def plugin_methods(plugins: str, names: list[str], remaps: str) -> list[str]:
+    """Return the kinds of URL that are none of the job's own plugins', ordered.
 
-
-def set_plugins(job: JobBuilder, names: list[str]) -> None:
-    """Decide WantTransferPluginMethods: which kinds of URL the machine has to understand."""
-    urls = [*names, job.param("output_destination") or ""]
+    Names are files and URLs; the targets of remaps (`a=URL;b=URL`) count too.
+    """
     own = {
-        part.partition("=")[0].strip().lower()
-        for part in (job.param("transfer_plugins") or "").split(";")
+        method.strip().lower()
+        for part in plugins.split(";")
+        if "=" in part
+        for method in part.partition("=")[0].split(",")
     }
-    methods = {match.group(1).lower() for url in urls if (match := URL.match(url))}
-    job.plugin_methods = sorted(methods - own)
-    if job.plugin_methods:
-        job.set_string("WantTransferPluginMethods", ",".join(job.plugin_methods))
+    names = [*names, *(part.partition("=")[2].strip() for part in remaps.split(";"))]
+    return sorted({match.group(1).lower() for name in names if (match := URL.match(name))} - own)
 
 
-def transfer_ability(job: JobBuilder, when: str) -> str:
-    """Return what the machine must offer so that the files can travel, empty for nothing."""
-    if job.universe in (*UNDER_SCHEDD, JobUniverse.GRID):
-        return ""
-    can = "TARGET.HasFileTransfer"
-    if job.param("transfer_plugins") is not None:
-        can = "TARGET.HasJobTransferPlugins"
-    needs_newer = (
-        when == "ON_SUCCESS"
-        or bool(job.boolean("preserve_relative_paths"))
-        or job.param("transfer_checkpoint_files") is not None
-    )
-    if needs_newer:
-        can += f" && {NEWER}"
-    for method in job.plugin_methods:
-        can += f" && stringListIMember({quote_operand(method)},TARGET.HasFileTransferPluginMethods)"
-    return can
+def check_object_store(job: JobBuilder, methods: list[str]) -> None:
+    """Raise SubmitError for URLs of an object store without the two keys that sign them."""
+    if not {"s3", "gs"} & set(methods) or job.config.boolean("SIGN_S3_URLS") is False:
+        return
+    said = []
+    for attribute, command, urls in (
+        ("EC2AccessKeyId", "access_key_id_file", "URLs"),
+        ("EC2SecretAccessKey", "secret_access_key_file", "URLS"),
+    ):
+        if job.current(attribute) is None:
+            said.append(f"ERROR: [s3|gs]:// {urls} require [s3|aws|gs]_{command} to be set.")
+    if said:
+        raise SubmitError("\n".join(reversed(said)))
 
 
 def set_checkpoint(job: JobBuilder) -> None:
@@ -181,9 +205,14 @@ def set_checkpoint(job: JobBuilder) -> None:
 
 def set_transfer_sizes(job: JobBuilder) -> None:
     """Decide DiskUsage in KiB and TransferInputSizeMB, from what travels."""
+    said = job.param("disk_usage")
+    if said is not None:
+        size = parse_size(said, "K") or 0
+        if size < 1:
+            raise SubmitError(f"ERROR: '{said}' is not valid for disk_usage. It must be >= 1")
+        job.set_integer("DiskUsage", size)
+        return
     total = job.executable_kib
-    if job.universe is JobUniverse.VM:
-        total = job.executable_kib
     for name in job.input_files:
         total += job.size_kib(job.path(name))
     job.set_integer("DiskUsage", total)
@@ -193,6 +222,8 @@ def set_transfer_sizes(job: JobBuilder) -> None:
 def set_proxy(job: JobBuilder) -> None:
     """Decide the X.509 proxy and the tokens that travel with the job."""
     name = job.param("x509userproxy")
+    if job.boolean("use_x509userproxy") and name is None:
+        name = job.facts.environment.get("X509_USER_PROXY") or (f"{PROXIES}{job.facts.uid}")
     if name is not None:
         path = job.path(name)
         try:
@@ -202,16 +233,40 @@ def set_proxy(job: JobBuilder) -> None:
         if "-----BEGIN CERTIFICATE-----" not in text:
             raise SubmitError("ERROR: unable to read proxy file")
         job.set_string("x509userproxy", path)
-    if job.boolean("use_scitokens") and job.param("scitokens_file") is None:
-        if not job.facts.environment.get("BEARER_TOKEN_FILE"):
+    lifetime = job.param("delegate_job_gsi_credentials_lifetime")
+    if lifetime is not None:
+        if not re.fullmatch(r"[-+]?\d+", lifetime):
             raise SubmitError(
-                "ERROR: No Scitokens filename specified. Expected either scitokens_file command "
-                "or the BEARER_TOKEN_FILE environment variable to be set."
+                f"ERROR: invalid integer setting delegate_job_gsi_credentials_lifetime = {lifetime}"
             )
-        job.set_string("ScitokensFile", job.facts.environment["BEARER_TOKEN_FILE"])
+        job.set_integer("DelegateJobGSICredentialsLifetime", int(lifetime))
+    _set_token(job)
     if job.param("use_oauth_services") is not None:
         # Compat: the reference asks a credd first; there is none here to ask
         # (test_oauth_services_are_refused_before_anything_is_queued).
         raise SubmitError(
             "ERROR: use_oauth_services needs a credd, and no credd can be asked for tokens here"
         )
+
+
+def _set_token(job: JobBuilder) -> None:
+    """Decide ScitokensFile: the file that is named, else the submitter's own token."""
+    name = job.param("scitokens_file")
+    wish = job.param("use_scitokens")
+    own = job.facts.environment.get("BEARER_TOKEN_FILE")
+    if wish is None or wish.lower() == "auto":
+        wanted = bool(name or (wish and own))
+    else:
+        value = evaluate(wish)
+        if not isinstance(value, (bool, int, float)):
+            raise SubmitError("ERROR: use_scitokens error. Value should be true, false, or auto.")
+        wanted = bool(value)
+    if not wanted:
+        return
+    name = name or own
+    if not name:
+        raise SubmitError(
+            "ERROR: No Scitokens filename specified. Expected either scitokens_file command "
+            "or the BEARER_TOKEN_FILE environment variable to be set."
+        )
+    job.set_string("ScitokensFile", job.path(name))

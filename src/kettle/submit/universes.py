@@ -6,45 +6,79 @@ import re
 
 from kettle.attributes.codes import JobUniverse
 from kettle.errors import SubmitError
-from kettle.submit import arguments
 from kettle.submit.job import JobBuilder, split_list, strip_quotes
 from kettle.submit.transfer import URL
 
-GRID_TYPES = ("condor", "batch", "arc", "ec2", "gce", "azure", "pbs", "lsf", "nqs", "sge", "slurm")
 UNIVERSE_NUMBERS = {universe.name.lower(): universe for universe in JobUniverse}
-# Attributes whose text names a file and is made absolute.
-CLOUD_FILES = (
-    ("ec2_access_key_id", "EC2AccessKeyId"),
-    ("ec2_secret_access_key", "EC2SecretAccessKey"),
-    ("azure_auth_file", "AzureAuthFile"),
-)
+# Images in a registry of Docker's kind, which the machine fetches itself.
+REGISTRIES = ("docker", "oras")
+NO_IMAGES = ("instance://", "library://", "shub://")
 
 
 def set_container(job: JobBuilder) -> None:
     """Decide what kind of image a container job needs and whether it travels."""
+    if job.universe not in (JobUniverse.VANILLA, JobUniverse.LOCAL):
+        return
     docker, image = job.param("docker_image"), job.param("container_image")
     if job.is_docker:
-        if docker is None:
-            raise SubmitError("ERROR: docker jobs require a docker_image")
-        job.set_boolean("WantDocker", True)
-        job.set_string("DockerImage", strip_quotes(docker))
-        job.container_clause = "TARGET.HasDocker"
+        _set_docker(job, docker, image)
         return
+    if docker is not None and image is not None:
+        raise SubmitError("ERROR: cannot declare both docker_image and container_image")
     if docker is None and image is None:
         if (job.param("universe") or "").lower() == "container":
             raise SubmitError("ERROR: container jobs require a container_image or docker_image")
         return
+    job.is_container = True
     job.set_boolean("WantContainer", True)
     if image is None:
-        job.set_string("DockerImage", strip_quotes(docker or ""))
+        name = strip_quotes(docker or "")
+        if not name:
+            raise SubmitError(f"ERROR: '{name}' is not a valid docker_image for container universe")
+        job.set_string("DockerImage", name)
         job.set_boolean("WantDockerImage", True)
         job.container_clause = "TARGET.HasContainer && TARGET.HasDockerURL"
+    else:
+        _set_image(job, strip_quotes(image))
+    _set_services(job)
+
+
+def _set_docker(job: JobBuilder, docker: str | None, image: str | None) -> None:
+    if image is not None:
+        raise SubmitError("ERROR: docker universe does not allow use of container_image.")
+    if docker is None:
+        raise SubmitError("ERROR: docker jobs require a docker_image")
+    if not strip_quotes(docker):
+        raise SubmitError("ERROR: '' is not a valid docker_image")
+    job.set_boolean("WantDocker", True)
+    job.set_string("DockerImage", strip_quotes(docker))
+    job.container_clause = "TARGET.HasDocker"
+    network = job.param("docker_network_type")
+    if network is not None and network not in ("host", "none", "nat"):
+        job.container_clause += " && StringListMember(My.DockerNetworkType,TARGET.DockerNetworks)"
+    _set_services(job)
+
+
+def _set_services(job: JobBuilder) -> None:
+    """Decide the services that a container offers; each must have a port."""
+    names = job.param("container_service_names")
+    if names is None:
         return
-    _set_image(job, strip_quotes(image))
+    job.set_string("ContainerServiceNames", names)
+    for name in names.replace(",", " ").split():
+        port = job.integer(f"{name}_container_port")
+        if port is None or not 0 <= port <= 65535:
+            raise SubmitError(
+                f"ERROR: Requested container service '{name}' was not assigned a port, or the "
+                "assigned port was not valid."
+            )
+        job.set_integer(f"{name}_ContainerPort", port)
 
 
 def _set_image(job: JobBuilder, image: str) -> None:
-    if image.startswith("docker://"):
+    if not image or image.startswith(NO_IMAGES):
+        raise SubmitError(f"ERROR: '{image}' is not a valid container image")
+    if image.startswith("docker:"):
         kind, clause = "WantDockerImage", "TARGET.HasDockerURL"
     elif image.endswith(".sif"):
         kind, clause = "WantSIF", "TARGET.HasSIF"
@@ -52,136 +86,81 @@ def _set_image(job: JobBuilder, image: str) -> None:
         kind, clause = "WantSandboxImage", "TARGET.HasSandboxImage"
     job.set_boolean(kind, True)
     job.container_clause = f"TARGET.HasContainer && {clause}"
+    job.set_string("ContainerImage", image)
     url = URL.match(image)
     shared = split_list((job.config.get("CONTAINER_SHARED_FS") or "").replace(" ", ","))
-    if kind == "WantDockerImage":
-        source = "docker"
-    elif job.boolean("transfer_container") is False or (
-        any(image.startswith(f"{folder.rstrip('/')}/") for folder in shared)
-    ):
-        source = "local"
+    if job.boolean("transfer_container") is False or image.startswith(tuple(shared)):
+        job.set_string("ContainerImageSource", "local")
+    elif url and url.group(1) in REGISTRIES:
+        job.set_string("ContainerImageSource", url.group(1))
     else:
-        source = url.group(1).lower() if url else "cedar"
+        _send_image(job, image)
+
+
+def _send_image(job: JobBuilder, image: str) -> None:
+    """Have the image sent along, or once for all jobs that share it."""
+    job.input_files_named = True
+    common = job.boolean("container_is_common")
+    if common is None:
+        common = bool(job.config.boolean("CONTAINER_IMAGES_COMMON_BY_DEFAULT"))
+    if common:
+        _share_image(job, image)
+    else:
         job.input_images.append(image)
-        job.set_string("ContainerImageFullPath", image)
-        image = image.rstrip("/").rpartition("/")[2]
-    job.set_string("ContainerImage", image)
-    job.set_string("ContainerImageSource", source)
+    bare = image.removesuffix("/")
+    job.set_string("ContainerImage", bare.rpartition("/")[2])
+    job.set_string("ContainerImageFullPath", image)
+    scheme, colon, _ = bare.partition(":")
+    job.set_string("ContainerImageSource", scheme if colon else "cedar")
+
+
+def _share_image(job: JobBuilder, image: str) -> None:
+    """Name a catalog of files that is sent once; its name comes from where the image is."""
+    import hashlib  # for those alone who share images
+
+    place = image if URL.match(image) else job.path(image)
+    catalog = f"container_{hashlib.sha256(place.encode()).hexdigest()[:8]}"
+    job.set_string(f"_x_catalog_{catalog}", image)
+    job.set_string("CommonInputCatalogs", catalog)
 
 
 def set_java(job: JobBuilder) -> None:
-    """Decide the archives and arguments of a Java job."""
+    """Send the archives of a Java job along."""
     if job.universe is not JobUniverse.JAVA:
         return
-    jars = split_list(job.param("jar_files") or "")
-    if jars:
-        job.set_string("JarFiles", ",".join(jars))
-    job.input_files += jars
-    text = job.param("java_vm_args")
-    if text is None:
-        return
-    if arguments.is_new_syntax(text):
-        words = arguments.split_new(arguments.strip_outer_quotes(text))
-        job.set_string("JavaVMArguments", arguments.join_new(words))
-    else:
-        job.set_string("JavaVMArgs", arguments.parse_old_arguments(text))
+    job.jars = split_list(job.param("jar_files") or "")
 
 
 def set_parallel(job: JobBuilder) -> None:
-    """Decide how many machines a parallel job needs."""
+    """Decide how many machines a job needs; those of a parallel job are there together."""
+    wanted = job.boolean("WantParallelScheduling")
+    if wanted:
+        job.set_boolean("WantParallelScheduling", True)
     hosts = 1
-    if job.universe is JobUniverse.PARALLEL:
-        wanted = job.integer("machine_count")
-        if wanted is None:
+    if wanted or job.universe in (JobUniverse.PARALLEL, JobUniverse.MPI):
+        count = job.param("machine_count")
+        if count is None:
             raise SubmitError("ERROR: No machine_count specified!")
-        hosts = wanted
+        digits = re.match(r"[-+]?\d+", count)
+        hosts = int(digits.group()) if digits else 0
+    if job.universe is JobUniverse.PARALLEL:
         job.set_boolean("WantIOProxy", True)
         job.set_boolean("JobRequiresSandbox", True)
     job.set_integer("MinHosts", hosts)
     job.set_integer("MaxHosts", hosts)
 
 
-def read_grid_type(job: JobBuilder) -> None:
-    """Find out where a grid job goes; raise SubmitError for nowhere and for what is unknown."""
-    if job.universe is not JobUniverse.GRID:
-        return
-    text = job.param("grid_resource")
-    if text is None:
-        raise SubmitError("ERROR: grid_resource attribute not defined for grid universe job")
-    word = strip_quotes(text).split()[0]
-    if word.lower() not in GRID_TYPES:
-        raise SubmitError(
-            f"ERROR: Invalid value '{word}' for grid type\n"
-            "Must be one of: condor, batch, arc, ec2, gce, or azure"
-        )
-    job.grid_type = word.lower()
-
-
-def set_grid(job: JobBuilder) -> None:
-    """Decide the attributes of grid jobs that do not come out of their text alone."""
-    if job.universe is not JobUniverse.GRID:
-        return
-    job.set_string("GridResource", strip_quotes(job.param("grid_resource") or ""))
-    remote = job.param("remote_universe")
-    if remote is not None:
-        universe = UNIVERSE_NUMBERS.get(remote.lower())
-        if universe is None:
-            raise SubmitError(f"ERROR: Unknown Universe of '{remote}' specified")
-        job.set_integer("Remote_JobUniverse", universe)
-    if job.grid_type in ("ec2", "azure", "gce"):
-        _set_cloud(job)
-    labels = job.param("cloud_label_names")
-    if labels is not None:
-        job.set_string("CloudLabelNames", labels)
-        for label in split_list(labels.replace(" ", ",")):
-            value = job.param(f"cloud_label_{label}")
-            if value is not None:
-                job.set_string(f"CloudLabel{label}", value)
-
-
-def _set_cloud(job: JobBuilder) -> None:
-    if job.grid_type == "ec2":
-        if job.param("ec2_access_key_id") is None:
-            raise SubmitError(
-                "ERROR: EC2 jobs require a 'ec2_access_key_id' or 'aws_access_key_id_file' "
-                "parameter"
-            )
-        name = job.param("executable") or ""
-        job.set_string("EC2TagName", name)
-        job.set_string("CloudLabelName", name)
-    for command, attribute in CLOUD_FILES:
-        value = job.param(command)
-        if value is not None:
-            job.set_string(attribute, job.path(value))
-
-
-def set_virtual_machine(job: JobBuilder) -> None:
-    """Decide the attributes of a virtual machine job."""
-    if job.universe is not JobUniverse.VM:
-        return
-    memory = job.integer("vm_memory")
-    if memory is None:
-        raise SubmitError(
-            "ERROR: vm_memory cannot be found.\n"
-            "Please specify vm_memory for vm universe in your submit description file."
-        )
-    kind = job.param("vm_type")
-    if kind is None:
-        raise SubmitError("ERROR: 'vm_type' cannot be found.")
-    job.set_string("JobVMType", kind.lower())
-    job.set_integer("JobVMMemory", memory)
-    vcpus = job.integer("vm_vcpus")
-    job.set_integer("JobVM_VCPUS", 1 if vcpus is None else vcpus)
-    for command, attribute in (
-        ("vm_checkpoint", "JobVMCheckpoint"),
-        ("vm_networking", "JobVMNetworking"),
-        ("vm_vnc", "JobVMVNCConsole"),
+def set_remote_universe(job: JobBuilder) -> None:
+    """Decide the universe of the job on the remote sides."""
+    for command, side in (
+        ("remote_universe", "Remote_"),
+        ("remote_remote_universe", "Remote_Remote_"),
     ):
-        job.set_boolean(attribute, bool(job.boolean(command)))
-    disk = job.param("vm_disk")
-    if disk is not None:
-        job.set_string("VMPARAM_vm_Disk", re.sub(r"\s*,\s*", ",", disk))
-    kernel = job.param("xen_kernel")
-    if kernel is not None:
-        job.set_string("VMPARAM_Xen_Kernel", kernel)
-    job.executable_kib = memory * 1024
+        text = job.param(command)
+        if text is None:
+            continue
+        universe = UNIVERSE_NUMBERS.get(text.lower())
+        number = int(text) if text.isdecimal() else universe
+        if not number:
+            raise SubmitError(f"ERROR: Unknown {side}Universe of '{text}' specified")
+        job.set_integer(f"{side}JobUniverse", number)

@@ -8,9 +8,11 @@ from typing import NamedTuple
 class Command(NamedTuple):
     """One submit command.
 
-    `kind` is the converter: expression, boolean, integer, string, plain (a string whose outer
-    quotes stay), list, or special where a step of its own in `kettle.submit` makes the attribute.
-    The attribute's name is accepted as a command too. `universes` is "" for all.
+    `kind` is the converter: expression, boolean, integer, count (an integer from 0), string, plain
+    (a string whose outer quotes stay), file (a string that is made an absolute name), list, or
+    special where a step of its own in `kettle.submit` makes the attribute. The attribute's name
+    is accepted as a command too. `universes` names the one universe that looks at the command, ""
+    for all.
     """
 
     name: str

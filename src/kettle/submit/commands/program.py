@@ -16,23 +16,36 @@ COMMANDS = (
     ),
     Command(
         "arguments",
-        "Arguments",
+        "Args",
         "special",
         "Arguments of the program, in the old or the new syntax.",
-        (
-            "args",
-            "arguments2",
-        ),
     ),
+    Command(
+        "arguments2",
+        "",
+        "special",
+        "The same in the new syntax, for a description that gives both.",
+    ),
+    Command("shell", "", "special", "A line for /bin/sh that is run in place of a program."),
+    Command(
+        "interactive_executable",
+        "",
+        "special",
+        "What an interactive job runs while it waits for its user.",
+    ),
+    Command("interactive_args", "", "special", "Arguments of that program."),
     Command(
         "environment",
         "Environment",
         "special",
         "Environment of the program, in the old or the new syntax.",
-        (
-            "env",
-            "environment2",
-        ),
+        ("env",),
+    ),
+    Command(
+        "environment2",
+        "",
+        "special",
+        "The same in the new syntax, for a description that gives both.",
     ),
     Command(
         "getenv",
@@ -45,13 +58,13 @@ COMMANDS = (
         "allow_environment_v1",
         "",
         "special",
-        "Accepted and ignored: both syntaxes are always understood.",
+        "Whether environment and environment2 may be given together.",
     ),
     Command(
         "allow_arguments_v1",
         "",
         "special",
-        "Accepted and ignored: both syntaxes are always understood.",
+        "Whether arguments and arguments2 may be given together.",
     ),
     Command(
         "initialdir",
@@ -92,8 +105,8 @@ COMMANDS = (
         "transfer_executable", "TransferExecutable", "special", "Whether the program is sent along."
     ),
     Command("allow_startup_script", "", "special", "Accepted and ignored."),
-    Command("coresize", "CoreSize", "special", "Largest core file in bytes.", ("core_size",)),
-    Command("stack_size", "StackSize", "integer", "Stack limit of the job in bytes."),
+    Command("core_size", "CoreSize", "integer", "Largest core file in bytes."),
+    Command("stack_size", "StackSize", "expression", "Stack limit of the job in bytes."),
     Command("kill_sig", "KillSig", "special", "Signal that asks the job to leave."),
     Command(
         "remove_kill_sig",
@@ -127,6 +140,33 @@ COMMANDS = (
         "run_as_owner", "RunAsOwner", "boolean", "Whether the job runs under its owner's account."
     ),
     Command(
-        "primary_unix_group", "PrimaryUnixGroup", "string", "Primary group of the job's process."
+        "primary_unix_group", "PrimaryUnixGroup", "plain", "Primary group of the job's process."
+    ),
+    Command(
+        "starter_log", "JobStarterLog", "special", "Where the starter's log is brought back to."
+    ),
+    Command("starter_debug", "JobStarterDebug", "string", "What the starter writes into it."),
+    Command("tool_daemon_cmd", "ToolDaemonCmd", "special", "A tool that is started with the job."),
+    Command(
+        "tool_daemon_arguments",
+        "ToolDaemonArgs",
+        "special",
+        "Arguments of the tool, in the old or the new syntax.",
+        ("tool_daemon_args",),
+    ),
+    Command(
+        "tool_daemon_arguments2",
+        "",
+        "special",
+        "The same in the new syntax, for a description that gives both.",
+    ),
+    Command("tool_daemon_input", "ToolDaemonInput", "special", "Standard input of the tool."),
+    Command("tool_daemon_output", "ToolDaemonOutput", "special", "Standard output of the tool."),
+    Command("tool_daemon_error", "ToolDaemonError", "special", "Standard error of the tool."),
+    Command(
+        "suspend_job_at_exec",
+        "SuspendJobAtExec",
+        "special",
+        "Whether the job stands still until its tool lets it go on.",
     ),
 )

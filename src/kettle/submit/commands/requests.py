@@ -49,11 +49,24 @@ COMMANDS = (
     ),
     Command(
         "retry_request_memory_increase",
-        "NextRequestMemory",
+        "",
         "special",
         "How much more memory to ask for each time.",
     ),
-    Command("retry_request_memory_max", "MaxRequestMemory", "special", "Most memory to ask for."),
+    Command("retry_request_memory_max", "", "special", "Most memory to ask for."),
+    Command(
+        "retry_request_disk",
+        "",
+        "special",
+        "Disk to ask for when the job was stopped for using too much.",
+    ),
+    Command(
+        "on_evict_checks",
+        "TransformOnEvict",
+        "special",
+        "Names of changes to make to a job that leaves its machine, transform_body_NAME each.",
+    ),
+    Command("disk_usage", "DiskUsage", "special", "Disk that the job needs at first, in KiB."),
     Command(
         "encrypt_execute_directory",
         "EncryptExecuteDirectory",
@@ -70,13 +83,13 @@ COMMANDS = (
     Command(
         "job_machine_attrs",
         "JobMachineAttrs",
-        "list",
+        "plain",
         "Attributes of the machine that the job's ad keeps.",
     ),
     Command(
         "job_machine_attrs_history_length",
         "JobMachineAttrsHistoryLength",
-        "integer",
+        "special",
         "For how many machines they are kept.",
     ),
     Command(
@@ -85,5 +98,5 @@ COMMANDS = (
         "integer",
         "How many machines the job has run on are remembered.",
     ),
-    Command("cuda_version", "CUDAVersion", "expression", "Runtime version of the GPUs."),
+    Command("cuda_version", "CUDAVersion", "special", "Runtime version of the GPUs."),
 )

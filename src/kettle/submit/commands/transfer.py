@@ -50,6 +50,13 @@ COMMANDS = (
     Command("transfer_input", "TransferIn", "special", "Whether the standard input is sent along."),
     Command("transfer_output", "TransferOut", "special", "Whether the standard output comes back."),
     Command("transfer_error", "TransferErr", "special", "Whether the standard error comes back."),
+    Command(
+        "transfer_common_input",
+        "CommonInputFiles",
+        "special",
+        "Files that are sent once for all jobs of the submission.",
+    ),
+    Command("output_directory", "OutputDirectory", "file", "Folder that all output comes back to."),
     Command("output_destination", "OutputDestination", "plain", "URL that all output is sent to."),
     Command(
         "checkpoint_destination",
@@ -75,22 +82,22 @@ COMMANDS = (
     Command(
         "encrypt_input_files",
         "EncryptInputFiles",
-        "list",
+        "plain",
         "Files to encrypt on their way to the machine.",
     ),
     Command(
-        "encrypt_output_files", "EncryptOutputFiles", "list", "Files to encrypt on their way back."
+        "encrypt_output_files", "EncryptOutputFiles", "plain", "Files to encrypt on their way back."
     ),
     Command(
         "dont_encrypt_input_files",
         "DontEncryptInputFiles",
-        "list",
+        "plain",
         "Files not to encrypt on their way to the machine.",
     ),
     Command(
         "dont_encrypt_output_files",
         "DontEncryptOutputFiles",
-        "list",
+        "plain",
         "Files not to encrypt on their way back.",
     ),
     Command("max_transfer_input_mb", "MaxTransferInputMB", "expression", "Most input in MB."),
@@ -131,22 +138,39 @@ COMMANDS = (
     Command("compress_files", "CompressFiles", "plain", "Files that are compressed."),
     Command("fetch_files", "FetchFiles", "plain", "Files that are fetched."),
     Command("local_files", "LocalFiles", "plain", "Files that stay on the machine."),
-    Command("file_remaps", "FileRemaps", "plain", "Other names for files."),
-    Command("buffer_files", "BufferFiles", "plain", "Files that are buffered."),
-    Command("buffer_size", "BufferSize", "integer", "Size of the buffer of remote files in bytes."),
-    Command("buffer_block_size", "BufferBlockSize", "integer", "Size of a block of it in bytes."),
+    Command("file_remaps", "FileRemaps", "expression", "Other names for files."),
+    Command("buffer_files", "BufferFiles", "expression", "Files that are buffered."),
+    Command(
+        "buffer_size", "BufferSize", "expression", "Size of the buffer of remote files in bytes."
+    ),
+    Command(
+        "buffer_block_size", "BufferBlockSize", "expression", "Size of a block of it in bytes."
+    ),
     Command("want_io_proxy", "WantIOProxy", "boolean", "Whether the job gets a chirp connection."),
+    Command(
+        "want_job_networking",
+        "WantJobNetworking",
+        "boolean",
+        "Whether the job wants the network.",
+    ),
+    Command(
+        "delegate_job_gsi_credentials_lifetime",
+        "DelegateJobGSICredentialsLifetime",
+        "special",
+        "How long a delegated X.509 proxy is good, in seconds.",
+    ),
     Command("x509userproxy", "x509userproxy", "special", "An X.509 proxy to send along."),
     Command(
         "use_x509userproxy", "", "special", "Whether the submitter's X.509 proxy is sent along."
     ),
-    Command("use_scitokens", "", "special", "Whether a SciToken is sent along."),
-    Command("scitokens_file", "ScitokensFile", "plain", "The SciToken to send along."),
+    Command("use_scitokens", "", "special", "Whether a SciToken is sent along.", ("use_scitoken",)),
+    Command("scitokens_file", "ScitokensFile", "special", "The SciToken to send along."),
     Command(
         "use_oauth_services",
         "OAuthServicesNeeded",
         "special",
         "OAuth services whose tokens the job needs.",
+        ("useoauthservices",),
     ),
     Command(
         "s3_access_key_id_file",
@@ -167,5 +191,13 @@ COMMANDS = (
             "aws_secret_access_key_file",
             "gs_secret_access_key_file",
         ),
+    ),
+    Command("aws_region", "AWSRegion", "plain", "Region of the bucket of s3 URLs."),
+    Command(
+        "rendezvousdir",
+        "",
+        "special",
+        "Folder that both sides of an authentication over a shared file system see.",
+        ("rendezvous_dir", "rendezvousdirectory", "rendezvous_directory"),
     ),
 )

@@ -15,7 +15,7 @@ from kettle.startd.slots import parse_slot_type
 from kettle.starter import chirp
 from kettle.starter.argument_syntax import parse_arguments
 from kettle.starter.deferral import seconds_to_wait
-from kettle.submit.requests import parse_size
+from kettle.submit.sizes import parse_size
 from kettle.testing.fuzz.decoder import Decoder
 from kettle.transfer.checkpoints import Entry, parse_manifest, render_manifest
 from kettle.transfer.plan import parse_remaps, remap

@@ -1,0 +1,33 @@
+"""Sizes in submit descriptions: a number with or without a unit."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from kettle.patterns import late_pattern
+
+SIZE = late_pattern(r"([-+]?(?:\d+\.?\d*|\.\d+))\s*(?:([KMGTP])B?)?", re.IGNORECASE)
+# Limit: numbers beyond this are no sizes.
+MOST = float(1 << 62)
+KIB = {"K": 1, "M": 1 << 10, "G": 1 << 20, "T": 1 << 30, "P": 1 << 40}
+
+
+def parse_size(text: str, unit: str) -> int | None:
+    """Read a size with an optional unit; the result is in `unit` (K or M), rounded up.
+
+    None where it is not a size but an expression, or more than any machine has.
+    """
+    match = SIZE.fullmatch(text)
+    if match is None:
+        return None
+    number, suffix = float(match.group(1)), (match.group(2) or unit).upper()
+    if number > MOST:
+        return None
+    return max(0, math.ceil(number * KIB[suffix] / KIB[unit]))
+
+
+def missing_unit(text: str) -> bool:
+    """Tell whether a size is a bare number."""
+    match = SIZE.fullmatch(text)
+    return match is not None and match.group(2) is None
