@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -135,6 +136,9 @@ class _Builder:
             self.add(SendDirectory("/".join(parts[:count])))
 
     def add_file(self, path: str, name: str, entry: str, look: Look | None) -> None:
+        # A pipe or a socket has nothing to send, and the rest of the job's files are good.
+        if look is not None and (stat.S_ISFIFO(look.mode) or stat.S_ISSOCK(look.mode)):
+            return
         # A file that is not there is sent nevertheless: the sender then reports it, by name.
         self.add(SendFile(path, name, self.encryption.wish(entry)), look.size if look else 0)
 

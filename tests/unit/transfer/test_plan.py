@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import stat
 
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from kettle.classad import ClassAd
 from kettle.errors import RefusedError
-from kettle.transfer.items import SendDirectory, SendFile, SendUrl
+from kettle.transfer.items import Look, SendDirectory, SendFile, SendUrl
 from kettle.transfer.plan import (
     changed_files,
     make_catalogue,
@@ -76,6 +78,19 @@ def test_a_url_travels_as_a_url() -> None:
 
 def test_a_missing_input_file_is_sent_anyway_so_that_the_sender_can_name_it() -> None:
     assert names(job(TransferInput="nope", TransferExecutable=False)) == ["nope"]
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFIFO, stat.S_IFSOCK])
+def test_a_pipe_or_a_socket_in_the_list_is_passed_over(kind: int) -> None:
+    class Disk(MemoryDisk):
+        def look(self, path: str) -> Look | None:
+            look = super().look(path)
+            if look is None or path != "/home/u/in.txt":
+                return look
+            return dataclasses.replace(look, is_regular=False, mode=kind | 0o644)
+
+    ad = job(TransferInput="d/x, in.txt", TransferExecutable=False)
+    assert names(ad, Disk(DISK.files)) == ["x"]
 
 
 def test_streams_that_do_not_travel_are_left_out() -> None:
