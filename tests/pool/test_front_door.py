@@ -98,6 +98,17 @@ def test_run_gives_back_the_job_s_output_and_exit_code(folder: Path) -> None:
     assert (code, out, err) == (137, "", "no\n")
 
 
+def test_run_passes_on_what_condor_submit_says_of_an_option(folder: Path) -> None:
+    where = ["--dir", str(folder)]
+    code, said, complaint = kettle("run", *where, "--set", "prioritty=3", "--", "echo", "done")
+    assert (code, said) == (0, "done\n")
+    assert "'prioritty = 3'" in complaint
+    code, _, complaint = kettle("run", *where, "--set", "foo bar", "--", "echo", "done")
+    assert code == 1
+    assert "of the jobs' description: " in complaint
+    assert "; ;" not in complaint
+
+
 def test_run_makes_one_job_of_each_line(folder: Path) -> None:
     lines = "alpha\nbeta gamma\nit's\n\n"
     code, said, _ = kettle(

@@ -89,10 +89,13 @@ def test_a_running_job_is_shown_tailed_watched_and_becomes_history(
     assert f" {cluster}.0 " in run(pool, work, "condor_q", "-run").stdout
     found = json.loads(run(pool, work, "condor_q", "-json", "-attributes", "ClusterId").stdout)
     assert found == [{"ClusterId": int(cluster)}]
+    counts = json.loads(run(pool, work, "condor_q", "-totals", "-json").stdout)
+    assert [(ad["MyType"], ad["Jobs"], ad["Running"]) for ad in counts] == [("Summary", 1, 1)]
+    assert run(pool, work, "condor_q", "-totals", "-af", "Jobs", "Held").stdout == "1 0\n\n"
 
     tail = run(pool, work, "condor_tail", f"{cluster}.0")
     assert (tail.returncode, tail.stdout) == (0, "one\n")
-    error = run(pool, work, "condor_tail", "-no-stdout", "-stderr", f"{cluster}.0")
+    error = run(pool, work, "condor_tail", "-stderr", f"{cluster}.0")
     assert (error.returncode, error.stderr) == (0, "two\n")
 
     (work / "stop").touch()

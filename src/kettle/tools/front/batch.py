@@ -116,6 +116,8 @@ class Batch:
         self.folder = folder
         self.cluster = 0
         self.count = 0
+        # What condor_submit said of it though it took it, a line each.
+        self.warnings: list[str] = []
 
     @property
     def log(self) -> Path:
@@ -130,8 +132,12 @@ class Batch:
             "condor_submit", ["-terse", str(path)], self.environment, cwd=cwd
         )
         found = _TERSE.search(said)
+        # Whoever asked has not written that file and never sees it.
+        lines = complaint.replace(str(path), "the jobs' description").splitlines()
+        lines = [line.strip() for line in lines if line.strip()]
         if code or found is None:
-            raise KettleError(complaint.strip().replace("\n", "; ") or said.strip())
+            raise KettleError("; ".join(lines).replace(":; ", ": ") or said.strip())
+        self.warnings = lines
         self.cluster = int(found[1])
         self.count = int(found[3]) - int(found[2]) + 1
 

@@ -2,11 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
 from kettle.records.event_base import Event
 from kettle.tools.front.batch import Batch, Tally
 from kettle.tools.programs import Streams
+
+# After so long without a beginning somebody who looks on wants to know why.
+PATIENCE_SECONDS = 10.0
+
+
+@dataclass
+class Patience:
+    """Runs out once: when none of the jobs has begun for so long."""
+
+    since: float
+    over: bool = False
+
+    def runs_out(self, tally: Tally, now: float) -> bool:
+        """Tell, the first time only, whether it is time to say that nothing happens."""
+        began = tally.started_at or tally.ended or tally.held
+        if self.over or began or now - self.since < PATIENCE_SECONDS:
+            return False
+        self.over = True
+        return True
+
+
+@dataclass
+class Show:
+    """Where the way of a batch is shown."""
+
+    update: Callable[[Tally], None]
+    say: Callable[[str], object]
 
 
 def follow(
@@ -17,35 +47,34 @@ def follow(
     *,
     on_event: Callable[[Event], None] = lambda _event: None,
     quiet: bool = False,
+    hint: str = "",
 ) -> Tally:
     """Wait until every job of the batch has ended or is held; show the way there.
 
-    The bar goes to stderr, so that output can be piped. Ctrl-C comes out as KeyboardInterrupt.
+    The bar goes to stderr, so that output can be piped; so does `hint`, once, if nothing begins
+    for PATIENCE_SECONDS. Ctrl-C comes out as KeyboardInterrupt.
     """
-    tally = Tally(batch.count)
-    if quiet or not streams.stderr.isatty():
+    tally, patience = Tally(batch.count), Patience(time.monotonic(), over=not hint)
+    plain = Show(lambda _tally: None, lambda text: streams.stderr.write(f"{text}\n"))
+    silent = quiet or not streams.stderr.isatty()
+    bar = contextlib.nullcontext(plain) if silent else _bar(title, tally, environment, streams)
+    with bar as show:
         for events in batch.events():
-            take(tally, events, on_event)
+            for event in events:
+                tally.take(event)
+                on_event(event)
+            show.update(tally)
             if tally.done:
-                return tally
-    return _follow_with_bar(batch, title, environment, streams, tally, on_event)
+                break
+            if patience.runs_out(tally, time.monotonic()):
+                show.say(hint)
+    return tally
 
 
-def take(tally: Tally, events: list[Event], on_event: Callable[[Event], None]) -> None:
-    """Count events and pass them on."""
-    for event in events:
-        tally.take(event)
-        on_event(event)
-
-
-def _follow_with_bar(
-    batch: Batch,
-    title: str,
-    environment: Mapping[str, str],
-    streams: Streams,
-    tally: Tally,
-    on_event: Callable[[Event], None],
-) -> Tally:
+@contextlib.contextmanager
+def _bar(
+    title: str, tally: Tally, environment: Mapping[str, str], streams: Streams
+) -> Iterator[Show]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -61,12 +90,11 @@ def _follow_with_bar(
         console=console,
     ) as bar:
         task = bar.add_task(title, total=tally.total, state="")
-        for events in batch.events():
-            take(tally, events, on_event)
+
+        def update(tally: Tally) -> None:
             bar.update(task, completed=len(tally.ended), state=describe(tally))
-            if tally.done:
-                break
-    return tally
+
+        yield Show(update, bar.console.print)
 
 
 def describe(tally: Tally) -> str:

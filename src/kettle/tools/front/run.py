@@ -178,6 +178,9 @@ def run_in(
     if request.by_file:
         request = stage_files(folder, request)
     batch.submit(render_description(request))
+    for line in batch.warnings:
+        streams.stderr.write(f"{line}\n")
+    where = f" --dir {arguments.dir}" if arguments.dir else ""
     shower = OutputShower(folder, streams, shown=not arguments.json)
     title = os.path.basename(request.command[0])
     try:
@@ -188,6 +191,7 @@ def run_in(
             streams,
             on_event=shower.on_event,
             quiet=arguments.quiet or arguments.json,
+            hint=f"no job has begun yet; kettle why{where} {batch.cluster}.0 says why",
         )
     except KeyboardInterrupt:
         batch.remove()

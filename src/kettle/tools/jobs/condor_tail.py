@@ -43,7 +43,7 @@ Usage: condor_tail [OPTIONS] CLUSTER[.PROC] [FILE]…
   -maxbytes N       N bytes at most (1024)
   -follow           go on as the files grow, until the job ends
   -auto-retry       wait for the job to start
-  -stderr           the job's standard error too
+  -stderr           the job's standard error instead of its output
   -no-stdout        not its standard output
 
 A FILE is one of the job's transfer_output_files. Without FILE: standard output.
@@ -132,7 +132,7 @@ def read_wish(words: Sequence[str]) -> Wish:
             case "no-stdout":
                 wish.stdout = False
             case "stderr":
-                wish.stderr = True
+                wish.stdout, wish.stderr = False, True
             case "" if wish.cluster < 0:
                 found = re.fullmatch(r"(\d+)(?:\.(\d+))?", given.value)
                 if found is None:

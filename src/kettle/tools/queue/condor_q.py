@@ -213,7 +213,9 @@ def _say(wish: Wish, print_format: PrintFormat | None, answer: Answer, streams: 
     if wish.form:
         from kettle.tools.printing.whole_ads import restrict, write_ads
 
-        names = [] if "group-by" in wish.flags else wish.attributes
+        # Counts and groups are always shown whole.
+        whole = {"group-by", "totals"} & set(wish.flags)
+        names = [] if whole else wish.attributes
         ads = (restrict(ad, names) for ad in answer.ads)
         write_ads(ads, wish.form, out)
     elif wish.columns:
@@ -247,6 +249,8 @@ def _say_columns(wish: Wish, answer: Answer, streams: Streams) -> None:
         if ads or answer.summary is None:
             streams.stdout.write(columns.render_headings())
     streams.stdout.writelines(map(columns.render, ads))
+    if "totals" in wish.flags:
+        streams.stdout.write("\n")
 
 
 def render_title(title: str, now: float) -> str:

@@ -149,6 +149,7 @@ def ask_schedds(
     options = _query_options(wish)
     if wish.grouped:
         user = ""
+    counts_alone = "SummaryOnly" in options
     for title, schedd in _find_schedds(wish, reach):
         host = _host_of(schedd) if "run" in wish.modes else ""
         found = query_jobs(
@@ -161,6 +162,12 @@ def ask_schedds(
             **options,
         )
         runs = _reading(found.runs(), schedd)
+        if counts_alone and (wish.form or wish.columns):
+            # The counts are an ad like any other then; Owner only marks the end of the answer.
+            ads = [*each_ad(runs), found.summary]
+            found.summary.discard("Owner")
+            yield Answer(title, ads)
+            continue
         streams_them = wish.form or (wish.columns and not wish.columns.headings)
         if streams_them and "group-by" not in wish.flags:
             # Written as they come: nothing stands over or under them.
@@ -184,7 +191,7 @@ def _query_options(wish: Wish) -> dict[str, object]:
         options = {"ProjectionIsGroupBy": True, "MaxReturnedJobIds": 2}
     else:
         options = {}
-    if "totals" in wish.flags and not (wish.form or "unmatchable" in wish.flags):
+    if "totals" in wish.flags and "unmatchable" not in wish.flags:
         options["SummaryOnly"] = True
     return options
 
