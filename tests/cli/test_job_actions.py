@@ -192,6 +192,16 @@ class EmptyQueue:
         ("condor_hold nobody", 0, "condor_hold:0:There are no jobs in the queue\n"),
         ("condor_release -held 1.0", 0, "condor_release:0:There are no jobs in the queue\n"),
         (
+            "condor_rm 3.0 -constraint true",
+            1,
+            """Warning, -constraint is ignored for fully qualified job ids
+
+Job 3.0 not found
+condor_rm:0:There are no jobs in the queue
+Couldn't find/remove all jobs matching constraint (true)
+""",
+        ),
+        (
             "condor_rm 1 2 3.0",
             1,
             """

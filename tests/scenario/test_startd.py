@@ -16,7 +16,7 @@ from kettle.startd.slot_machine import Phase
 from kettle.wire.commands import Command
 from kettle.wire.messages import claims
 from kettle.wire.messages import starter_control as words
-from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
+from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId, mint_claim_id
 from scenario.slots_stage import ExecutionPoint, FakeStarter, job, play
 
 
@@ -623,3 +623,24 @@ def test_a_shadow_lost_between_grant_and_start_leaves_a_slot_that_can_be_used(
         assert point.phase() is None
 
     play(tmp_path, scenario, starter=FakeStarter())
+
+
+def test_a_matched_slot_that_refuses_a_job_waits_on_for_its_match(tmp_path: Path) -> None:
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = point.offered("slot1")
+        point.schedd.network.add_session(
+            ClaimId(claim_id), user="execute-side@matchsession", lifetime=None
+        )
+        stream = await point.open(Command.MATCH_INFO, claim_id)
+        await stream.send(claims.MatchInfo(claim_id))
+        stream.close()
+        await asyncio.sleep(0.1)
+        assert point.phase("slot1") is Phase.MATCHED_IDLE
+        refused = await point.claim(job(Requirements=False), "slot1")
+        assert not refused.claimed
+        assert point.phase("slot1") is Phase.MATCHED_IDLE
+        assert (await point.claim(job(), "slot1")).claimed
+        assert point.phase("slot1") is Phase.CLAIMED_IDLE
+
+    whole = "SLOT_TYPE_1 = 100%\nNUM_SLOTS_TYPE_1 = 1\nSLOT_TYPE_1_PARTITIONABLE = false\n"
+    play(tmp_path, scenario, whole)

@@ -309,6 +309,10 @@ def _constant_verdict(
     return read_verdict(found.get)
 
 
+# Requirements of a slot that can take a job.
+OFFERS = "Start && WithinResourceLimits"
+
+
 def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:
     phase = record.slot.phase
     offered = phase.state in {"Unclaimed", "Claimed", "Backfill"}
@@ -320,7 +324,7 @@ def _fill_policy(ad: ClassAd, record: SlotRecord, machine: Machine, config: Conf
     else:
         ad.insert_text("Start", expression_text(config, record, "START", "true"))
     # A slot that cannot take a job pretends that its Requirements are false.
-    ad.insert_text("Requirements", "Start && WithinResourceLimits" if offered else "false")
+    ad.insert_text("Requirements", OFFERS if offered else "false")
     ad.insert_text("Rank", expression_text(config, record, "RANK", "0.0"))
     ad.insert_text("SlotWeight", expression_text(config, record, "SLOT_WEIGHT", "Cpus"))
     retirement = expression_text(config, record, "MAXJOBRETIREMENTTIME", "0")

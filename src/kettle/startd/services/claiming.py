@@ -13,6 +13,7 @@ from kettle.config.knobs.startd import StartdKnobs
 from kettle.runtime.sockets.stream import Stream
 from kettle.startd import claim_machine, requests
 from kettle.startd import slot_events as ev
+from kettle.startd.ads import OFFERS
 from kettle.startd.claim_machine import ClaimPhase, Holder
 from kettle.startd.machine import SlotRecord
 from kettle.startd.services.parts import Startd
@@ -94,6 +95,9 @@ class Claiming:
         """Return the slot's ad if slot and job accept each other."""
         record.job = job
         ad = self._startd.slot_ad(record, policy=True)
+        if record.slot.phase is Phase.MATCHED_IDLE:
+            # They are false for others than the one it was matched to, who is asking.
+            ad.insert_text("Requirements", OFFERS)
         if requests.accepts(ad, job):
             return ad
         record.job = None
@@ -133,9 +137,6 @@ class Claiming:
     ) -> messages.RequestClaimReply:
         if record.slot.phase.state not in {"Unclaimed", "Matched", "Backfill"}:
             return self.refuse(f"the slot is {record.slot.phase.state}", request)
-        if record.slot.phase is Phase.MATCHED_IDLE:
-            # Its Requirements are false only for others than the one it was matched to.
-            record.slot = record.slot._replace(phase=Phase.UNCLAIMED_IDLE)
         ad = self._match(record, request.request)
         if ad is None:
             return self.refuse("slot and job do not match", request)

@@ -375,6 +375,10 @@ class Worker:
 
     def _work_on_jobs(self) -> None:
         jobs = self._wish.jobs
+        if self._wish.constraints:
+            self._streams.stderr.write(
+                "Warning, -constraint is ignored for fully qualified job ids\n"
+            )
         acted = self._ask(ids=jobs)
         results = acted.results
         # As in the reference, it is a failure only if nothing at all was done, and then an empty
