@@ -145,10 +145,8 @@ def ask_schedds(
 
     reach = reach or Reach(environment, **wish.reach)
     check_hosts(reach, wish)
-    user = _own_name() if wish.mine else ""
+    user = _own_name() if wish.mine and not wish.grouped else ""
     options = _query_options(wish)
-    if wish.grouped:
-        user = ""
     counts_alone = "SummaryOnly" in options
     for title, schedd in _find_schedds(wish, reach):
         host = _host_of(schedd) if "run" in wish.modes else ""
@@ -163,13 +161,10 @@ def ask_schedds(
         )
         runs = _reading(found.runs(), schedd)
         if counts_alone and (wish.form or wish.columns):
-            # The counts are an ad like any other then; Owner only marks the end of the answer.
-            ads = [*each_ad(runs), found.summary]
-            found.summary.discard("Owner")
-            yield Answer(title, ads)
+            # The counts are an ad like any other then.
+            yield Answer(title, [*each_ad(runs), _unmarked(found.summary)])
             continue
-        streams_them = wish.form or (wish.columns and not wish.columns.headings)
-        if streams_them and "group-by" not in wish.flags:
+        if _streams_them(wish):
             # Written as they come: nothing stands over or under them.
             yield Answer(title, each_ad(runs), runs=runs)
             continue
@@ -179,6 +174,17 @@ def ask_schedds(
         now = found.summary.integer("ServerTime") or 0
         summary = _named(found.summary, user, reach)
         yield Answer(title, ads, summary, float(now), host=host)
+
+
+def _streams_them(wish: Wish) -> bool:
+    bare = wish.form or (wish.columns and not wish.columns.headings)
+    return bool(bare) and "group-by" not in wish.flags
+
+
+def _unmarked(summary: ClassAd) -> ClassAd:
+    """Return a summary without Owner, which only marks the end of an answer."""
+    summary.discard("Owner")
+    return summary
 
 
 def _query_options(wish: Wish) -> dict[str, object]:
