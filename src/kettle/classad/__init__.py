@@ -15,7 +15,7 @@ from kettle.classad.context import Context
 from kettle.classad.forms import parse_ads
 from kettle.classad.match import matches, symmetric_match
 from kettle.classad.nodes import same_expression
-from kettle.classad.parser import parse_expression
+from kettle.classad.parser import is_expression, parse_expression
 from kettle.classad.unparse import unparse, write_out
 from kettle.classad.values import (
     ERROR,
@@ -37,6 +37,7 @@ __all__ = [
     "Expr",
     "RelativeTime",
     "Value",
+    "is_expression",
     "matches",
     "parse_ad",
     "parse_ads",

@@ -7,6 +7,7 @@ prefixes and of conditionals in loops, so that only brackets nest; how deep is b
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from kettle.classad.calendar import parse_moment, parse_span
@@ -469,6 +470,34 @@ def plain_integer(text: str) -> int | None:
     if text[:1] in _NOT_ZERO and len(text) < 18 and text.isdecimal() and text.isascii():
         return int(text)
     return None
+
+
+# Limit: the characters of a text for which it is remembered whether it parses.
+_LONGEST_KNOWN: Final = 64 * 1024
+
+
+def is_expression(text: str) -> bool:
+    """Tell whether the whole text is one expression of old syntax, as an ad on the wire has it.
+
+    Numbers and strings, which most attributes are, cost nothing to speak of; of all others each
+    distinct text is parsed once. A text with a NUL is none: for most readers it ends there.
+    """
+    if plain_integer(text) is not None:
+        return True
+    if "\0" in text:
+        return False
+    if plain_string(text) is not None:
+        return True
+    return _parses(text) if len(text) <= _LONGEST_KNOWN else _parses.__wrapped__(text)
+
+
+@lru_cache(maxsize=256)
+def _parses(text: str) -> bool:
+    try:
+        parse_expression(text, old=True)
+    except ClassAdSyntaxError:
+        return False
+    return True
 
 
 def _plain_literal(text: str) -> Expr | None:

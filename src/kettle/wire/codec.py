@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, LocalProtocolError, RemoteProtocolError
+from kettle.classad import ClassAd, is_expression
+from kettle.errors import LocalProtocolError, RemoteProtocolError
 from kettle.patterns import late_pattern
 
 if TYPE_CHECKING:
@@ -528,13 +528,5 @@ def _check_line_ends(lines: list[str]) -> None:
         if "\n" not in line:
             continue
         name, _, text = line.partition("=")
-        if "\n" in name.strip() or not _is_expression(text):
+        if "\n" in name.strip() or not is_expression(text):
             raise RemoteProtocolError(f"an ad has a line end in {line[:80]!r}")
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        parse_expression(text, old=True)
-    except ClassAdSyntaxError:
-        return False
-    return True

@@ -11,7 +11,7 @@ import errno
 import re
 
 from kettle.attributes.codes import JobStatus
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, is_expression
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError
 from kettle.policy.attribute_protection import NOTES, Standing, standing
@@ -32,11 +32,17 @@ _NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
 
 
 def check_shape(name: str, text: str) -> None:
-    """Raise RefusedError (EINVAL) for what can be no attribute of the queue log."""
+    """Raise RefusedError (EINVAL) for what can be no attribute of the queue.
+
+    Compat: the reference stores `undefined` for a text that does not parse, and says that all went
+    well (test_a_text_that_does_not_parse_is_refused_at_the_commit).
+    """
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise RefusedError(f"{name[:40]!r} is not an attribute name", code=errno.EINVAL)
     if "\n" in text or not text or len(text) > LONGEST_TEXT:
         raise RefusedError(f"the value of {name} is not one expression", code=errno.EINVAL)
+    if not is_expression(text):
+        raise RefusedError(f"the value of {name}, {text[:80]!r}, does not parse", code=errno.EINVAL)
 
 
 def decide_new(

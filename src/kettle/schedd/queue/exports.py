@@ -220,7 +220,6 @@ def _may_come_back(name: str, text: str, lists: Protection) -> bool:
         return False
     try:
         check_shape(name, text)
-        parse_expression(text, old=True)
-    except (RefusedError, ClassAdSyntaxError):
+    except RefusedError:
         return False
     return True

@@ -14,9 +14,9 @@ import errno
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from kettle.classad import ClassAd, Expr, parse_expression
+from kettle.classad import ClassAd, Expr
 from kettle.classad.text import quote_line, read_old_string
-from kettle.errors import ClassAdSyntaxError, RefusedError, RemoteProtocolError, StorageError
+from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.schedd.queue import attribute_rules, submission, user_records
 from kettle.schedd.queue.actors import Actor
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
@@ -243,8 +243,6 @@ class Connection:
         ):
             self._set_new(cluster, proc, name, text)
             return
-        if not flags & _NO_ACK:
-            _check_expression(name, text)
         self._check_may_change(cluster, proc)
         stored = attribute_rules.decide_change(
             name,
@@ -299,7 +297,6 @@ class Connection:
 
     def _set_by_constraint(self, constraint: str, name: str, text: str, flags: int) -> Answer:
         attribute_rules.check_shape(name, text)
-        _check_expression(name, text)
         return Answer(steps=self._set_each(parse_constraint(constraint), name, text, flags))
 
     def _set_each(self, constraint: Expr | None, name: str, text: str, flags: int) -> Steps:
@@ -315,7 +312,7 @@ class Connection:
             if flags & SetAttributeFlags.ONLY_MY_JOBS and job.user != self._effective.user:
                 continue
             try:
-                self._set(job.id.cluster, job.id.proc, name, text, flags | _NO_ACK)
+                self._set(job.id.cluster, job.id.proc, name, text, flags)
                 count += 1
             except RefusedError as refused:
                 refusal = refused
@@ -513,15 +510,6 @@ def _items_file(digest: str) -> str:
     last = digest.rstrip().rpartition("\n")[2]
     _, found, name = last.partition(" from ")
     return name.strip() if found else ""
-
-
-def _check_expression(name: str, text: str) -> None:
-    try:
-        parse_expression(text, old=True)
-    except ClassAdSyntaxError as error:
-        raise RefusedError(
-            f"the value of {name} does not parse: {error}", code=errno.EINVAL
-        ) from error
 
 
 _PLAIN: dict[type[Call], Callable[[Connection, Any], Answer]] = {

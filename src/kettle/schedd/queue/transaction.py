@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Protocol
 
-from kettle.classad import ClassAd
+from kettle.classad import ClassAd, is_expression
 from kettle.classad.text import one_line
 from kettle.records import queue_log
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of, parse_key
@@ -114,15 +114,15 @@ class Transaction:
         """Set every attribute to its text, or take it away where that is None.
 
         What a job shares with its cluster is taken away by being undefined in the job's own ad. The
-        texts may come from peers, with line ends in their strings; the log has blanks instead.
+        texts may come from peers, with line ends in their strings: the log has blanks instead. What
+        does not parse would spoil every answer that it stands in, and becomes undefined.
         """
         changes = self.changes
         for name, text in attributes.items():
             if text is not None:
-                if "\n" in text:
-                    text = one_line(text)
-                changes.append((_SET, key, name, text))
-                self.size += len(name) + len(text) + _CHANGE_BYTES
+                stored = _storable(text)
+                changes.append((_SET, key, name, stored))
+                self.size += len(name) + len(stored) + _CHANGE_BYTES
             elif self._is_shared(key, name):
                 self.set_attribute(key, name, "undefined")
             else:
@@ -134,7 +134,7 @@ class Transaction:
         It has to be the last one: what is done to these jobs afterwards would come before it.
         """
         if jobs and attributes:
-            texts = {name: one_line(text) for name, text in attributes.items()}
+            texts = {name: _storable(text) for name, text in attributes.items()}
             self.alike.append((jobs, texts))
 
     def forget_lost(self) -> None:
@@ -258,3 +258,10 @@ class Transaction:
 def _is_own(ad: ClassAd, lower: str) -> bool:
     """Tell whether the ad itself, without its cluster, has the attribute."""
     return lower in ad.table
+
+
+def _storable(text: str) -> str:
+    """Return what the queue has for a text that may be a peer's."""
+    if "\n" in text:
+        text = one_line(text)
+    return text if is_expression(text) else "undefined"
