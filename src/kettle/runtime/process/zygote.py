@@ -23,7 +23,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 import setproctitle
@@ -126,31 +126,37 @@ class Zygote:
         replaces the process's own. KettleError if the process could not be made.
         """
         assert self._processes is not None, "attach the zygote to the loop first"
-        if self._socket is None:
-            self._restart()
-        request, extra = _encode(entry, arguments, title, environment, len(fds))
+        name = title or entry
+        try:
+            if self._socket is None:
+                self._restart()
+            with _encoded(entry, arguments, title, environment, len(fds)) as (request, extra):
+                self._hand_over(request, (*fds, *extra))
+        except OSError as error:
+            raise KettleError(f"cannot fork {name}: {error.strerror}") from error
+        # Answers come in the order of the requests, so only what is on its way is waited for.
         answer: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
         self._processes.expect(1)
-        self._pending.append((title or entry, answer))
-        try:
-            self._send(request, (*fds, *extra))
-        finally:
-            for fd in extra:
-                os.close(fd)
+        self._pending.append((name, answer))
         return await answer
 
-    def _send(self, request: bytes, fds: tuple[int, ...]) -> None:
-        if self._unsent:
-            self._unsent.append((request, tuple(os.dup(fd) for fd in fds)))
-            return
+    def _hand_over(self, request: bytes, fds: tuple[int, ...]) -> None:
+        """Send a request or keep it until the zygote takes it; an error if neither can be."""
         assert self._socket is not None
-        try:
-            socket.send_fds(self._socket, [request], list(fds))
-        except BlockingIOError:
-            self._unsent.append((request, tuple(os.dup(fd) for fd in fds)))
+        if not self._unsent:
+            try:
+                socket.send_fds(self._socket, [request], list(fds))
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                self._on_death(str(error))
+                raise KettleError(f"the zygote is gone: {error}") from error
+            else:
+                return
+        kept = _duplicates(fds)
+        if not self._unsent:
             asyncio.get_running_loop().add_writer(self._socket.fileno(), self._send_more)
-        except OSError as error:
-            self._on_death(str(error))
+        self._unsent.append((request, kept))
 
     def _send_more(self) -> None:
         assert self._socket is not None
@@ -222,36 +228,56 @@ class Zygote:
             argv = [sys.executable, "-P", "-m", __name__, self._title, *self._preload]
             environment = dict(os.environ)
             environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-            self._child = self._processes.spawn(
-                argv, environment=environment, fds={3: theirs.fileno(), 2: 2}, name="zygote"
-            )
+            try:
+                self._child = self._processes.spawn(
+                    argv, environment=environment, fds={3: theirs.fileno(), 2: 2}, name="zygote"
+                )
+            except BaseException:
+                ours.close()
+                raise
         self._pid = self._child.pid
         ours.setblocking(False)
         self._socket = ours
         self._listen()
 
 
-def _encode(
+def _duplicates(fds: Sequence[int]) -> tuple[int, ...]:
+    """Return copies of all descriptors; OSError, and no copy, if there is no room for them."""
+    copies: list[int] = []
+    try:
+        for fd in fds:
+            copies.append(os.dup(fd))  # noqa: PERF401 - those made before one fails are closed
+    except OSError:
+        for fd in copies:
+            os.close(fd)
+        raise
+    return tuple(copies)
+
+
+@contextlib.contextmanager
+def _encoded(
     entry: str,
     arguments: bytes,
     title: str,
     environment: Mapping[str, str] | None,
     descriptors: int,
-) -> tuple[bytes, list[int]]:
-    """Return the datagram and the memory files that must travel with it."""
+) -> Iterator[tuple[bytes, list[int]]]:
+    """Yield the datagram and the memory files that must travel with it, open until the end."""
     if descriptors > _DESCRIPTORS:
         raise KettleError(f"{descriptors} descriptors for one process, at most {_DESCRIPTORS}")
     variables = None if environment is None else dict(environment)
     rest = marshal.dumps((arguments, variables))
-    extra: list[int] = []
-    if len(rest) > _INLINE_ARGUMENTS:
-        memory = os.memfd_create("arguments", os.MFD_CLOEXEC)
-        extra.append(memory)
+    if len(rest) <= _INLINE_ARGUMENTS:
+        yield marshal.dumps((entry, title, rest)), []
+        return
+    memory = os.memfd_create("arguments", os.MFD_CLOEXEC)
+    try:
         with open(memory, "wb", closefd=False) as file:
             file.write(rest)
         os.lseek(memory, 0, os.SEEK_SET)
-        rest = b""
-    return marshal.dumps((entry, title, rest)), extra
+        yield marshal.dumps((entry, title, b"")), [memory]
+    finally:
+        os.close(memory)
 
 
 def serve(sock: socket.socket, preload: Sequence[str], title: str) -> NoReturn:
