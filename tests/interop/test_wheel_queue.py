@@ -113,6 +113,7 @@ def test_edits_change_what_they_name_and_nothing_else(pool: WheelPool) -> None:
         "edit nobody's",
         "edit a wrong name",
     }
+    assert report["edited wrongly"] == "undefined"
     assert report["left"] == 0
 
 

@@ -14,7 +14,7 @@ import errno
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from kettle.classad import ClassAd, Expr
+from kettle.classad import ClassAd, Expr, is_expression
 from kettle.classad.text import quote_line, read_old_string
 from kettle.errors import RefusedError, RemoteProtocolError, StorageError
 from kettle.schedd.queue import attribute_rules, submission, user_records
@@ -237,12 +237,17 @@ class Connection:
         return SILENCE if flags & _NO_ACK else code(0)
 
     def _set(self, cluster: int, proc: int, name: str, text: str, flags: int) -> None:
-        attribute_rules.check_shape(name, text)
         if cluster in self._new_clusters and (
             proc == CLUSTER_PROC or 0 <= proc < self._new_clusters[cluster]
         ):
+            attribute_rules.check_shape(name, text)
             self._set_new(cluster, proc, name, text)
             return
+        if flags & _NO_ACK and not is_expression(text):
+            # Compat: what the wheel edits to nonsense is undefined, as in the reference, which
+            # does so to all others, too (test_an_edit_to_nonsense_that_nobody_waits_for).
+            text = "undefined"
+        attribute_rules.check_shape(name, text)
         self._check_may_change(cluster, proc)
         stored = attribute_rules.decide_change(
             name,
