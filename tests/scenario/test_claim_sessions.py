@@ -11,6 +11,7 @@ import pytest
 from kettle.errors import ConnectionLost
 from kettle.testing.world import World, run_in_world
 from kettle.wire.commands import Command
+from kettle.wire.levels import Level
 from kettle.wire.messages.claims import ReleaseClaim, RequestClaim, RequestClaimReply
 from kettle.wire.security.claim_id import ClaimId, mint_claim_id
 from scenario.access_point import AccessPoint
@@ -108,6 +109,21 @@ def test_whatever_a_startd_answers_nothing_is_known_of_it_in_the_end(
         assert not len(here.schedd.scheduler.claims)
         assert not knows(here, claim)
         assert not knows(here, other_id())
+
+    play(tmp_path, scenario)
+
+
+def test_who_has_a_claim_commands_nothing_but_claims(tmp_path: Path) -> None:
+    async def scenario(here: AccessPoint) -> None:
+        (claim,) = here.free
+        await here.submit()
+        await here.negotiate()
+        session = here.daemon.network.standing.sessions.find(claim.session_id, 0.0)
+        assert session is not None
+        answered = here.daemon.network.commands_at(list(Level))
+        permitted = {Command(one) for one in answered if session.permits(one)}
+        assert permitted == {Command.ALIVE, Command.RELEASE_CLAIM, Command.DC_NOP}
+        assert Command.DC_RAISESIGNAL in answered
 
     play(tmp_path, scenario)
 

@@ -37,7 +37,7 @@ from kettle.shadow.services.lines import IdleLines
 from kettle.shadow.services.shadow import RunningShadow
 from kettle.shadow.services.transfers import serve
 from kettle.shadow.services.whereabouts import Whereabouts
-from kettle.wire.commands import Command
+from kettle.wire.commands import TRANSFER_COMMANDS, Command
 from kettle.wire.dialog import Words
 from kettle.wire.levels import Level
 from kettle.wire.messages.filetransfer import FileTransferDownload, FileTransferUpload
@@ -215,7 +215,10 @@ class ShadowHost:
     def add_transfer_session(self, session: ClaimId) -> None:
         """Let the starter that knows this session move its job's files."""
         self.runtime.network.add_session(
-            session, user=TRANSFER_USER, levels=(Level.DAEMON, Level.WRITE), lifetime=None
+            session,
+            user=TRANSFER_USER,
+            levels=(Level.DAEMON, Level.WRITE),
+            commands=TRANSFER_COMMANDS,
         )
 
     def report_bug(self, error: Exception) -> None:

@@ -46,6 +46,7 @@ from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current, tell_change
 from kettle.transfer.plugins import BUILT_IN_METHODS
+from kettle.wire.commands import CLAIM_COMMANDS
 from kettle.wire.levels import Level
 from kettle.wire.messages import starter_control as words
 from kettle.wire.security.claim_id import (
@@ -263,7 +264,10 @@ class StartdService:
             secrets.token_bytes(32),
         )
         self.runtime.network.add_session(
-            claim_id, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT), lifetime=None
+            claim_id,
+            user=SUBMIT_SIDE,
+            levels=(Level.DAEMON, Level.CLIENT),
+            commands=CLAIM_COMMANDS,
         )
         return Claim(claim_id.text)
 

@@ -692,6 +692,39 @@ class Command(IntEnum):
     CREDD_NOP = _row(81100, "K:DAEMON", _ASKED, "Do nothing, at the credential daemon.")
 
 
+# What who knows a claim may do with its session: speak of claims and of the jobs that run on them.
+# Each daemon answers some of them; the levels of `…-side@matchsession` would reach further.
+CLAIM_COMMANDS = frozenset(
+    (
+        Command.REQUEST_CLAIM,
+        Command.ACTIVATE_CLAIM,
+        Command.REACTIVATE_CLAIM_CHECK,
+        Command.SUSPEND_CLAIM,
+        Command.CONTINUE_CLAIM,
+        Command.DEACTIVATE_CLAIM,
+        Command.DEACTIVATE_CLAIM_FORCIBLY,
+        Command.DEACTIVATE_CLAIM_JOB_DONE,
+        Command.DEACTIVATE_CLAIM_FINAL_XFER,
+        Command.RELEASE_CLAIM,
+        Command.COALESCE_SLOTS,
+        Command.COMMAND_DATA_SLOT,
+        Command.ALIVE,
+        Command.CA_CMD,
+        Command.CA_AUTH_CMD,
+        Command.STARTER_VACATE_JOB,
+        Command.CREATE_JOB_OWNER_SEC_SESSION,
+        Command.DELEGATE_GSI_CRED_STARTD,
+        Command.DELEGATE_GSI_CRED_STARTER,
+        Command.UPDATE_GSI_CRED,
+        Command.DC_NOP,
+    )
+)
+# What a session that a shadow gives a starter for the job's files is good for.
+TRANSFER_COMMANDS = frozenset((Command.FILETRANS_UPLOAD, Command.FILETRANS_DOWNLOAD))
+# What a session beside a running job is good for, which the job's owner is given.
+OWNER_COMMANDS = frozenset((Command.STARTER_PEEK, Command.START_SSHD))
+
+
 class NegotiationWord(IntEnum):
     """Numbers that open a message inside the NEGOTIATE dialog; they are not commands."""
 

@@ -79,6 +79,7 @@ class Network(Protocol):
         *,
         user: str,
         levels: Iterable[Level] = (),
+        commands: Iterable[int] = (),
         lifetime: float | None = None,
     ) -> None:
         """Let whoever knows the claim's secret be `user`; see `Standing.add_session`."""

@@ -183,15 +183,17 @@ class Standing:
         *,
         user: str,
         levels: Iterable[Level] = (),
+        commands: Iterable[int] = (),
         lifetime: float | None = None,
     ) -> None:
         """Let whoever knows the claim's secret be `user`, for `lifetime` seconds (None: for good).
 
+        The session is good for `commands` alone; without any, for all that its user may do.
         `levels` are granted to that user name as such, for as long as the session is there; use it
         for `…@matchsession` names only. Raises RemoteProtocolError if the claim carries no session.
         """
         ends = None if lifetime is None else self.clock.steady() + lifetime
-        self.sessions.add(claim.session(user, expires_at=ends))
+        self.sessions.add(claim.session(user, expires_at=ends, commands=commands))
         self._grant(claim.session_id, levels, user)
 
     def remove_session(self, claim: ClaimId) -> None:

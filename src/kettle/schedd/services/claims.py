@@ -19,7 +19,7 @@ from kettle.runtime import tasks
 from kettle.schedd.claims import Claim
 from kettle.schedd.negotiation import Desk, serve_round
 from kettle.schedd.queue.job_queue import Job
-from kettle.wire.commands import Command
+from kettle.wire.commands import CLAIM_COMMANDS, Command
 from kettle.wire.levels import Level
 from kettle.wire.messages.claims import (
     Alive,
@@ -177,7 +177,7 @@ class ClaimCommands:
         session = ClaimId.with_session(claim_id)
         if session is not None:
             self._schedd.runtime.network.add_session(
-                session, user=EXECUTE_SIDE, levels=(Level.READ, Level.DAEMON), lifetime=None
+                session, user=EXECUTE_SIDE, levels=(Level.READ,), commands=CLAIM_COMMANDS
             )
 
     def _forget_unless_wanted(self, claim_id: str) -> None:

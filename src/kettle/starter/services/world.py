@@ -29,7 +29,7 @@ from kettle.starter.services.sandbox import KeptSandbox
 from kettle.starter.services.view import JobView
 from kettle.starter.services.watch import ResourceWatch, SlotGroup, machine_pids
 from kettle.starter.settings import StarterSettings
-from kettle.wire.commands import Command
+from kettle.wire.commands import CLAIM_COMMANDS, OWNER_COMMANDS, Command
 from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import SUBMIT_SIDE, ClaimId
 from kettle.wire.sinful import Sinful
@@ -128,12 +128,15 @@ class StarterWorld:
         """Let whoever knows this id in, as the submit side."""
         if claim.has_session:
             self.network.add_session(
-                claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.CLIENT), lifetime=None
+                claim,
+                user=SUBMIT_SIDE,
+                levels=(Level.DAEMON, Level.CLIENT),
+                commands=CLAIM_COMMANDS,
             )
 
     def accept_owner(self, session: ClaimId, owner: str) -> None:
         """Let the job's owner in, who may look and log in but command nothing."""
-        self.network.add_session(session, user=owner, levels=(Level.READ,), lifetime=None)
+        self.network.add_session(session, user=owner, levels=(Level.READ,), commands=OWNER_COMMANDS)
         self.owners.append(session)
 
     def leave(self) -> None:

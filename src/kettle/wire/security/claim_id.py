@@ -138,9 +138,11 @@ class ClaimId:
         *,
         limits: Iterable[Level] | None = None,
         expires_at: float | None = None,
+        commands: Iterable[int] = (),
     ) -> Session:
         """Make the session of this id for a peer that will be known as `user`.
 
+        It is good for `commands` alone where there are some and the id itself names none.
         Raises RemoteProtocolError if the id carries none, or none under AES.
         """
         policy = self.policy()
@@ -148,7 +150,8 @@ class ClaimId:
         # An id without a word of ciphers, as those of administrators, leaves the usual one.
         if not self.has_session or "AES" not in (ciphers or "AES").split(","):
             raise RemoteProtocolError(f"claim id {self.public} carries no usable session")
-        commands = policy.get("validcommands", "")
+        named = policy.get("validcommands", "").split(",")
+        valid = frozenset(int(one) for one in named if _is_number(one))
         ends = policy.get("sessionexpires", "")
         if expires_at is None and _is_number(ends):
             expires_at = float(ends)
@@ -157,7 +160,7 @@ class ClaimId:
             key=session_key(self.secret.encode("utf-8", "surrogateescape")),
             user=user,
             expires_at=expires_at,
-            valid_commands=frozenset(int(one) for one in commands.split(",") if _is_number(one)),
+            valid_commands=valid or frozenset(map(int, commands)),
             limits=frozenset(limits) if limits is not None else None,
             peer_version=policy.get("shortversion", ""),
             peer_address=self.address,

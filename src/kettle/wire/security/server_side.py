@@ -474,7 +474,8 @@ def authorize_next(
         raise RemoteProtocolError(f"command {command} is unknown here")
     peer = accepted.peer
     level = setup.first_allowed(registered, peer.user, peer.address, host_names, peer.limits)
-    if level is None:
+    session = accepted.session
+    if level is None or (session is not None and not session.permits(command)):
         name = command_name(command)
         raise AuthorizationDenied(f"{peer.user} from {peer.address} may not {name}")
     return peer._replace(levels=frozenset(implied_levels(level)))

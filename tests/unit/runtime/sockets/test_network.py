@@ -218,6 +218,30 @@ def test_a_claim_is_a_session_that_nobody_negotiates(wire: Wire) -> None:
     wire.run(scenario)
 
 
+def test_a_claims_session_is_good_for_what_concerns_claims_alone(wire: Wire) -> None:
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("SCHEDD", CLIENT)
+        server.register(CHANGE, echo, levels=(Level.DAEMON,), again=True)
+        server.register(ASK, echo, levels=(Level.READ,), again=True)
+        claim = mint_claim_id(str(server.address), 1, 2, bytes(range(32)))
+        server.add_session(claim, user=SUBMIT_SIDE, levels=(Level.DAEMON,), commands=(CHANGE,))
+        stream = await client.connect(server.address, CHANGE, session=claim)
+        await stream.send(Words("hello"))
+        assert (await stream.receive()).string() == f"hello from {SUBMIT_SIDE}"
+        # Neither in a connection of its own, nor as a further command of this one.
+        await stream.send(Words(ASK, "second"))
+        with pytest.raises(ConnectionLost):
+            await stream.receive()
+        stream.close()
+        stream = await client.connect(server.address, ASK, session=claim)
+        with pytest.raises(ConnectionLost):
+            await stream.receive()
+        stream.close()
+        await server.close()
+
+    wire.run(scenario)
+
+
 def test_daemons_of_one_family_trust_each_other_and_strangers_negotiate(wire: Wire) -> None:
     family = "family:0123#" + mint_claim_id("", 0, 0, bytes(32)).text.rpartition("#")[2]
 
