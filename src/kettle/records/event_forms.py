@@ -7,7 +7,10 @@ Job event log, recorded logs of a real pool.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from types import NoneType
+from typing import get_args, get_type_hints
 
 from kettle.classad import ClassAd, parse_ads, parse_expression, unparse
 from kettle.classad.forms_json import to_json
@@ -193,24 +196,39 @@ def _usage_of(ad: ClassAd, event: Event) -> dict[str, UsageValue]:
 
 
 def _set_field(event: Event, name: str, ad: ClassAd, attribute: str) -> None:
-    default = getattr(event, name)
-    value = ad.evaluate(attribute)
-    if isinstance(default, CpuTimes):
-        if isinstance(value, str):
-            try:
-                setattr(event, name, CpuTimes.parse(value))
-            except ValueError:
-                return
-    elif isinstance(default, bool):
-        setattr(event, name, bool(value) if isinstance(value, (bool, int)) else default)
-    elif isinstance(default, (int, float)):
-        if isinstance(value, (int, float)):
-            setattr(event, name, type(default)(value))
-    elif isinstance(default, str):
-        if isinstance(value, str):
-            setattr(event, name, value)
-    elif isinstance(value, (str, int, float)):
+    """Give a field an attribute's value, if that is of the field's type; else leave it."""
+    value = _fitting(ad.evaluate(attribute), _field_types(type(event))[name])
+    if value is not None:
         setattr(event, name, value)
+
+
+def _fitting(value: object, wanted: type) -> object:
+    """Return a value as one of the wanted type, None if it cannot be one."""
+    if isinstance(value, str):
+        if wanted is not CpuTimes:
+            return value if wanted is str else None
+        try:
+            return CpuTimes.parse(value)
+        except ValueError:
+            return None
+    if not isinstance(value, (int, float)) or not math.isfinite(value):
+        return None
+    return wanted(value) if wanted in {bool, int, float} else None
+
+
+# The kinds of which an ad was read, each once.
+_types_of: dict[type[Event], dict[str, type]] = {}
+
+
+def _field_types(kind: type[Event]) -> dict[str, type]:
+    """Return what the fields of an event are, besides None."""
+    known = _types_of.get(kind)
+    if known is None:
+        known = _types_of[kind] = {
+            name: next((one for one in get_args(hint) if one is not NoneType), hint)
+            for name, hint in get_type_hints(kind).items()
+        }
+    return known
 
 
 def render(event: Event, style: Style = DEFAULT_STYLE) -> bytes:

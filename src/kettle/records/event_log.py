@@ -210,12 +210,18 @@ def _epoch(year: int, month: int, day: int, hour: int, minute: int, second: int,
         return 0
 
 
+# The most that each part of a moment can be; a leap second is one.
+_LATEST = (9998, 12, 31, 24, 59, 60)
+
+
 def parse_moment(text: str) -> float:
     """Return the epoch seconds of EventTime, `YYYY-MM-DDTHH:MM:SS[.mmm][Z]`; 0 if it is none."""
     match = _MOMENT.match(text)
     if match is None:
         return 0.0
     parts = [int(part) for part in match.groups()[:6]]
+    if any(part > most for part, most in zip(parts, _LATEST, strict=True)):
+        return 0.0
     fraction = float(f"0.{match.group(7)}") if match.group(7) else 0.0
     year, month, day, hour, minute, second = parts
     return _epoch(year, month, day, hour, minute, second, match.group(8) is not None) + fraction
