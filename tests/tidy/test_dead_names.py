@@ -77,3 +77,18 @@ def _without_docstrings(module: code_shape.Module) -> str:
         ) and ast.get_docstring(node):
             node.body = node.body[1:] or [ast.Pass()]
     return ast.unparse(tree)
+
+
+def test_every_private_constant_is_used_where_it_is() -> None:
+    unused = []
+    for module in code_shape.modules():
+        words = Counter(WORD.findall(_without_docstrings(module)))
+        targets = [
+            target
+            for node in module.tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        ]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        unused += [name for name in names if re.match("_[^_]", name) and words[name] == 1]
+    assert unused == []

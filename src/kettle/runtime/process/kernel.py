@@ -14,7 +14,6 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
-_PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _CLONE_PARENT = 0x00008000
 _SYS_SETRESUID = {"x86_64": 117, "aarch64": 147}.get(platform.machine(), 0)

@@ -221,7 +221,7 @@ class Listening:
                 self._on_contact()
             beating = tasks.spawn(self._beat(stream), "CCB heartbeat")
             while True:
-                ad = CcbAd.read(await stream.receive_forever()).ad
+                ad = (await stream.receive_forever()).ad(maximum=_MOST_ATTRIBUTES)
                 if ad.integer("Command") != Command.CCB_REQUEST:
                     continue
                 if self._calls < _MOST_CALLS:

@@ -37,7 +37,6 @@ _FLAGS = {
     0x0800: os.O_NOCTTY,
     0x1000: os.O_APPEND,
 }
-_STAT_WIDTH = 1024
 
 
 def decode_open_flags(flags: int) -> int:
