@@ -90,9 +90,12 @@ def test_statistics_count_what_is_configured(folder: Path) -> None:
     }  # fmt: skip
 
 
-def test_two_dashes_want_the_whole_name(folder: Path) -> None:
-    assert say(folder, "--raw", "HALF")[1] == "$(HOUR) / 2\n"
-    assert say(folder, "--verb", "HALF")[0] == 1
+def test_two_dashes_are_for_few_options_and_their_whole_names(folder: Path) -> None:
+    # As the reference: of the others it says that they are no arguments.
+    complaint = "--raw is not a valid argument\n@USAGE@\n"
+    assert say(folder, "--raw", "HALF") == (1, "", complaint)
+    assert say(folder, "--root-config", str(folder / "condor_config"), "-raw", "HALF")[0] == 0
+    assert say(folder, "--root", str(folder / "condor_config"), "-raw", "HALF")[0] == 1
 
 
 def test_a_circle_is_told_once_and_ends_in_one(folder: Path) -> None:

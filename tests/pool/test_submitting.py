@@ -116,6 +116,39 @@ def test_a_running_daemon_says_what_its_configuration_is(pool: PersonalPool) -> 
     assert ask(pool, "-master", "NO_SUCH_NAME")[:2] == (0, "Not defined\n")
 
 
+def test_a_running_daemon_lists_what_is_set_in_it(pool: PersonalPool) -> None:
+    code, stdout, complaint = ask(pool, "-schedd", "-dump", "^DAEMON_LI", "^NO_SUCH$")
+    assert (code, complaint) == (0, "")
+    heading, *lines = stdout.splitlines()
+    assert heading.startswith("# Configuration from schedd on ")
+    assert lines[:3] == [
+        "",
+        "# Parameters with names that match ^DAEMON_LI:",
+        "DAEMON_LIST = MASTER COLLECTOR NEGOTIATOR SCHEDD STARTD",
+    ]
+    assert lines[-1] == "# Parameters with names that match ^NO_SUCH$:"
+    code, stdout, _ = ask(pool, "-startd", "-summary")
+    assert code == 0
+    assert stdout.startswith("# STARTD $CondorVersion: ")
+    assert f"\n#\n# from {pool.config_file}\n#\nLOCAL_DIR = {pool.folder}\n" in stdout
+    assert "<Detected>" not in stdout
+    assert "\n# from <Detected>\n#\nARCH = " in ask(pool, "-startd", "-summary:detected")[1]
+
+
+def test_ask_a_daemon(pool: PersonalPool) -> None:
+    # Undefined is said on stdout and no failure, unless more than the value is wanted.
+    assert ask(pool, "-schedd", "NO_SUCH") == (0, "Not defined\n", "")
+    assert ask(pool, "-schedd", "-raw", "LOG", "NO_SUCH") == (
+        1,
+        "$(LOCAL_DIR)/log\n",
+        "Not defined: NO_SUCH\n",
+    )
+    assert ask(pool, "-schedd", "use", "ROLE")[::2] == (
+        1,
+        "remote query not supported for use ROLE\n",
+    )
+
+
 def test_what_is_set_in_a_running_daemon_counts_from_the_next_reconfiguration(
     tmp_path: Path,
 ) -> None:

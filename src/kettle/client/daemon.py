@@ -119,7 +119,7 @@ def read_config_details(connector: Connector, address: Sinful, name: str) -> lis
     with connector.connect(address, Command.DC_CONFIG_VAL) as stream:
         stream.send(daemoncore.ConfigValue(name))
         strings = daemoncore.DaemonConfigValueReply.read(stream.receive()).strings
-    if strings and strings[0] is None:
+    if strings == [None]:
         return []
     return [text or "" for text in strings]
 

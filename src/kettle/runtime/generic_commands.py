@@ -9,7 +9,9 @@ from __future__ import annotations
 import signal
 from typing import TYPE_CHECKING, Protocol
 
+from kettle.attributes.version import CONDOR_VERSION
 from kettle.classad.functions.regex import compile_pattern, matching
+from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE
 from kettle.errors import KettleError
 from kettle.runtime.log_fetching import fetch_log, purge_log
 from kettle.wire.commands import Command, DaemonSignal
@@ -48,6 +50,8 @@ _SIGNALS = {
 }
 # Limit: names given to one `?names` query; the tables have about 1,500.
 _MOST_NAMES = 20_000
+# What condor_config_val -summary asks for, in place of a pattern.
+_SUMMARY = "|.summary"
 
 
 class DaemonControl(Protocol):
@@ -207,11 +211,32 @@ def _describe(config: Config, name: str) -> list[str | None]:
     ]
 
 
+def _summary(config: Config) -> list[str]:
+    """Return the names that are set, below the place where: `#` and the file, or what it is."""
+    by_source: dict[str, list[tuple[int, str]]] = {
+        DETECTED_SOURCE: [(0, name) for name, _ in config.facts().values()]
+    }
+    for path in config.files:
+        by_source[path] = []
+    for macro in config.entries():
+        if macro.origin.source not in (DEFAULT_SOURCE, DETECTED_SOURCE):
+            place = by_source.setdefault(macro.origin.source, [])
+            place.append((macro.origin.line, macro.name))
+    found = [f"#{config.subsystem} {CONDOR_VERSION}"]
+    for source, names in by_source.items():
+        if names:
+            found += [f"#{source}", *(name for _, name in sorted(names))]
+    return found
+
+
 def _matching_names(config: Config, pattern: str) -> list[str]:
+    if pattern.endswith(_SUMMARY):
+        return _summary(config)
     wanted = compile_pattern(pattern, "i")
     if wanted is None:
         return ["!error:regex:1: that is no regular expression"]
     try:
-        return matching(wanted, config.known_names())[:_MOST_NAMES]
+        # One empty string says that there is none.
+        return matching(wanted, config.known_names())[:_MOST_NAMES] or [""]
     except TimeoutError:
         return ["!error:regex:1: that regular expression takes too long"]

@@ -7,16 +7,19 @@ Options, bytes and exit codes are the reference's (vectors `config/cases.json`);
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.config import Config, load_config, metaknobs
+from kettle.config.conditions import decide_condition
+from kettle.config.origin import DEFAULT_SOURCE
 from kettle.config.templates import TEMPLATES
 from kettle.errors import ConfigError, UsageError
 from kettle.runtime.storage.files import SystemSources
 from kettle.tools.configuration import listing
 from kettle.tools.configuration.condor_version import platform_text
-from kettle.tools.configuration.request import Request
+from kettle.tools.configuration.request import TEMPLATE, Request, read_request
+from kettle.tools.options import with_debugging
 from kettle.tools.programs import Streams
 
 USAGE = """\
@@ -35,6 +38,8 @@ Usage: condor_config_val [options] NAME...
     -summary[:detected]   what files and environment changed
     -config               the files that were read
     -stats                how much there is of all that
+  -used, -unused        with -dump, what defaults refer to, or the rest
+  -check-if CONDITION   whether it can stand after if, and holds
     -macro[:path] TEXT... TEXT with its macros replaced
     -writeconfig[:FILTER[,only]] FILE
                           write the configuration; FILTER is any of default, detected,
@@ -43,8 +48,10 @@ Usage: condor_config_val [options] NAME...
   about a running daemon
     -name NAME, -pool HOST, -address ADDRESS
     -master, -schedd, -startd, -collector, -negotiator
-    -set "NAME = VALUE", -unset NAME      for good
-    -rset "NAME = VALUE", -runset NAME    until it starts again
+    -set "NAME = VALUE"..., -unset NAME...    for good
+    -rset "NAME = VALUE"..., -runset NAME...  until it starts again
+    -dump, -summary, -verbose, -raw, -default, -used, -unused
+                          the same, of the daemon
   for whom
     -subsystem DAEMON     as this daemon sees it
     -local-name NAME      as the instance of this name sees it
@@ -52,66 +59,31 @@ Usage: condor_config_val [options] NAME...
   -help, -version
 """
 
-# Options by name with the fewest letters that still mean them; `:` options may have qualifiers.
-SWITCHES = {
-    "config": 2,
-    "debug": 3,
-    "default": 3,
-    "dump": 1,
-    "evaluate": 2,
-    "expanded": 2,
-    "help": 1,
-    "macro": 2,
-    "mixedcase": 2,
-    "owner": 1,
-    "raw": 3,
-    "stats": 4,
-    "summary": 2,
-    "tilde": 1,
-    "trace": 2,
-    "unused": 3,
-    "used": 3,
-    "verbose": 1,
-    "version": 7,
-}
-VALUED = {"local-name": 2, "local_name": 2, "root-config": 3, "subsystem": 2, "writeconfig": 1}
-ELSEWHERE = {
-    "address": 1,
-    "collector": 3,
-    "master": 3,
-    "name": 1,
-    "negotiator": 2,
-    "pool": 1,
-    "rset": 2,
-    "runset": 3,
-    "schedd": 2,
-    "set": 3,
-    "startd": 3,
-    "unset": 4,
-}
+# What the program ends with when it cannot write the file of -writeconfig.
+UNWRITABLE = 2
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
-    """Run the tool; 0, or 1 if something is not defined, wrong or unreadable."""
+    """Run the tool; 0, or 1 if something is not defined, wrong or unreadable, 2 if unwritable."""
     try:
-        request = parse_arguments(argv[1:])
+        request = read_request(argv[1:])
     except UsageError as error:
-        streams.stderr.write(f"{error.message}\n" if error.message else "")
+        streams.stderr.write(f"{error.message}\n")
         if error.hint != "short":
             streams.stderr.write(USAGE)
         return 1
+    streams.stderr.write("".join(request.complaints))
     if request.has("help"):
-        streams.stderr.write(USAGE)
-        return 1
+        return _show_usage(streams)
     if request.has("version"):
         streams.stdout.write(f"{CONDOR_VERSION}\n{platform_text()}\n")
         return 0
-    if request.names[:1] and request.names[0].lower() == "use":
-        return show_templates(request, streams)
-    if request.remote:
-        from kettle.tools.configuration.remote import run_remote
-
-        return run_remote(request, environment, streams)
+    if only_templates(request):
+        # Compat: they are told also where there is no configuration (test_metaknobs.py).
+        for name in request.names:
+            show_templates(name[1:], request, streams)
+        return 0
+    environment = with_debugging(argv, environment)
     try:
         config = load_config(
             SystemSources(),
@@ -123,103 +95,116 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
     except ConfigError as error:
         streams.stderr.write(f"{error}\n")
         return 1
-    for warning in config.warnings:
-        streams.stderr.write(f"{warning}\n")
-    return answer(config, request, streams)
-
-
-def parse_arguments(arguments: list[str]) -> Request:
-    """Read the command line; raise UsageError, whose hint "short" means no usage text."""
-    request = Request()
-    rest = iter(arguments)
-    for argument in rest:
-        if not argument.startswith("-") or argument == "-":
-            request.names.append(argument)
-            continue
-        word, _, qualifiers = argument.partition(":")
-        name = match_option(word)
-        if name is None:
-            raise UsageError(f"{argument} is not a valid argument")
-        if name in ELSEWHERE:
-            request.remote[name] = _remote_value(name, rest)
-            continue
-        request.qualifiers[name] = [part for part in qualifiers.split(",") if part]
-        if name in SWITCHES:
-            request.switches.add(name)
-            continue
-        name = "local-name" if name == "local_name" else name
-        value = next(rest, None)
-        if value is None:
-            shown = "local_name" if name == "local-name" else name
-            raise UsageError(f"-{shown} requires an argument", hint="short")
-        request.values[name] = value
-    if not request.names and _needs_names(request):
-        raise UsageError("")
-    return request
-
-
-def _needs_names(request: Request) -> bool:
-    """Whether the command line means nothing without the name of a knob."""
-    if request.remote.keys() & {"set", "rset", "unset", "runset"}:
-        return False
-    alone = {"config", "dump", "help", "owner", "stats", "summary", "tilde", "version"}
-    return not request.switches & alone and "writeconfig" not in request.values
-
-
-def _remote_value(name: str, rest: Iterator[str]) -> str:
-    if name not in ("address", "name", "pool", "rset", "runset", "set", "unset"):
-        return ""
-    value = next(rest, None)
-    if value is None:
-        raise UsageError(f"-{name} requires an argument", hint="short")
-    return value
-
-
-def match_option(word: str) -> str | None:
-    """Return the option a word means: exactly after two dashes, by prefix after one."""
-    options = {**SWITCHES, **VALUED, **ELSEWHERE}
-    if word.startswith("--"):
-        return word[2:] if word[2:] in options else None
-    letters = word[1:].lower()
-    for name, fewest in options.items():
-        if len(letters) >= fewest and name.startswith(letters):
-            return name
-    return None
-
-
-def answer(config: Config, request: Request, streams: Streams) -> int:
-    """Print what was asked for; 1 if something asked for is not defined."""
-    out = streams.stdout
-    if request.has("config"):
-        show_files(config, streams)
     alone = say_alone(config, request)
     if alone is not None:
-        out.write(alone)
+        streams.stdout.write(alone)
         return 0
-    if "writeconfig" in request.values:
-        return write_config(config, request, streams)
-    if request.has("dump"):
-        return show_dump(config, request, streams)
-    if request.has("summary"):
-        out.write(f"# condor_config_val {CONDOR_VERSION}\n")
-        wanted = {"file", "environment"}
-        wanted |= {"detected"} if "detected" in request.qualifiers["summary"] else set()
-        out.write(listing.sections(config, wanted))
-    if request.has("macro"):
-        for text in request.names:
-            shown = listing.expanded(config, text, streams)
-            if "path" in request.qualifiers["macro"] and shown:
-                shown = listing.canonical_path(shown)
-            out.write(f"{shown}\n")
-        return 0
-    return max([show_name(config, name, request, streams) for name in request.names], default=0)
+    for warning in config.warnings:
+        streams.stderr.write(f"{warning}\n")
+    return answer(config, request, environment, streams)
+
+
+def only_templates(request: Request) -> bool:
+    """Tell whether the command line asks for templates and nothing else."""
+    asked = bool(request.names) and all(name.startswith(TEMPLATE) for name in request.names)
+    return asked and not (request.asks_daemon or request.has("config") or request.has("summary"))
+
+
+def _show_usage(streams: Streams) -> int:
+    streams.stderr.write(USAGE)
+    return 1
 
 
 def say_alone(config: Config, request: Request) -> str | None:
     """Return what an option asks for that stands for itself, None without one."""
     if request.has("owner") or request.has("tilde"):
         return f"{config.raw('USERNAME' if request.has('owner') else 'TILDE') or ''}\n"
-    return listing.statistics(config) if request.has("stats") else None
+    return None
+
+
+def answer(
+    config: Config, request: Request, environment: Mapping[str, str], streams: Streams
+) -> int:
+    """Print what was asked for, in the reference's order; the result is the exit code."""
+    if request.has("config"):
+        show_files(config, streams)
+    if "check-if" in request.values:
+        return check_condition(config, request.values["check-if"], streams)
+    refused = write_wanted(config, request, streams)
+    if refused is not None:
+        return refused
+    wrong = complain_of_target(request)
+    if wrong:
+        streams.stderr.write(wrong)
+        return 1
+    if not request.asks_daemon:
+        if request.has("dump"):
+            return show_dump(config, request, streams)
+        if request.has("stats"):
+            streams.stdout.write(listing.statistics(config))
+            return 0
+    names = request.names
+    if not names and not request.has("config"):
+        if request.has("dump") or request.has("stats") or request.has("summary"):
+            names = [""] if request.asks_daemon else []
+        elif "writeconfig" not in request.values:
+            return _show_usage(streams)
+    if request.asks_daemon:
+        from kettle.tools.configuration.remote import run_remote
+
+        return run_remote(request, names, environment, streams)
+    return max([show_one(config, name, request, streams) for name in names], default=0)
+
+
+def complain_of_target(request: Request) -> str:
+    """Return what is wrong with the daemon that the options name, empty if nothing is."""
+    name = request.values.get("name")
+    if name is not None:
+        from kettle.runtime.sockets.addresses import is_host
+
+        if not (set("@.") & set(name) or (name and is_host(name))):
+            return f"condor_config_val: unknown host {name}\n"
+    elif "pool" in request.values:
+        return "Error: you must specify -name with -pool\n"
+    return ""
+
+
+def write_wanted(config: Config, request: Request, streams: Streams) -> int | None:
+    """Write what -summary or -writeconfig asks for; an exit code if that was all, or failed."""
+    if request.has("summary") and not request.asks_daemon:
+        streams.stdout.write(f"# condor_config_val {CONDOR_VERSION}\n")
+        wanted = {"file", "environment"}
+        wanted |= {"detected"} if request.filters("summary", detected=3) else set()
+        streams.stdout.write(listing.sections(config, wanted))
+    if "writeconfig" not in request.values:
+        return None
+    if request.daemon == "master":
+        streams.stdout.write("-writeconfig is not currently supported with -master\n")
+        return 1
+    return write_config(config, request, streams)
+
+
+def show_one(config: Config, name: str, request: Request, streams: Streams) -> int:
+    """Print what one word of the command line asks for; 1 if it is not defined."""
+    if name.startswith(TEMPLATE):
+        show_templates(name[1:], request, streams)
+        return 0
+    if request.has("macro"):
+        show_macro(config, name, request, streams)
+        return 0
+    return show_name(config, name, request, streams)
+
+
+def show_macro(config: Config, text: str, request: Request, streams: Streams) -> None:
+    """Print a text with its macros replaced."""
+    shown = listing.expanded(config, text, streams)
+    if request.filters("macro", path=4) and shown:
+        shown = listing.canonical_path(shown)
+    if request.verbose:
+        exists = int("$" in text and shown != "")
+        streams.stdout.write(f"{text} expands to: {shown}\n # exist: 0x{exists:X}\n")
+    else:
+        streams.stdout.write(f"{shown}\n")
 
 
 def show_name(config: Config, name: str, request: Request, streams: Streams) -> int:
@@ -232,10 +217,10 @@ def show_name(config: Config, name: str, request: Request, streams: Streams) -> 
     value = "" if found is None else found.text
     if found is not None and not raw_wanted:
         value = listing.expanded(config, found.text, streams)
-    verbose = request.has("verbose")
+    verbose = request.verbose
     missing = found is None or (not value and not raw_wanted)
     if missing:
-        streams.stderr.write(f"Not defined: {name.upper()}\n")
+        streams.stderr.write(f"Not defined: {found.name if found else name.upper()}\n")
     elif verbose:
         out.write(listing.assignment(found.name if found else name, value))
     else:
@@ -252,8 +237,9 @@ def show_name(config: Config, name: str, request: Request, streams: Streams) -> 
 def _show_default(config: Config, name: str, streams: Streams) -> int:
     """Print what a name is where nobody sets it; 1 if that is nothing."""
     found = config.find_default(name)
-    if found is None or not found.text:
-        streams.stderr.write(f"Not defined: {name.upper()}\n")
+    if found is None or not found.text or found.origin.source != DEFAULT_SOURCE:
+        known = config.find(name)
+        streams.stderr.write(f"Not defined: {known.name if known else name.upper()}\n")
         return 1
     streams.stdout.write(f"{found.text}\n")
     return 0
@@ -284,24 +270,32 @@ def show_dump(config: Config, request: Request, streams: Streams) -> int:
             streams.stderr.write(f"{pattern} is not a regular expression: {error}\n")
             continue
         for macro in listing.all_macros(config):
-            if wanted.search(macro.name):
+            if wanted.search(macro.name) and listing.is_used(macro, request):
                 options = listing.DumpOptions(
                     expand=request.has("expanded"),
                     default=request.has("default"),
-                    verbose=request.has("verbose"),
+                    verbose=request.verbose,
                 )
                 out.write(listing.dumped(config, macro, options, streams))
-    if not request.has("verbose"):
+    if not request.verbose:
         out.write("# Contributing configuration file(s):\n")
         out.writelines(f"#\t{path}\n" for path in config.files)
+    if request.has("stats"):
+        out.write(listing.statistics(config))
     return 0
 
 
-def write_config(config: Config, request: Request, streams: Streams) -> int:
-    """Write the configuration, or the parts that the filter names."""
-    filters = set(request.qualifiers["writeconfig"])
-    wanted = filters - {"only", "upgrade"}
-    if "only" not in filters:
+def write_config(config: Config, request: Request, streams: Streams) -> int | None:
+    """Write the configuration, or the parts that the filter names; 2 if that cannot be.
+
+    Compat: without a filter the reference adds, as comments, what files set to its default; nor
+    are `comment`, `source`, `sort` and `duplicate` filters of ours (test_config_val_recordings.py).
+    """
+    given = request.filters(
+        "writeconfig", default=3, detected=3, environment=3, only=0, file=0, upgrade=3
+    )
+    wanted = given - {"only", "upgrade"}
+    if "only" not in given:
         wanted |= {"file", "environment"}
     if "default" in wanted:
         wanted.add("detected")
@@ -309,35 +303,42 @@ def write_config(config: Config, request: Request, streams: Streams) -> int:
     target = request.values["writeconfig"]
     if target == "-":
         streams.stdout.write(text)
-        return 0
+        return None
     try:
         SystemSources().write_text(target, text)
     except OSError as error:
-        streams.stderr.write(f"Can't create file {target}: {error.strerror}\n")
-        return 1
+        streams.stderr.write(f"Failed to create configuration file {target}.\n{error.strerror}\n")
+        return UNWRITABLE
+    return None
+
+
+def check_condition(config: Config, text: str, streams: Streams) -> int:
+    """Print whether a text can stand after `if`, and what it then is; always 0."""
+    try:
+        holds = decide_condition(text, config)
+    except ConfigError as error:
+        why = error.message.partition(" because ")[2] or error.message
+        streams.stdout.write(f'# not supported: "{text}" {why}\n')
+    else:
+        streams.stdout.write(f'# ok: "{text}" \n{"true" if holds else "false"}\n')
     return 0
 
 
-def show_templates(request: Request, streams: Streams) -> int:
-    """Print the templates of a category, or the statements of one (R032, R033)."""
+def show_templates(word: str, request: Request, streams: Streams) -> None:
+    """Print the templates of a category, or the statements of one (R032, R033).
+
+    Compat: one that is not there is no failure, as in the reference (test_condor_config_val.py).
+    """
     out = streams.stdout
-    wanted = request.names[1:]
-    if not wanted:
-        streams.stderr.write("use should be followed by a category or category:option argument\n")
-        # Compat: no error, as in the reference (test_condor_config_val.py).
-        out.write("Not defined: use \n")
-        return 0
-    for word in wanted:
-        category, colon, items = word.partition(":")
-        found = metaknobs.find_category(category)
-        if found is None or (colon and not items):
-            out.write(f"Not defined: use {word.upper()}\n")
-        elif not colon:
-            out.write(f"use {found} accepts\n")
-            out.writelines(f"  {name}\n" for name in sorted(TEMPLATES[found], key=str.lower))
-        else:
-            show_template(found, items, out.write, expanded=request.has("expanded"))
-    return 0
+    category, colon, items = word.partition(":")
+    found = metaknobs.find_category(category)
+    if found is None or (colon and not items):
+        out.write(f"Not defined: use {word.upper()}\n")
+    elif not colon:
+        out.write(f"use {found} accepts\n")
+        out.writelines(f"  {name}\n" for name in sorted(TEMPLATES[found], key=str.lower))
+    else:
+        show_template(found, items, out.write, expanded=request.has("expanded"))
 
 
 def show_template(
@@ -355,7 +356,7 @@ def show_template(
         is_applied = expanded or item.arguments is not None
         if is_applied:
             text = metaknobs.apply_arguments(text, item.arguments or "")
-        name = metaknobs.template_name(category, item.name)
+        name = item.name if expanded else metaknobs.template_name(category, item.name)
         shown = name if item.arguments is None else f"{name}({item.arguments})"
         write(f"use {category}:{shown} {'expands to' if expanded else 'is'}\n")
         for line in text.splitlines():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os.path
 import re
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from kettle.config.origin import DEFAULT_SOURCE, DETECTED_SOURCE, ENVIRONMENT_SOURCE, Origin
 from kettle.config.store import Config, Macro
 from kettle.errors import ConfigError
+from kettle.tools.configuration.request import Request
 from kettle.tools.programs import Streams
 
 _REFERENCE = re.compile(r"\$\(\s*([\w.]+)")
@@ -76,6 +78,21 @@ def all_macros(config: Config) -> Iterator[Macro]:
         found = config.find_set(name) or config.find_default(name)
         if found is not None:
             yield found
+
+
+def is_used(macro: Macro, request: Request) -> bool:
+    """Tell whether -used and -unused let an entry be listed; used is what a default refers to."""
+    if not (request.has("used") or request.has("unused")):
+        return True
+    return request.has("used") is (macro.name.upper() in _referred_by_defaults())
+
+
+@functools.cache
+def _referred_by_defaults() -> frozenset[str]:
+    from kettle.config.default_texts import DEFAULTS
+
+    texts = (text for _, text in DEFAULTS.values())
+    return frozenset(found.upper() for text in texts for found in _REFERENCE.findall(text))
 
 
 def statistics(config: Config) -> str:
