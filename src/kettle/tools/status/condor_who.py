@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kettle.classad import ClassAd
-from kettle.errors import UsageError
+from kettle.classad import ClassAd, parse_expression
+from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
 from kettle.tools.options import MANY, Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
@@ -30,6 +30,8 @@ Usage: condor_who [options]
   -address HOST       the startd at this address
   -logdir DIR         startds whose address files are in this folder
   -allpids            all startds of this machine (those of LOG)
+  -pid PID            the startd that is this process
+  -constraint EXPR    only slots that satisfy it
   -daemons            the daemons instead of the jobs
   -quick              how the master says that its daemons stand
   -wait-for-ready[:SECONDS] EXPR
@@ -37,14 +39,20 @@ Usage: condor_who [options]
   -long               whole ads
   -wide               nothing is cut
   -format FORMAT EXPR, -af[:jlhVr,tngTY] EXPR...
+  -aaf EXPR...        the usual columns, then these
+  -print-format FILE  the columns that FILE describes
+  -snapshot, -statistics SET[:N]
+                      taken and without effect: slots are always shown as they are now
   -help, -version
 """
 
 OPTIONS = (
+    Option("aaf", 3, MANY, qualified=True),
     Option("address", 4, 1),
     Option("af", 2, MANY, qualified=True),
     Option("allpids", 2),
     Option("autoformat", 5, MANY, qualified=True),
+    Option("constraint", 3, 1),
     Option("daemons", 3),
     Option("debug", 2, qualified=True),
     Option("diagnostic", 4),
@@ -52,7 +60,11 @@ OPTIONS = (
     Option("help", 1),
     Option("logdir", 3, 1),
     Option("long", 1),
+    Option("pid", 3, 1),
+    Option("print-format", 2, 1),
     Option("quickdaemons", 4),
+    Option("snapshot", 4),
+    Option("statistics", 4, 1),
     Option("verbose", 4),
     Option("version", 7),
     Option("wait-for-ready", 4, 1, qualified=True),
@@ -87,6 +99,10 @@ class Wish:
     wait_seconds: int = 0
     condition: str = ""
     long: bool = False
+    pid: int = 0
+    constraints: list[str] = field(default_factory=lambda: ["JobId =!= undefined"])
+    added: Columns = field(default_factory=Columns)
+    print_format: str = ""
     columns: Columns = field(default_factory=Columns)
 
 
@@ -100,7 +116,6 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         read_wish=read_wish,
         act=show,
         complain=lambda error: PHRASES.render(error, USAGE),
-        prefix="condor_who: ",
         after_help=1,
     )
 
@@ -125,6 +140,8 @@ def read_wish(words: Sequence[str]) -> Wish:
     for option in read_options(words, OPTIONS):
         if option.name in ("af", "autoformat"):
             wish.columns.add_auto(option.qualifiers, list(option.values))
+        elif option.name == "aaf":
+            wish.added.add_auto(f"h{option.qualifiers}", list(option.values))
         else:
             _take(wish, option)
     return wish
@@ -136,6 +153,14 @@ def _take(wish: Wish, option: Given) -> None:
         wish.address = option.value
     elif name == "logdir":
         wish.folder = option.value
+    elif name == "pid":
+        if not option.value.isdecimal():
+            raise UsageError(f"Error: Argument {option.word} requires a process id parameter")
+        wish.pid = int(option.value)
+    elif name == "constraint":
+        wish.constraints.append(_checked(option.value))
+    elif name == "print-format":
+        wish.print_format = option.value
     elif name in ("daemons", "long"):
         setattr(wish, name, True)
     elif name == "quickdaemons":
@@ -147,6 +172,14 @@ def _take(wish: Wish, option: Given) -> None:
         wish.columns.add_format(*option.values)
     elif not name:
         raise UnknownOptionError(option.value)
+
+
+def _checked(text: str) -> str:
+    try:
+        parse_expression(text)
+    except ClassAdSyntaxError as error:
+        raise UsageError(f"Error: invalid constraint {text}: {error}") from None
+    return text
 
 
 def _read_seconds(option: Given) -> int:
@@ -185,11 +218,42 @@ def fetch(reach: Reach, wish: Wish, folder: Path) -> list[ClassAd]:
     from kettle.wire.sinful import Sinful
 
     addresses = [wish.address] if wish.address else find_startds(folder)
+    if wish.pid:
+        # Which of its sockets is for commands only asking would tell; the first one is.
+        addresses = listening_addresses(wish.pid)[:1]
     ads = []
-    query = make_query("Machine", constraints=["JobId =!= undefined"])
-    for address in addresses:
-        ads += query_ads(reach.connector, Sinful.parse(address), Command.QUERY_STARTD_ADS, query)
+    query = make_query("Machine", constraints=wish.constraints)
+    for text in addresses:
+        address = Sinful.parse(text)
+        try:
+            ads += query_ads(reach.connector, address, Command.QUERY_STARTD_ADS, query)
+        except NotConnected:
+            raise UnreachableError(text) from None
     return [ad for ad in ads if ad.string("JobId")]
+
+
+class UnreachableError(KettleError):
+    """A startd that does not answer, in the reference's words."""
+
+    def __init__(self, address: str) -> None:
+        said = f"CEDAR:6001:Failed to connect to {address}"
+        super().__init__(f"Error: communication error\n{said}")
+
+
+def listening_addresses(pid: int) -> list[str]:
+    """Return where a process listens: the addresses of the startd that it is.
+
+    Compat: of a process that is none the reference shows an empty row
+    (test_a_process_that_is_no_startd_runs_nothing).
+    """
+    import psutil  # for -pid alone
+
+    try:
+        found = psutil.Process(pid).net_connections("tcp")
+    except psutil.Error:
+        return []
+    places = [one.laddr for one in found if one.status == psutil.CONN_LISTEN and one.laddr]
+    return [f"<{place.ip}:{place.port}>" for place in places if ":" not in place.ip]
 
 
 def find_startds(folder: Path) -> list[str]:
@@ -210,18 +274,44 @@ def render(wish: Wish, ads: list[ClassAd]) -> str:
 
         return render_ads(ads, "long")
     ads = sorted(ads, key=lambda ad: (ad.string("Machine") or "", _slot_number(ad)))
-    if wish.columns:
-        if wish.columns.headings:
-            wish.columns.measure(ads)
-        heading = wish.columns.render_headings() if wish.columns.headings else ""
-        return heading + "".join(wish.columns.render(ad) for ad in ads)
+    if wish.columns and not wish.columns.headings:
+        return "".join(wish.columns.render(ad) for ad in ads)
+    show = _table_of(wish)
     machines = dict.fromkeys(ad.string("Machine") or "" for ad in ads)
     parts = []
     for machine in machines:
         own = [ad for ad in ads if (ad.string("Machine") or "") == machine]
-        heading, _, *rows = render_table(CELLS, own)
-        parts += ["", f"--Startd : {machine} has {len(own)} job(s) running:", heading, *rows, ""]
+        who = f"{machine} PID {wish.pid}" if wish.pid else machine
+        parts += ["", f"--Startd : {who} has {len(own)} job(s) running:", *show(own), ""]
     return "".join(f"{line}\n" for line in parts)
+
+
+def _table_of(wish: Wish) -> Callable[[list[ClassAd]], list[str]]:
+    """Return what lays out the heading and rows of one machine's slots."""
+    if wish.print_format:
+        from kettle.tools.printing.print_format import read_print_format
+
+        mask = read_print_format(wish.print_format, {}, {}).mask
+
+        def by_mask(ads: list[ClassAd]) -> list[str]:
+            mask.measure(ads)
+            return [line.rstrip("\n") for line in (mask.render_headings(), *map(mask.render, ads))]
+
+        return by_mask
+    if wish.columns:
+
+        def by_columns(ads: list[ClassAd]) -> list[str]:
+            wish.columns.measure(ads)
+            lines = (wish.columns.render_headings(), *map(wish.columns.render, ads))
+            return [line.rstrip("\n") for line in lines]
+
+        return by_columns
+
+    def by_cells(ads: list[ClassAd]) -> list[str]:
+        heading, _, *rows = render_table(CELLS, ads, wish.added or None)
+        return [heading, *rows]
+
+    return by_cells
 
 
 def _slot_number(ad: ClassAd) -> tuple[int, ...]:

@@ -1,0 +1,90 @@
+"""What condor_who shows of slots that run jobs, and of whom it asks; beside the reference's."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from kettle.classad import ClassAd, parse_ad
+from kettle.errors import UsageError
+from kettle.tools.status.condor_who import listening_addresses, read_wish, render
+
+BANNER = "\n--Startd : vm has 1 job(s) running:\n"
+# As the reference printed them of one running job.
+USUAL = (
+    "OWNER     CLIENT    SLOT JOB   RUNTIME    PID    JOB_DIR",
+    "tester@vm 127.0.0.1 1_1  1.0   0+00:00:02",
+)
+
+
+@pytest.fixture
+def ads() -> list[ClassAd]:
+    return [
+        parse_ad(
+            '[Name="slot1_1@vm"; Machine="vm"; State="Claimed"; RemoteOwner="tester@vm"; '
+            'ClientMachine="127.0.0.1"; JobId="1.0"; TotalJobRunTime=2; JobPid=0]'
+        )
+    ]
+
+
+def test_headings_stand_below_the_banner_of_their_machine(ads: list[ClassAd]) -> None:
+    wish = read_wish(["-af:h", "Name", "State"])
+    assert render(wish, ads) == f"{BANNER}Name       State  \nslot1_1@vm Claimed\n\n"
+    assert render(wish, []) == ""
+
+
+def test_values_alone_have_no_banner(ads: list[ClassAd]) -> None:
+    assert render(read_wish(["-af", "Name", "State"]), ads) == "slot1_1@vm Claimed\n"
+
+
+def test_added_columns_come_after_the_usual_ones(ads: list[ClassAd]) -> None:
+    _, banner, heading, row, *_ = render(read_wish(["-aaf", "Name", "State"]), ads).split("\n")
+    assert f"\n{banner}\n" == BANNER
+    assert heading.startswith("OWNER     CLIENT    SLOT JOB   RUNTIME    PID")
+    assert heading.endswith(" Name       State  ")
+    assert row.startswith(USUAL[1])
+    assert row.endswith(" slot1_1@vm Claimed")
+
+
+def test_a_print_format_has_the_banner_too(ads: list[ClassAd], tmp_path: Path) -> None:
+    path = tmp_path / "pf"
+    path.write_text("SELECT\n Name AS N\n State AS S\nSUMMARY NONE\n")
+    wish = read_wish(["-print-format", str(path)])
+    assert render(wish, ads) == f"{BANNER}N          S      \nslot1_1@vm Claimed\n\n"
+
+
+def test_a_startd_that_is_a_process_is_shown_with_it(ads: list[ClassAd]) -> None:
+    assert "\n--Startd : vm PID 25813 has 1 job(s) running:\n" in render(
+        read_wish(["-pid", "25813"]), ads
+    )
+
+
+def test_a_process_is_asked_where_it_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert f"<127.0.0.1:{port}>" in listening_addresses(os.getpid())
+
+
+def test_a_process_that_is_no_startd_runs_nothing(ads: list[ClassAd]) -> None:
+    del ads
+    assert listening_addresses(2**22 + 1) == []
+
+
+@pytest.mark.parametrize("words", [["-snapshot"], ["-statistics", "All:1"]])
+def test_sets_of_statistics_change_nothing(words: list[str], ads: list[ClassAd]) -> None:
+    assert render(read_wish(words), ads) == render(read_wish([]), ads)
+
+
+def test_slots_may_have_to_satisfy_an_expression() -> None:
+    wish = read_wish(["-constraint", "Cpus > 5", "-cons", "true"])
+    assert wish.constraints == ["JobId =!= undefined", "Cpus > 5", "true"]
+    with pytest.raises(UsageError):
+        read_wish(["-constraint", "Cpus >"])
+
+
+def test_a_process_is_a_number() -> None:
+    with pytest.raises(UsageError, match="requires a process id"):
+        read_wish(["-pid", "x"])
