@@ -143,7 +143,7 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             good = good and allowed
             streams.stdout.write(text)
     except NotConnected:
-        streams.stdout.write(f"ERROR: failed to make connection to <{found.address.endpoint}>\n")
+        streams.stderr.write(f"ERROR: failed to make connection to <{found.address.endpoint}>\n")
         return 1
     return 0 if good else 1
 

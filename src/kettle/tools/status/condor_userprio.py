@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
-from kettle.errors import ClassAdSyntaxError, KettleError, UsageError
+from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
@@ -113,6 +113,14 @@ SETTERS = {
 }  # fmt: skip
 
 
+COMMANDS = {
+    **{name: setter.command for name, setter in SETTERS.items()},
+    "resetusage": "RESET_USAGE",
+    "resetall": "RESET_ALL_USAGE",
+    "delete": "DELETE_USER",
+}
+
+
 @dataclass(slots=True)
 class Wish:
     """What the command line asks for."""
@@ -140,12 +148,15 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
     def act(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
         reach = Reach(environment, **wish.reach)
-        if wish.change is not None:
-            return change(reach, wish.change, streams)
         try:
+            if wish.change is not None:
+                return change(reach, wish.change, streams)
             text = show(reach, wish)
         except UnreadableError as error:
             streams.stderr.write(f"{error}\n")
+            return 1
+        except NotConnected as error:
+            streams.stderr.write(explain_silence(wish, error))
             return 1
         streams.stdout.write(text)
         return 0
@@ -161,6 +172,18 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         prefix="condor_userprio: ",
         after_help=1,
     )
+
+
+def explain_silence(wish: Wish, error: NotConnected) -> str:
+    """Return what is said where nobody answers: the reference's words, and then why."""
+    name, pool = wish.reach.get("name", "default"), wish.reach.get("pool", "local pool")
+    asked = "GET_RESLIST" if wish.user else ""
+    if wish.change is not None:
+        asked = COMMANDS[wish.change.name]
+    what = "Can't query collector for ads: "
+    if asked:
+        what = f"failed to send {asked} command to negotiator\n"
+    return f"condor_userprio: Can't locate negotiator '{name}' in {pool}\n{what}{error}\n"
 
 
 def read_wish(words: Sequence[str]) -> Wish:
