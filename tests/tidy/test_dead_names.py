@@ -23,7 +23,6 @@ CALLED_BY_OTHERS = re.compile(r"(on|visit)_\w+$|__\w+__$|main$|program$")
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 # What tests alone use, as one half of a protocol or a table's index: may only shrink.
 UNUSED = {
-    "client daemon.read_config_value",
     "matchmaking requests.group_jobs",
     "runtime admission.held_by",
     "startd slot_machine.edge_letter",

@@ -19,7 +19,6 @@ from kettle.runtime.storage.files import SystemSources
 from kettle.tools.configuration import listing
 from kettle.tools.configuration.condor_version import platform_text
 from kettle.tools.configuration.request import TEMPLATE, Request, read_request
-from kettle.tools.options import with_debugging
 from kettle.tools.programs import Streams
 
 USAGE = """\
@@ -83,7 +82,6 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         for name in request.names:
             show_templates(name[1:], request, streams)
         return 0
-    environment = with_debugging(argv, environment)
     try:
         config = load_config(
             SystemSources(),
@@ -143,17 +141,23 @@ def answer(
         if request.has("stats"):
             streams.stdout.write(listing.statistics(config))
             return 0
-    names = request.names
-    if not names and not request.has("config"):
-        if request.has("dump") or request.has("stats") or request.has("summary"):
-            names = [""] if request.asks_daemon else []
-        elif "writeconfig" not in request.values:
-            return _show_usage(streams)
+    names = names_meant(request)
+    if names is None:
+        return _show_usage(streams)
     if request.asks_daemon:
         from kettle.tools.configuration.remote import run_remote
 
         return run_remote(request, names, environment, streams)
     return max([show_one(config, name, request, streams) for name in names], default=0)
+
+
+def names_meant(request: Request) -> list[str] | None:
+    """Return the words that are asked about, None if the command line means nothing without."""
+    if request.names or request.has("config"):
+        return request.names
+    if request.switches & {"dump", "stats", "summary"}:
+        return [""] if request.asks_daemon else []
+    return [] if "writeconfig" in request.values else None
 
 
 def complain_of_target(request: Request) -> str:

@@ -8,12 +8,12 @@ colon (tests/data/cli/admin/recordings.json).
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from kettle.errors import UsageError
-from kettle.structs import Struct
 
 
-class Row(Struct):
+class Row(NamedTuple):
     """One option: how many letters it needs (0: all), what follows it, how it may be written.
 
     `value` is what the complaint calls a missing word after it, empty if none follows; `colon`
@@ -155,13 +155,17 @@ def _take_word(request: Request, word: str, rest: list[str]) -> None:
         request.names.append(TEMPLATE)
 
 
-def _take_option(request: Request, row: Row, word: str, rest: list[str]) -> None:
+def _check_excluded(request: Request, row: Row, word: str) -> None:
     excluded = _EXCLUDED.get(row.name)
     if excluded and (request.has(excluded) or excluded in request.values):
         shown = f"-{row.name}" if row.name != "summary" else word
         raise UsageError(f"{shown} cannot be used with -{excluded}")
     if row.name == "writeconfig" and request.has("summary"):
         raise UsageError(f"{word} cannot be used with -summary")
+
+
+def _take_option(request: Request, row: Row, word: str, rest: list[str]) -> None:
+    _check_excluded(request, row, word)
     _, colon, qualifiers = word.partition(":")
     if colon or row.name not in request.qualifiers:
         parts = qualifiers.replace(":", ",").split(",")
