@@ -173,6 +173,26 @@ def test_spooled_input_that_the_job_left_alone_is_not_fetched(
     assert (work / "made.txt").read_text() == "made\n"
 
 
+def test_spooled_output_that_did_not_arrive_can_be_fetched_again(
+    pool: PersonalPool, work: Path
+) -> None:
+    (work / "s.sub").write_text(
+        'executable = /bin/sh\narguments = "-c \'echo made > made.txt\'"\n'
+        "should_transfer_files = yes\nqueue\n"
+    )
+    cluster = run(pool, work, "condor_submit", "-terse", "-spool", "s.sub").stdout.split(".")[0]
+    wait_for_status(pool, cluster, "4")
+    (work / "made.txt").mkdir()
+    failed = run(pool, work, "condor_transfer_data", cluster)
+    assert failed.returncode == 1
+    assert "made.txt" in failed.stderr
+    assert ask_queue(pool, cluster, "JobStatus", "StageOutFinish") == [["4", "undefined"]]
+    (work / "made.txt").rmdir()
+    assert run(pool, work, "condor_transfer_data", cluster).returncode == 0
+    assert (work / "made.txt").read_text() == "made\n"
+    wait_until(lambda: ask_queue(pool, cluster, "JobStatus") == [], 30)
+
+
 def test_spooled_output_is_fetched(pool: PersonalPool, work: Path) -> None:
     (work / "s.sh").write_text("#!/bin/sh\necho made > made.txt\necho said\n")
     (work / "s.sh").chmod(0o755)

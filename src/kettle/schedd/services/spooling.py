@@ -187,13 +187,14 @@ class SpoolCommands:
         ]
         stream.timeout = TRANSFER_SECONDS
         await stream.send(TransferDataCount(len(jobs)))
-        for job in jobs:
-            await self._give(stream, job)
+        # What one side could not read or write is still here only: such a job stays.
+        fetched = [job.id for job in jobs if await self._give(stream, job)]
         reader = await stream.receive()
         if reader.remaining and reader.integer() == 1:
-            self._note_fetched([job.id for job in jobs])
+            self._note_fetched(fetched)
 
-    async def _give(self, stream: Stream, job: Job) -> None:
+    async def _give(self, stream: Stream, job: Job) -> bool:
+        """Send a job's output; False if not all of it arrived."""
         schedd = self._schedd
         schedd.queue.update(job.id, {"StageOutStart": str(schedd.now())})
         files = OwnedFiles.of(schedd.runtime.privileges, job.owner)
@@ -202,7 +203,10 @@ class SpoolCommands:
         plan = spooling.plan_output(job.ad, folder, files)
         terms = Terms("SCHEDD", peer=f"<{stream.remote_name}>", code=_OUTPUT)
         size = plan.sandbox_bytes
-        await stream.run(upload(plan.items, files, terms, final=True, sandbox_bytes=size))
+        sent = await stream.run(upload(plan.items, files, terms, final=True, sandbox_bytes=size))
+        if sent.failure is not None:
+            schedd.runtime.log(f"The output of {job.id} was not fetched: {sent.failure.reason}")
+        return sent.success
 
     def _note_fetched(self, jobs: list[JobId]) -> None:
         schedd = self._schedd
