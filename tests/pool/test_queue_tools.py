@@ -177,7 +177,7 @@ def test_spooled_output_that_did_not_arrive_can_be_fetched_again(
     pool: PersonalPool, work: Path
 ) -> None:
     (work / "s.sub").write_text(
-        'executable = /bin/sh\narguments = "-c \'echo made > made.txt\'"\n'
+        "executable = /bin/sh\narguments = \"-c 'echo made > made.txt'\"\n"
         "should_transfer_files = yes\nqueue\n"
     )
     cluster = run(pool, work, "condor_submit", "-terse", "-spool", "s.sub").stdout.split(".")[0]

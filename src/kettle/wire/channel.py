@@ -162,6 +162,11 @@ class Channel:
         """How many received bytes have not been taken as a message or raw data yet."""
         return len(self._buffer) - self._start
 
+    @property
+    def unread(self) -> int:
+        """How many received bytes are kept that no message has been made of."""
+        return self.buffered + (len(self._partial) if self._partial is not None else 0)
+
     def digests(self) -> tuple[bytes, bytes]:
         """Return the digests of the clear bytes sent and received so far."""
         if self.encrypted:

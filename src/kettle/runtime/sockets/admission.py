@@ -15,15 +15,23 @@ from typing import Generic, TypeVar
 
 C = TypeVar("C", bound=Hashable)
 
+# Limit: bytes of all strangers' unfinished messages, in one daemon.
+MOST_BYTES = 64 << 20
 # How an IPv4 address begins that is written as one of IPv6.
 _MAPPED = bytes(10) + b"\xff\xff"
 
 
 class Admission(Generic[C]):
-    """The connections that could be closed, by host, oldest first; `most` may be there at once."""
+    """The connections that could be closed, by host, oldest first; `most` may be there at once.
 
-    def __init__(self, most: int) -> None:
+    Together strangers may have `most_bytes` in memory that nobody has understood yet.
+    """
+
+    def __init__(self, most: int, most_bytes: int = MOST_BYTES) -> None:
         self.most = most
+        self.most_bytes = most_bytes
+        self._sizes: dict[C, int] = {}
+        self._total = 0
         self._hosts: dict[str, OrderedDict[C, None]] = {}
         self._host_of: dict[C, str] = {}
         self._count = 0
@@ -52,9 +60,24 @@ class Admission(Generic[C]):
         self.crowded_out += 1
         return oldest
 
+    def hold(self, connection: C, size: int) -> C | None:
+        """Note how many bytes of a stranger are kept; returns the one that has to go for them.
+
+        It is the one that keeps most: who says what everybody says is never the one.
+        """
+        self._total += size - self._sizes.get(connection, 0)
+        self._sizes[connection] = size
+        if self._total <= self.most_bytes:
+            return None
+        greediest = max(self._sizes, key=self._sizes.__getitem__)
+        self._release(greediest)
+        self.crowded_out += 1
+        return greediest
+
     def promote(self, connection: C) -> None:
         """Note that a connection's command was accepted: it is at work and stays."""
         self._remove(connection)
+        self._release(connection)
 
     def rest(self, connection: C) -> None:
         """Note that a connection waits for its next command."""
@@ -65,7 +88,11 @@ class Admission(Generic[C]):
     def leave(self, connection: C) -> None:
         """Forget a connection."""
         self._remove(connection)
+        self._release(connection)
         self._host_of.pop(connection, None)
+
+    def _release(self, connection: C) -> None:
+        self._total -= self._sizes.pop(connection, 0)
 
     def _add(self, connection: C, host: str) -> None:
         held = self._hosts.setdefault(host, OrderedDict())

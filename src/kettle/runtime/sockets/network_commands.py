@@ -12,6 +12,7 @@ import secrets
 import traceback
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kettle.errors import (
@@ -133,6 +134,7 @@ class CommandServer:
         if crowded_out is not None:
             self._log(f"Closing the connection from {crowded_out.remote_name}: too many of them")
             crowded_out.close()
+        stream.on_bytes = partial(self._note_bytes, stream)
         try:
             await self._reporting(stream.remote_name, stream, self._serve(stream))
         finally:
@@ -140,6 +142,13 @@ class CommandServer:
             self.connections.discard(stream)
             if not stream.kept:
                 stream.close()
+
+    def _note_bytes(self, stream: Stream, size: int) -> None:
+        greediest = self.admission.hold(stream, size)
+        if greediest is not None:
+            name = greediest.remote_name
+            self._log(f"Closing the connection from {name}: strangers have sent too much")
+            greediest.close()
 
     async def _reporting(self, name: str, stream: Stream, serving: Awaitable[None]) -> None:
         """Say in one line what ended a peer's command, if it was not its own end."""

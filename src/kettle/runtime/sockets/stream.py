@@ -21,6 +21,8 @@ from kettle.wire.channel import MAXIMUM_MESSAGE, Channel
 from kettle.wire.codec import Reader, Writer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kettle.wire.dialog import Dialog, Message
     from kettle.wire.security.session import Peer
 
@@ -48,6 +50,8 @@ class Stream:
         self._peer = peer
         self._prefix: int | None = None
         self._held: list[bytes] = []
+        # Told how many bytes are kept whenever some have come, while the peer is a stranger.
+        self.on_bytes: Callable[[int], None] | None = None
         self.command = 0
         self.timeout: float | None = DEFAULT_TIMEOUT
         self.session_id = ""
@@ -67,6 +71,7 @@ class Stream:
         `maximum` is how many bytes a message of this peer may have.
         """
         self.command = command
+        self.on_bytes = None
         self._peer = peer
         self.session_id = peer.session_id
         self._channel.maximum_message = maximum
@@ -174,6 +179,8 @@ class Stream:
                 await self._transport.drain(self.timeout)
             wait = self.timeout if timeout is None else timeout
             channel.receive(await self._transport.read(wait))
+            if self.on_bytes is not None:
+                self.on_bytes(channel.unread)
 
     async def receive_forever(self) -> Reader:
         """Return the next message whenever it comes."""

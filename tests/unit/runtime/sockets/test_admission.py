@@ -45,3 +45,16 @@ def test_one_host_with_a_network_of_addresses_crowds_out_only_itself() -> None:
     assert gone == [None, "flood 0", "flood 1", "flood 2", "flood 3"]
     assert books.held_by("10.0.0.1") == 1
     assert books.held_by("fe80::1%eth0") == 0
+
+
+def test_strangers_who_keep_too_much_together_lose_the_one_who_keeps_most() -> None:
+    books: Admission[str] = Admission(10, most_bytes=100)
+    assert books.hold("small", 5) is None
+    assert [books.hold(f"flood {n}", 30) for n in range(3)] == [None] * 3
+    assert books.hold("flood 3", 31) == "flood 3"
+    assert books.hold("flood 4", 5) is None
+    assert books.hold("small", 6) == "flood 0"
+    for name in ("flood 1", "flood 2"):
+        books.leave(name)
+    books.promote("flood 4")
+    assert books.hold("flood 5", 94) is None

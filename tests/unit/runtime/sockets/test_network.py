@@ -24,6 +24,7 @@ from kettle.testing.network import Hub, MemoryNetwork
 from kettle.testing.virtual_loop import VirtualClock, run_virtually
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
+from kettle.wire.frames import encode_header
 from kettle.wire.levels import Level
 from kettle.wire.security.claim_id import SUBMIT_SIDE, mint_claim_id
 from kettle.wire.security.session import SessionCache
@@ -595,5 +596,28 @@ def test_a_daemon_with_both_protocols_offers_both_and_the_caller_chooses() -> No
         reverse = await wire.serve(both + "ADVERTISE_IPV4_FIRST = false\n")
         assert reverse.address.host == "::1"
         await reverse.close()
+
+    wire.run(scenario)
+
+
+def test_strangers_who_send_too_much_together_are_dropped_and_others_are_heard() -> None:
+    wire = Wire("sockets")
+
+    async def scenario() -> None:
+        server, client = await wire.serve(), wire.make("TOOL", CLIENT)
+        server.register(ASK, echo)
+        server.commands.admission.most_bytes = 200_000
+        end = (server.address.endpoint.host, server.address.endpoint.port)
+        flood = [await asyncio.open_connection(*end) for _ in range(4)]
+        for _, writer in flood:
+            writer.write(encode_header(1_000_000, last=True) + bytes(60_000))
+        ends = [asyncio.ensure_future(reader.read()) for reader, _ in flood]
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        assert await ask(client, server, ASK, "hello") == "hello from alice@here"
+        for _, writer in flood:
+            writer.close()
+        await asyncio.wait(ends)
+        await server.close()
+        assert any("strangers have sent too much" in line for line in wire.lines)
 
     wire.run(scenario)
