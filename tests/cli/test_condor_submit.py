@@ -78,6 +78,8 @@ def test_a_dry_run_can_show_whole_ads_of_another_cluster(tmp_path: Path) -> None
         assert lines == sorted(lines, key=lambda line: line.partition(" =")[0].lower())
         own = [f'Args = "{argument}"', "ClusterId = 7", f"ProcId = {proc}"]
         assert [line for line in lines if line in own] == own
+    code, out, _ = submit("-dry-run:cluster=012job.sub", "-", "job.sub")
+    assert (code, out.splitlines()[-1].strip()) == (0, "2 job(s) dry-run to cluster 12.")
     assert submit("-dry-run:nonsense", "-", "job.sub") == (
         1,
         "",

@@ -158,6 +158,14 @@ def _choose_when(job: JobBuilder, should: str | None) -> str | None:
     if asked is None or (asked.lower() == "never" and should != "NO"):
         # Nothing is meant by never: files travel at the end all the same.
         return None
+    if asked.lower() == "none":
+        if should == "NO":
+            return None
+        raise SubmitError(
+            f"\nERROR: WhenToTransferOutput specified as {asked} yet ShouldTransferFiles \n"
+            f"defined as {should or 'IF_NEEDED'}. Please remove this contradiction from your "
+            "submit file and try again. "
+        )
     when = WHEN.get(asked.lower())
     if when is None:
         raise SubmitError(

@@ -237,3 +237,13 @@ def test_a_java_job_needs_its_class_file_unless_that_is_not_transferred() -> Non
     assert made.cluster.get("Cmd") == '"java"'
     made, _ = jobs_of("transfer_executable = false\n" + text.format("Nosuch.class"))
     assert made.cluster.get("Cmd") == '"java"'
+
+
+def test_output_that_travels_never_is_said_where_no_file_does() -> None:
+    text = "when_to_transfer_output = NONE\n"
+    made, _ = jobs_of(f"should_transfer_files = NO\n{text}queue\n")
+    assert made.cluster.get("ShouldTransferFiles") == '"NO"'
+    assert made.cluster.get("WhenToTransferOutput") is None
+    for should in ("", "should_transfer_files = YES\n"):
+        with pytest.raises(SubmitError, match="WhenToTransferOutput specified as NONE"):
+            jobs_of(f"{should}{text}queue\n")

@@ -55,7 +55,18 @@ class SystemSources:
         return os.path.exists(path)
 
     def run_command(self, command: Sequence[str]) -> tuple[int, str]:
-        """Run a program and return its exit status and what it printed; OSError if it cannot."""
+        """Run a program and return its exit status and what it printed; OSError if it cannot.
+
+        A script that does not say what runs it is run by the shell, as shells and HTCondor do.
+        """
+        try:
+            return self._run_command(command)
+        except OSError as error:
+            if error.errno != errno.ENOEXEC:
+                raise
+            return self._run_command(["/bin/sh", *command])
+
+    def _run_command(self, command: Sequence[str]) -> tuple[int, str]:
         import subprocess  # tools seldom need it, and it is slow to load
 
         try:

@@ -222,13 +222,14 @@ def _read_dry_words(words: str, request: Request) -> None:
     """Read what stands behind `-dry-run:`.
 
     Compat: hash, def, template and jobset, which show the reference's own tables, are unknown
-    (test_a_dry_run_can_show_whole_ads_of_another_cluster).
+    (test_a_dry_run_can_show_whole_ads_of_another_cluster). Of a cluster the number counts with
+    which it begins, as in the reference, whose scripts say the name of a file there.
     """
     for word in re.split(r"[,\s]+", words.strip()) if words else ():
         if word == "full":
             request.whole_ads = True
-        elif re.fullmatch(r"cluster=\d{1,9}", word):
-            request.cluster = max(1, int(word.partition("=")[2]))
+        elif numbered := re.match(r"cluster=(\d{0,9})", word):
+            request.cluster = max(1, int(numbered[1] or 0))
         elif not re.fullmatch(r"digest|oauth=\d+", word):
             raise UsageError(f"unknown option {word} for -dry-run:<opts>")
 

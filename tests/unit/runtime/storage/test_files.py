@@ -11,7 +11,7 @@ import pytest
 
 from kettle.errors import NotFoundError, StorageError
 from kettle.runtime.storage.durable import InlineSynchronizer, Synchronizer, WorkerSynchronizer
-from kettle.runtime.storage.files import Files
+from kettle.runtime.storage.files import Files, SystemSources
 
 
 @pytest.fixture(params=["inline", "worker"])
@@ -136,3 +136,13 @@ def test_reading_is_bounded_and_says_what_is_missing(tmp_path: Path) -> None:
         files.read(str(tmp_path / "big"), limit=10)
     with pytest.raises(NotFoundError, match="does not exist"):
         files.read(str(tmp_path / "none"))
+
+
+def test_a_script_that_does_not_say_what_runs_it_is_run_by_the_shell(tmp_path: Path) -> None:
+    script = tmp_path / "says"
+    script.write_text("echo foo = $1\n")
+    script.chmod(0o755)
+    assert SystemSources().run_command([str(script), "4"]) == (0, "foo = 4\n")
+    script.chmod(0o644)
+    with pytest.raises(PermissionError):
+        SystemSources().run_command([str(script)])
