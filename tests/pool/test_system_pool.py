@@ -95,6 +95,35 @@ def test_daemons_work_as_their_account_and_jobs_as_their_owner(
         assert wrong_owners(machine.pool.folder, condor.pw_uid, alice.pw_uid) == []
 
 
+def test_plugins_work_in_a_sandbox_that_is_closed_to_the_daemons(
+    work: Path, make_account: Make
+) -> None:
+    condor, alice = make_account("c"), make_account("a")
+    plugin = work / "own_plugin"
+    plugin.write_text(
+        "#!/bin/sh\n"
+        "if [ $1 = -classad ]; then\n"
+        '  echo PluginType = \\"FileTransfer\\"; echo SupportedMethods = \\"own\\"; exit 0\n'
+        "fi\nid -un > $2\n"
+    )
+    plugin.chmod(0o755)
+    (work / "given").write_text("given\n")
+    (work / "put").mkdir(mode=0o777)
+    (work / "put").chmod(0o777)
+    with system_pool(condor) as machine:
+        text = (
+            "executable = /bin/sh\narguments = \"-c 'cat given theirs > made'\"\n"
+            "transfer_executable = false\nshould_transfer_files = yes\n"
+            f"transfer_input_files = file://{work}/given, own://x/theirs\n"
+            f"transfer_plugins = own={plugin}\n"
+            f'transfer_output_remaps = "made = file://{work}/put/made"\n'
+            "transfer_output_files = made\nqueue\n"
+        )
+        await_event(submit_by(machine, alice, work / "one", text), "005")
+        assert (work / "put" / "made").read_text() == f"given\n{alice.pw_name}\n"
+        assert (work / "put" / "made").stat().st_uid == alice.pw_uid
+
+
 def test_others_may_read_the_history_but_no_environment_of_a_job(
     work: Path, make_account: Make
 ) -> None:

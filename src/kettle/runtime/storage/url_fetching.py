@@ -44,6 +44,8 @@ from kettle.transfer.plugins import (
 )
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from kettle.classad import ClassAd
     from kettle.runtime.process.processes import Child, Processes, SystemProcesses
 
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 _LOGGED = 16 * 1024
 # (arguments, working directory, output descriptor) -> the built-in plug-in, running.
 RunBuiltIn = Callable[[Sequence[str], str, int], "Child"]
+# Makes this process the owner of the files while it is entered.
+AsOwner = Callable[[], "AbstractContextManager[object]"]
 # (argv, environment, working directory, descriptors) -> the running program.
 Spawn = Callable[[Sequence[str], Mapping[str, str], str, Mapping[int, int]], "Child"]
 
@@ -73,7 +77,8 @@ class UrlFetcher:
 
     `of_the_job` is TransferPlugins; the job's come first, then the configured ones, the built-in
     one last. Programs that do not exist or answer nothing sensible are passed over. `records` are
-    the ads about runs and files so far.
+    the ads about runs and files so far. `as_owner` makes this process for a moment whoever the
+    scratch directory belongs to, which may be closed to the daemon's own account.
     """
 
     def __init__(
@@ -86,7 +91,9 @@ class UrlFetcher:
         of_the_job: str | None = None,
         run_built_in: RunBuiltIn | None = None,
         log: Told | None = None,
+        as_owner: AsOwner = contextlib.nullcontext,
     ) -> None:
+        self._as_owner = as_owner
         self._run_built_in = run_built_in
         self._rules = rules
         self._log = log
@@ -134,7 +141,9 @@ class UrlFetcher:
             else:
                 argv = single_argv(plugin, *pairs[0], upload=upload)
                 ran = await self._work(plugin, argv, "")
-                results.append(single_result(plugin, pairs[0], ran, _size(pairs[0][1])))
+                with self._as_owner():
+                    size = _size(pairs[0][1])
+                results.append(single_result(plugin, pairs[0], ran, size))
         return results
 
     async def _run_many(
@@ -144,17 +153,20 @@ class UrlFetcher:
         requests, answers = f"{base}.in", f"{base}.out"
         try:
             asked = render_requests(pairs)
-            _write(requests, asked)
+            with self._as_owner():
+                _write(requests, asked)
             upload = kind is not TransferClass.INPUT
             argv = many_argv(plugin, requests, answers, upload=upload)
             ran = await self._work(plugin, argv, asked)
-            ads = read_result_ads(_read(answers))
+            with self._as_owner():
+                said = _read(answers)
+            ads = read_result_ads(said)
             self.records.append(run_record(plugin, (url for url, _ in pairs), kind, ran))
             self.records += map(file_record, ads)
             return read_results(plugin, pairs, ads, ran)
         finally:
             for path in (requests, answers):
-                with contextlib.suppress(OSError):
+                with contextlib.suppress(OSError), self._as_owner():
                     os.unlink(path)
 
     async def _work(self, plugin: Plugin, argv: Sequence[str], asked: str) -> Ran:
@@ -174,8 +186,9 @@ class UrlFetcher:
         return ran
 
     async def _ask(self, program: str) -> Plugin | None:
-        if not os.access(program, os.X_OK):
-            return None
+        with self._as_owner():
+            if not os.access(program, os.X_OK, effective_ids=True):
+                return None
         ran = await self._run(query_argv(program), QUERY_SECONDS)
         return None if ran.failed else parse_abilities(program, ran.output)
 

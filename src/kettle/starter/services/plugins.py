@@ -103,4 +103,5 @@ class JobPlugins:
             of_the_job=starter.job.string("TransferPlugins"),
             run_built_in=run_built_in,
             log=world.log,
+            as_owner=lambda: world.privileges.as_account(account),
         )
