@@ -17,6 +17,7 @@ CONFIG = """\
 NUM_CPUS = 8
 NEGOTIATOR_INTERVAL = 1
 LIC_LIMIT = 2
+BURST_LIMIT = 5
 """
 
 
@@ -53,3 +54,16 @@ def test_no_more_jobs_run_at_a_time_than_their_limit_allows(pool: PersonalPool, 
     )
     assert run_tool(pool, "condor_rm", f"{jobs.cluster}.{first}")[0] == 0
     wait_until(lambda: statuses(jobs) == ["1", "2", "2"], 20)
+
+
+def cycles_with_matches(pool: PersonalPool, cluster: int) -> list[int]:
+    """Return for each cycle that matched jobs of a cluster how many it matched."""
+    text = Path(pool.log_folder, "NegotiatorLog").read_text()
+    cycles = text.split("Started Negotiation Cycle")
+    return [found for each in cycles if (found := each.count(f" Matched {cluster}."))]
+
+
+def test_a_burst_of_jobs_with_limits_starts_in_one_cycle(pool: PersonalPool, work: Path) -> None:
+    jobs = submit(pool, work, f"{LONG}concurrency_limits = burst\nqueue 8\n")
+    wait_until(lambda: sorted(statuses(jobs)) == [*"11122222"], 20)
+    assert cycles_with_matches(pool, jobs.cluster) == [5]

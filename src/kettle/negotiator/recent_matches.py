@@ -11,6 +11,10 @@ from dataclasses import dataclass, field
 
 # Limit: a schedd that has done nothing with a match for so long will not.
 REMEMBERED_SECONDS = 5.0
+# Limit: what else was given of a partitionable slot is claimed one after another. The slot's claim
+# id is gone with the first; the limits of the others are kept aside for longer than their schedd
+# may use them (schedd.matched_slots.ALLOWED_SECONDS).
+DIVIDED_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class RecentMatches:
     """Matches by claim id."""
 
     _given: dict[str, list[_Given]] = field(default_factory=dict)
+    # What counts against limits and comes after the first of a claim id that is gone.
+    _divided: list[_Given] = field(default_factory=list)
 
     def add(self, claim_id: str, user: str, weight: float, now: float, *, limits: str = "") -> None:
         """Remember a match, with the concurrency limits that its job counts against."""
@@ -43,22 +49,26 @@ class RecentMatches:
             newest = self._given[claim_id][-1].given_at
             gone = offered is not None and claim_id not in offered
             if gone or now - newest >= REMEMBERED_SECONDS:
-                del self._given[claim_id]
+                _, *others = self._given.pop(claim_id)
+                self._divided += (each for each in others if each.limits)
+        self._divided = [each for each in self._divided if now - each.given_at < DIVIDED_SECONDS]
 
     def seconds_to_go(self, now: float) -> float:
         """Return after how many seconds the first of the matches is forgotten."""
-        newest = (matches[-1].given_at for matches in self._given.values())
-        return max(0.0, min(newest, default=now) + REMEMBERED_SECONDS - now)
+        ends = [matches[-1].given_at + REMEMBERED_SECONDS for matches in self._given.values()]
+        ends += [each.given_at + DIVIDED_SECONDS for each in self._divided]
+        return max(0.0, min(ends, default=now + REMEMBERED_SECONDS) - now)
 
     def __contains__(self, claim_id: object) -> bool:
         return claim_id in self._given
 
     def __len__(self) -> int:
-        return len(self._given)
+        return len(self._given) + len(self._divided)
 
     def limits(self) -> list[str]:
         """Return the lists of concurrency limits that no slot ad shows yet."""
-        return [match.limits for matches in self._given.values() for match in matches]
+        given = [match.limits for matches in self._given.values() for match in matches]
+        return given + [match.limits for match in self._divided]
 
     def weights(self) -> dict[str, float]:
         """Return the weight given to each user that is not in the books yet."""

@@ -17,6 +17,7 @@ from kettle.classad import ClassAd
 from kettle.errors import ImpossibleTransition
 from kettle.schedd.job_machine import Attributes
 from kettle.schedd.job_runs import public_claim_id
+from kettle.schedd.matched_slots import Allowances
 from kettle.schedd.queue.job_ids import JobId
 
 
@@ -97,6 +98,8 @@ class Claim:
     jobs_started: int = 0
     # What its jobs get of it, once the first one starts: the slot it was granted stays the same.
     attributes: Attributes | None = None
+    # What jobs may count against that get what is left of the slot; one for the whole chain.
+    allowances: Allowances = field(default_factory=Allowances)
     story: list[str] = field(default_factory=list)
 
     @property

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from kettle.classad import ClassAd, symmetric_match
 from kettle.matchmaking.requests import concurrency_limits, limits_text
 from kettle.schedd.negotiation import REMOTE_POOL
 from kettle.schedd.queue.job_queue import Job
+
+# How long a match may be used after it was made: the negotiator keeps its limits aside for longer
+# (negotiator.recent_matches.DIVIDED_SECONDS).
+ALLOWED_SECONDS = 5
 
 # What a negotiator says about a match, kept with the slots that come of it.
 _GROUP_ATTRIBUTES = (
@@ -25,8 +31,50 @@ def fits(job: Job, slot: ClassAd) -> bool:
     """
     if not symmetric_match(job.ad, slot):
         return False
-    wanted = sorted(concurrency_limits(limits_text(job.ad, slot)))
-    return wanted == sorted(concurrency_limits(slot.string("MatchedConcurrencyLimits") or ""))
+    matched = slot.string("MatchedConcurrencyLimits") or ""
+    return _counts_against(job, slot) == sorted(concurrency_limits(matched))
+
+
+def _counts_against(job: Job, slot: ClassAd) -> list[tuple[str, float]]:
+    return sorted(concurrency_limits(limits_text(job.ad, slot)))
+
+
+@dataclass(slots=True)
+class Allowances:
+    """The limits that jobs may count against which get what is left of a slot, each list once.
+
+    Compat: the reference's negotiator gives one match of a partitionable slot in a cycle, and its
+    schedd no job with limits what is left of one: of a burst, one starts in a cycle and slot. Ours
+    gives a match for every job, and each further one is an allowance here
+    (test_a_burst_of_jobs_with_limits_starts_in_one_cycle).
+    """
+
+    # Lists of limits, and when each was allowed.
+    _lists: list[tuple[str, float]] = field(default_factory=list)
+
+    def add(self, limits: str, now: float) -> None:
+        """Note a match for one more job that counts against a list of limits."""
+        if limits:
+            self._lists.append((limits, now))
+
+    def cover(self, job: Job, slot: ClassAd, now: float) -> bool:
+        """Tell whether a job may use a slot that is left of a matched one."""
+        if not symmetric_match(job.ad, slot):
+            return False
+        wanted = _counts_against(job, slot)
+        return not wanted or self._find(wanted, now) is not None
+
+    def take(self, job: Job, slot: ClassAd, now: float) -> str:
+        """Use up and return the list of limits of a job that is covered."""
+        found = self._find(_counts_against(job, slot), now)
+        return "" if found is None else self._lists.pop(found)[0]
+
+    def _find(self, wanted: list[tuple[str, float]], now: float) -> int | None:
+        for place, (limits, allowed_at) in enumerate(self._lists):
+            in_time = 0 <= now - allowed_at < ALLOWED_SECONDS
+            if in_time and sorted(concurrency_limits(limits)) == wanted:
+                return place
+        return None
 
 
 def keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:

@@ -32,7 +32,7 @@ from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.exits import ENDED, event_of_exit
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_machine import FINISHED, ON_A_MACHINE, WAITING
-from kettle.schedd.matched_slots import fits, keep_group
+from kettle.schedd.matched_slots import Allowances, fits, keep_group
 from kettle.schedd.negotiation import note_autocluster
 from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
@@ -79,8 +79,14 @@ class Scheduler:
         """
         claim_id = claim_ids.split(" ", 1)[0]
         address = slot.string("MyAddress") or slot.string("StartdIpAddr") or ""
-        if not claim_id or not address or slot.boolean("Offline") or claim_id in self.claims.by_id:
+        if not claim_id or not address or slot.boolean("Offline"):
             return False
+        divided = self.claims.by_id.get(claim_id)
+        if divided is not None:
+            # One more job that gets what is left of the same partitionable slot.
+            limits = slot.string("MatchedConcurrencyLimits") or ""
+            divided.allowances.add(limits, float(self.now()))
+            return bool(limits)
         job = None if self._is_full() else self._job_for(submitter, slot)
         if job is None:
             return False
@@ -102,7 +108,14 @@ class Scheduler:
             submitter, lambda each: fits(each, slot)
         )
 
-    def _request(self, claim_id: str, address: str, slot: ClassAd, job: Job) -> None:
+    def _request(
+        self,
+        claim_id: str,
+        address: str,
+        slot: ClassAd,
+        job: Job,
+        allowances: Allowances | None = None,
+    ) -> None:
         claim = Claim(
             claim_id,
             address,
@@ -112,6 +125,7 @@ class Scheduler:
             job.id,
             float(self.now()),
             job.user,
+            allowances=allowances or Allowances(),
         )
         note_autocluster(job.ad, job.autocluster, self.idle.autoclusters.attributes_text)
         self.idle.reserve(job)
@@ -160,12 +174,16 @@ class Scheduler:
         slot = keep_group(slot, claim.slot)
         # The match allowed for one job: another one would count against its limits a second time.
         slot.discard("MatchedConcurrencyLimits")
+        allowances, now = claim.allowances, float(self.now())
         job = self.idle.next_fitting(
             claim.submitter,
-            lambda each: fits(each, slot),
+            lambda each: allowances.cover(each, slot, now),
         )
         if job is not None:
-            self._request(claim_id, claim.startd_address, slot, job)
+            limits = allowances.take(job, slot, now)
+            if limits:
+                slot["MatchedConcurrencyLimits"] = limits
+            self._request(claim_id, claim.startd_address, slot, job, allowances)
 
     def on_claim_failed(self, claim: Claim) -> None:
         """Note that a startd could not be reached or did not answer."""

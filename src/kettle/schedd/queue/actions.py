@@ -300,11 +300,7 @@ def _check_remove_x(job: Job) -> ActionResult:
 
 
 def _check_running(job: Job) -> ActionResult:
-    running = {JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT, JobStatus.SUSPENDED}
-    return ActionResult.SUCCESS if job.status in running else ActionResult.BAD_STATUS
-
-
-def _check_suspend(job: Job) -> ActionResult:
+    """Return whether a job runs; a suspended one does not: it is not vacated, as the reference."""
     running = {JobStatus.RUNNING, JobStatus.TRANSFERRING_OUTPUT}
     return ActionResult.SUCCESS if job.status in running else ActionResult.BAD_STATUS
 
@@ -321,7 +317,7 @@ _CHECKS = {
     JobAction.REMOVE_X: _check_remove_x,
     JobAction.VACATE: _check_running,
     JobAction.VACATE_FAST: _check_running,
-    JobAction.SUSPEND: _check_suspend,
+    JobAction.SUSPEND: _check_running,
     JobAction.CONTINUE: _check_continue,
 }
 

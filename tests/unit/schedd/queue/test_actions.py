@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kettle.attributes.codes import ActionResult, JobAction
+import pytest
+
+from kettle.attributes.codes import ActionResult, JobAction, JobStatus
 from kettle.classad import ClassAd
 from kettle.schedd import departures
 from kettle.schedd.queue import actions
@@ -122,3 +124,24 @@ def test_nobody_removes_a_job_that_the_history_has_as_completed() -> None:
     assert list(survey.look()) == []
     assert survey.jobs == []
     assert not survey.succeeded
+
+
+@pytest.mark.parametrize("action", [JobAction.VACATE, JobAction.VACATE_FAST])
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [
+        (JobStatus.IDLE, ActionResult.BAD_STATUS),
+        (JobStatus.RUNNING, ActionResult.SUCCESS),
+        (JobStatus.TRANSFERRING_OUTPUT, ActionResult.SUCCESS),
+        (JobStatus.SUSPENDED, ActionResult.BAD_STATUS),
+    ],
+)
+def test_only_what_runs_is_vacated_and_a_suspended_job_does_not(
+    action: JobAction, status: JobStatus, result: ActionResult
+) -> None:
+    schedd = Schedd()
+    (job,) = schedd.submit(1)
+    schedd.queue.update(job.id, {"JobStatus": str(int(status))})
+    ids = ClassAd({"JobAction": int(action), "ActionResultType": 1, "ActionIds": str(job.id)})
+    answer = plan_action(schedd.queue, actions.parse(ids), ALICE, schedd.now)[0].answer
+    assert answer.integer(f"job_{job.id.cluster}_{job.id.proc}") == result
