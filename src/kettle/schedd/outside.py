@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kettle.schedd.claims import Claim
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job
 
 
@@ -91,7 +92,10 @@ class Departing(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The parts, and the word to the negotiator that jobs wait."""
+    """The parts, the word to the negotiator that jobs wait, and a clock.
+
+    `rest` does something after so many seconds in which a job waits.
+    """
 
     claims: Claiming
     runs: Running
@@ -99,3 +103,4 @@ class Outside:
     records: Recording
     departures: Departing
     want_matches: Callable[[], None]
+    rest: Callable[[JobId, int, Callable[[], None]], None]

@@ -11,6 +11,7 @@ Sources: wire notes, Negotiation and Claims; R059, R067, R080-R082.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from typing import assert_never
 
 from kettle.attributes.codes import (
@@ -38,6 +39,7 @@ from kettle.schedd.outside import Outside
 from kettle.schedd.queue.actions import Done, Plan
 from kettle.schedd.queue.job_ids import JobId, key_of
 from kettle.schedd.queue.job_queue import Job, JobQueue
+from kettle.schedd.rests import Rests
 from kettle.schedd.statistics import Statistics
 from kettle.wire.messages.claims import RequestClaimReply
 
@@ -64,6 +66,7 @@ class Scheduler:
         self.most_running = most_running
         self.statistics = statistics
         self.system_policy = system_policy
+        self.rests = Rests()
 
     @property
     def running(self) -> int:
@@ -327,9 +330,15 @@ class Scheduler:
         """Take the end of a run: the job's next status, and the claim's next job."""
         claim = self.claims.by_job.get(job_id)
         job = self.queue.jobs.get(job_id)
+        pause = 0
         if job is not None:
+            began = job.ad.integer("ShadowBday") or 0
+            pause = self.rests.after_run(job_id, attributes, self.now() - began)
             self._end_run(job, reason, attributes)
-        self.idle.unreserve(job_id)
+        if pause:
+            self.outside.rest(job_id, pause, partial(self._wake, job_id))
+        else:
+            self.idle.unreserve(job_id)
         if claim is None:
             return
         self.claims.assign(claim, None)
@@ -337,6 +346,12 @@ class Scheduler:
         if claim.phase in {Phase.RUNNING, Phase.LOST}:
             self._apply(claim, event)
         if not reusable and len(self.idle):
+            self.outside.want_matches()
+
+    def _wake(self, job_id: JobId) -> None:
+        """A job has rested after runs that failed."""
+        if job_id not in self.claims.by_job:
+            self.idle.unreserve(job_id)
             self.outside.want_matches()
 
     def _end_run(self, job: Job, reason: int, attributes: Mapping[str, str]) -> None:
@@ -409,6 +424,7 @@ class Scheduler:
     def let_go(self, job: Job) -> None:
         """Let a finished job leave, unless it is to stay."""
         if departures.may_leave(job):
+            self.rests.forget(job.id)
             self.outside.departures.begin(job)
 
     def record(self, jobs: Iterable[Job]) -> Sequence[Job]:

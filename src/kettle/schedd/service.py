@@ -24,6 +24,7 @@ from kettle.schedd.crontabs import CronTabs
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.job_machine import FINISHED, WAITING
 from kettle.schedd.outside import Outside
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue
 from kettle.schedd.queue.spooling import is_waiting_for_files
 from kettle.schedd.recovery import Recovery
@@ -172,6 +173,7 @@ class ScheddService:
                 records=self.records,
                 departures=self.departures,
                 want_matches=self.want_matches,
+                rest=self._rest,
             ),
             self.now,
             most_running=self.settings.most_running,
@@ -207,6 +209,10 @@ class ScheddService:
         tasks.spawn(self._serve_crontabs(), "jobs that run by the clock")
         tasks.spawn(self._serve_cleaning(), "cleaning the queue log")
         tasks.spawn(self.history.serve_indices(), "indices of the history")
+
+    def _rest(self, job_id: JobId, seconds: int, act: Callable[[], None]) -> None:
+        self.runtime.log(f"Job {job_id} waits {seconds} s: its runs fail, one after the other")
+        asyncio.get_running_loop().call_later(seconds, act)
 
     async def reconfigure(self, config: Config) -> None:
         """Take over a new configuration."""

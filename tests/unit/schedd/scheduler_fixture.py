@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from kettle.classad import ClassAd
 from kettle.matchmaking.autoclusters import AutoClusters
@@ -10,6 +10,7 @@ from kettle.policy.job_policy import SystemPolicy
 from kettle.schedd.claims import Claim
 from kettle.schedd.idle_jobs import IdleJobs
 from kettle.schedd.outside import Outside
+from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Job, JobQueue
 from kettle.schedd.scheduler import Scheduler
 from kettle.schedd.statistics import Statistics
@@ -35,6 +36,8 @@ class Hands:
         # Jobs of which the log has the end.
         self.told: set[str] = set()
         self.scheduler: Scheduler | None = None
+        # Jobs that rest, for how long, and what wakes them.
+        self.resting: list[tuple[JobId, int, Callable[[], None]]] = []
         # Whether the disk of the history is full.
         self.full = False
 
@@ -129,6 +132,7 @@ class World(Schedd):
                 records=self.hands,
                 departures=self.hands,
                 want_matches=self.hands.want_matches,
+                rest=lambda job, seconds, act: self.hands.resting.append((job, seconds, act)),
             ),
             lambda: self.now,
             most_running=0,

@@ -1,0 +1,55 @@
+"""How long a job waits whose runs fail, before it may run again.
+
+Pure. A machine whose starter dies of every job, or a job that kills its starter, would otherwise
+be started again at once and for ever, many times a second.
+
+Compat: in the reference the next negotiation, seconds away, is all that slows such a job down;
+here a freed slot is matched at once (test_rests).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kettle.attributes.codes import VacateReasonCode
+from kettle.schedd.queue.job_ids import JobId
+
+_FAULTS = frozenset(
+    int(code)
+    for code in (
+        VacateReasonCode.ShadowException,
+        VacateReasonCode.JobNotStarted,
+        VacateReasonCode.StarterError,
+        VacateReasonCode.ReconnectFailed,
+        VacateReasonCode.ScratchDirError,
+    )
+)
+# So many failed runs in a row may be the machine's bad day.
+_FREE = 2
+LONGEST_SECONDS = 64
+# A run as long as that has got on, however it ended.
+_LONG_RUN_SECONDS = 300
+
+
+class Rests:
+    """The failed runs in a row of each job that had any."""
+
+    def __init__(self) -> None:
+        self._failed: dict[JobId, int] = {}
+
+    def after_run(self, job: JobId, report: Mapping[str, str], ran_seconds: float) -> int:
+        """Return how many seconds a job waits after a run; 0 for nearly all of them.
+
+        `report` is what its shadow said at the end, as the queue's texts.
+        """
+        code = report.get("VacateReasonCode", "")
+        if not code.isdecimal() or int(code) not in _FAULTS:
+            self._failed.pop(job, None)
+            return 0
+        count = 1 if ran_seconds >= _LONG_RUN_SECONDS else self._failed.get(job, 0) + 1
+        self._failed[job] = count
+        return min(2 ** (count - _FREE), LONGEST_SECONDS) if count > _FREE else 0
+
+    def forget(self, job: JobId) -> None:
+        """Forget a job that has left."""
+        self._failed.pop(job, None)

@@ -1,0 +1,42 @@
+"""A job whose runs fail at once waits longer each time; any other waits for nothing."""
+
+from __future__ import annotations
+
+from kettle.attributes.codes import ShadowExit
+from kettle.schedd.queue.job_ids import JobId
+from kettle.schedd.rests import LONGEST_SECONDS, Rests
+from unit.schedd.scheduler_fixture import World
+
+FAILED = {"VacateReasonCode": "1007"}
+VACATED = {"VacateReasonCode": "1004"}
+JOB = JobId(1, 0)
+
+
+def test_the_first_two_failures_cost_nothing_and_the_rest_double() -> None:
+    rests = Rests()
+    waits = [rests.after_run(JOB, FAILED, 1.0) for _ in range(10)]
+    assert waits == [0, 0, 2, 4, 8, 16, 32, 64, 64, LONGEST_SECONDS]
+    assert rests.after_run(JobId(1, 1), FAILED, 1.0) == 0
+
+
+def test_a_run_that_got_on_or_ended_otherwise_makes_a_new_beginning() -> None:
+    for report, seconds in ((VACATED, 1.0), ({}, 1.0), (FAILED, 400.0)):
+        rests = Rests()
+        for _ in range(5):
+            rests.after_run(JOB, FAILED, 1.0)
+        assert rests.after_run(JOB, report, seconds) == 0
+        assert rests.after_run(JOB, FAILED, 1.0) == 0
+
+
+def test_a_job_that_rests_is_matched_with_nothing_until_its_time_is_over() -> None:
+    world = World()
+    (job,) = world.submit()
+    for number in range(3):
+        assert world.idle.is_waiting(job.id)
+        world.run(job, f"<c>#1#{number}#key")
+        world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False, VacateReasonCode=1007)
+    assert not world.idle.is_waiting(job.id)
+    ((resting, seconds, wake),) = world.hands.resting
+    assert (resting, seconds) == (job.id, 2)
+    wake()
+    assert world.idle.is_waiting(job.id)
