@@ -76,6 +76,20 @@ def test_an_update_that_wants_an_answer_gets_one(tmp_path: Path) -> None:
     play(tmp_path, scenario)
 
 
+def test_an_acknowledged_update_of_a_waking_machine_is_an_ordinary_one(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.start("COLLECTOR", CollectorService, port=9618)
+        client = world.client()
+        for level, offline in ((0, None), (3, True), (0, None)):
+            stream = await connect(client, ADDRESS, Command.UPDATE_STARTD_AD_WITH_ACK)
+            await stream.send(stream.writer().ad(slot("a", HibernationLevel=level)))
+            assert (await stream.receive()).integer() == 1
+            (ad,) = await query(client, Command.QUERY_STARTD_ADS)
+            assert ad.boolean("Offline") is offline
+
+    play(tmp_path, scenario)
+
+
 def test_an_ad_without_a_name_costs_its_connection_and_nothing_else(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         await world.start("COLLECTOR", CollectorService, port=9618)

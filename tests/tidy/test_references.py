@@ -27,6 +27,9 @@ def texts(paths: list[Path]) -> Iterator[tuple[Path, str]]:
             yield path, re.sub(r"\s*\n\s*(?:# )?", " ", path.read_text(encoding="utf-8"))
 
 
+TEST = re.compile(r"\btest_\w+")
+
+
 def read_topics() -> list[str]:
     """Return the topics of the wire notes, in lower case."""
     table = SOURCES.read_text(encoding="utf-8").partition("## Wire notes")[2]
@@ -78,3 +81,17 @@ def test_the_page_of_sources_names_what_is_there() -> None:
     vectors = ROOT / "tests/data/vectors"
     recordings = re.findall(r"`((?:cedar|daemons)/[\w*]+)`", page)
     assert [name for name in recordings if not list(vectors.glob(f"{name}.json"))] == []
+
+
+def test_a_test_that_a_remark_names_is_there() -> None:
+    tests = list((ROOT / "tests").rglob("test_*.py"))
+    known = {path.stem for path in tests}
+    for path in tests:
+        known.update(re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8")))
+    lost = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in SOURCE.rglob("*.py")
+        for name in TEST.findall(path.read_text(encoding="utf-8"))
+        if name not in known
+    ]
+    assert lost == []

@@ -58,7 +58,8 @@ class Maker:
         if self._is_for_the_machine():
             from kettle.pool.accounts import system_account
 
-            system_account(self._condor_ids())
+            exists = self._pool.exists()
+            system_account(self._present_ids() if exists else self._condor_ids())
         try:
             self._make_folders(folder)
             if not self._pool.exists():
@@ -82,13 +83,18 @@ class Maker:
         """What root made becomes the account's that the daemons work as."""
         if os.getuid() != 0:
             return
-        from kettle.config import load_config
         from kettle.pool.accounts import daemon_account, give_folders
+
+        folders = (os.path.join(self._pool.folder, name) for name in _DAEMONS_FOLDERS)
+        give_folders(daemon_account(self._present_ids()), folders)
+
+    def _present_ids(self) -> str | None:
+        """Return CONDOR_IDS as the configuration in the folder has it."""
+        from kettle.config import load_config
         from kettle.runtime.storage.files import SystemSources
 
         config = load_config(SystemSources(), self._pool.environment(), subsystem="MASTER")
-        folders = (os.path.join(self._pool.folder, name) for name in _DAEMONS_FOLDERS)
-        give_folders(daemon_account(config.get("CONDOR_IDS")), folders)
+        return config.get("CONDOR_IDS")
 
     def _condor_ids(self) -> str | None:
         """Return CONDOR_IDS as whoever makes the pool gives it."""

@@ -193,7 +193,7 @@ def leave_seconds(ad: ClassAd) -> float:
     """Return how long a job of either universe may take to leave before it is killed.
 
     Compat: HTCondor never kills such a job, whatever its ad says: one that ignores its signal stays
-    until it ends by itself (test_a_scheduler_universe_job_that_ignores_its_signal_is_killed).
+    until it ends by itself (test_a_job_beside_the_schedd_gets_its_signal_and_then_its_end).
     """
     wished = wished_seconds(ad)
     return LEAVE_SECONDS if wished is None else wished

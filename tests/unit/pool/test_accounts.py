@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import UsageError
-from kettle.pool import accounts
+from kettle.pool import accounts, making
+from kettle.pool.personal import PersonalPool
 from kettle.pool.settings import (
     PoolSettings,
     is_configuration_of_a_pool,
@@ -94,3 +95,21 @@ def test_a_configuration_says_whether_it_is_the_machine_s() -> None:
     assert not is_configuration_of_the_machine(made(system=False))
     assert is_configuration_of_a_pool(made(system=True))
     assert "ALLOW_WRITE = *@$(UID_DOMAIN)" in made(system=True)
+
+
+def test_a_pool_that_exists_keeps_the_account_of_its_own_configuration(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(accounts, "CONDOR", "no-such-account-here")
+    monkeypatch.setattr(accounts, "first_closed", lambda _account, _path: None)
+    monkeypatch.setattr(making, "closed_parent", lambda _folder: None)
+    given = []
+    monkeypatch.setattr(
+        accounts, "give_folders", lambda account, _folders: given.append(account.uid)
+    )
+    folder = str(tmp_path / "pool")
+    PersonalPool(folder, configuration="CONDOR_IDS = 54321.54321\n", system=True).make()
+    PersonalPool(folder, system=True).make()
+    PersonalPool(folder).make()
+    assert given == [54321] * 3

@@ -105,7 +105,8 @@ def read_wish(words: Sequence[str]) -> Wish:
     if "pool" in wish.reach and "name" not in wish.reach:
         raise BriefError("condor_prio: -pool also requires -n to be specified")
     if not (wish.words or wish.skipped or wish.everything):
-        # Compat: the reference does nothing, and says so of nothing (test_prio).
+        # Compat: the reference does nothing, and says so of nothing
+        # (test_what_makes_no_sense_is_said).
         raise UsageError("You did not specify any jobs")
     return wish
 
@@ -122,12 +123,13 @@ def _take_job(wish: Wish, word: str) -> None:
 
 def _take_value(wish: Wish, option: str, value: str | None) -> None:
     if value is None:
-        # Compat: after -p the reference crashes (test_prio).
+        # Compat: after -p the reference crashes (test_what_makes_no_sense_is_said).
         raise BriefError(f"condor_prio: {option} requires another argument")
     if option != "-p":
         wish.reach["pool" if option == "-pool" else "name"] = value
     elif re.fullmatch(r"[+-]?\d{1,12}", value) and abs(int(value)) < 1 << 31:
-        # Compat: the reference takes a longer number for another (test_prio).
+        # Compat: the reference takes a longer number for another
+        # (test_what_makes_no_sense_is_said).
         wish.priority = int(value)
     else:
         raise UsageError(f"a priority is a whole number, not {value}")
