@@ -447,6 +447,33 @@ def test_suspension_by_policy_and_by_command(tmp_path: Path) -> None:
     play(tmp_path, scenario, text, starter)
 
 
+def test_a_policy_knows_how_long_jobs_were_suspended(tmp_path: Path) -> None:
+    starter = FakeStarter()
+
+    async def scenario(point: ExecutionPoint) -> None:
+        claim_id = (await point.claim(job())).claimed[0][0]
+        await point.activate(claim_id, job())
+        await asyncio.sleep(12)
+        assert point.phase() is Phase.CLAIMED_SUSPENDED
+        await asyncio.sleep(20)
+        assert point.phase() is Phase.CLAIMED_BUSY
+        record = point.service.machine.find("slot1_1")
+        assert record is not None
+        ad = point.service.slot_ad(record)
+        frozen = ad.integer("TotalJobSuspendTime")
+        assert frozen in {10, 11, 12}
+        assert ad.integer("TotalClaimSuspendTime") == frozen
+        assert ad.integer("TotalJobRunTime") == ad.integer("TotalClaimRunTime")
+        starter.finish.set()
+        await asyncio.sleep(1)
+
+    text = (
+        "WANT_SUSPEND = True\nSUSPEND = TotalJobRunTime > 5 && TotalJobSuspendTime =?= undefined\n"
+        "CONTINUE = TotalClaimSuspendTime > 10\n"
+    )
+    play(tmp_path, scenario, text, starter)
+
+
 def test_a_starter_that_dies_frees_its_slot(tmp_path: Path) -> None:
     starter = FakeStarter()
 

@@ -225,7 +225,7 @@ def build_slot_ad(
         if config.value(StartdKnobs.ADVERTISE_PSLOT_ROLLUP_INFORMATION):
             _fill_rollup(ad, record, machine, config, now)
     _fill_claim(ad, record, now)
-    _fill_job(ad, record, machine, config, now)
+    _fill_job(ad, record, machine, config)
     _publish_configured(ad, config, f"SLOT_TYPE_{record.type_id}_")
     _publish_configured(ad, config, f"{record.short_name.partition('_')[0].upper()}_")
     for other in config.words("STARTD_SLOT_ATTRS"):
@@ -383,7 +383,7 @@ def passing_ad(record: SlotRecord, machine: Machine, now: float) -> ClassAd:
     ad["EnteredCurrentActivity"] = machine.date(record.slot.entered_activity_at)
     _fill_phase_times(ad, record, now)
     if record.claim is not None:
-        ad["TotalClaimRunTime"] = int(now - record.claim.claimed_at)
+        _fill_run_times(ad, record, now)
     return ad
 
 
@@ -468,7 +468,7 @@ def _fill_claim(ad: ClassAd, record: SlotRecord, now: float) -> None:
     ad["PublicClaimId"] = public_claim_id(claim.claim_id)
     ad["ClaimEndTime"] = 0
     ad["IsSplittable"] = record.parent is not None
-    ad["TotalClaimRunTime"] = int(now - claim.claimed_at)
+    _fill_run_times(ad, record, now)
     if record.waiting_job is not None and record.waiting_claim is not None:
         ad["PreemptingRank"] = record.waiting_claim.rank
         ad["PreemptingOwner"] = record.waiting_claim.holder.user
@@ -482,12 +482,23 @@ def public_claim_id(claim_id: str) -> str:
     return claim_id.rpartition("#")[0] + "#..."
 
 
+def _fill_run_times(ad: ClassAd, record: SlotRecord, now: float) -> None:
+    """Say how long jobs ran and were suspended under this claim, where they were at all."""
+    times = record.times
+    for name, seconds in (
+        ("TotalClaimRunTime", times.claim_ran(now)),
+        ("TotalClaimSuspendTime", times.claim_frozen(now)),
+        ("TotalJobRunTime", times.job_ran(now)),
+        ("TotalJobSuspendTime", times.job_frozen(now)),
+    ):
+        if seconds >= 1.0:
+            ad[name] = int(seconds)
+
+
 _USAGE_ATTRIBUTES = ("ImageSize", "ResidentSetSize", "MemoryUsage", "DiskUsage", "CpusUsage")
 
 
-def _fill_job(
-    ad: ClassAd, record: SlotRecord, machine: Machine, config: Config, now: float
-) -> None:
+def _fill_job(ad: ClassAd, record: SlotRecord, machine: Machine, config: Config) -> None:
     job = record.job
     if job is None or record.claim is None or record.claim.phase is ClaimPhase.OFFERED:
         return
@@ -498,8 +509,7 @@ def _fill_job(
     if not record.slot.activation:
         return
     ad["JobId"] = f"{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
-    ad["JobStart"] = machine.date(record.job_started_at)
-    ad["TotalJobRunTime"] = int(now - record.job_started_at)
+    ad["JobStart"] = machine.date(record.times.job_began_at)
     if record.usage is not None:
         for name in (*_USAGE_ATTRIBUTES, "StarterPid", "StarterIpAddr"):
             text = record.usage.text(name)

@@ -19,6 +19,7 @@ from kettle.errors import ConfigError
 from kettle.startd import slot_machine
 from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.facts import MachineFacts, Readings
+from kettle.startd.run_times import RunTimes
 from kettle.startd.slot_machine import Phase, Slot
 from kettle.startd.slots import Bundle, Pool, SlotSpec, SlotType, plan_slots, whole
 from kettle.statistics.windows import RecentTotals
@@ -39,9 +40,7 @@ class SlotRecord:
     waiting_claim: Claim | None = None
     waiting_job: ClassAd | None = None
     job: ClassAd | None = None
-    job_started_at: float = 0.0
-    suspended_seconds: float = 0.0
-    suspended_at: float = 0.0
+    times: RunTimes = field(default_factory=RunTimes)
     usage: ClassAd | None = None
     phase_seconds: dict[Phase, float] = field(default_factory=dict)
     sequence: int = 0
@@ -72,10 +71,7 @@ class SlotRecord:
 
     def ran_seconds(self, now: float) -> float:
         """Return how long the present job has run, without suspended time (B122)."""
-        if not self.job_started_at:
-            return 0.0
-        frozen = self.suspended_seconds + (now - self.suspended_at if self.suspended_at else 0.0)
-        return now - self.job_started_at - frozen
+        return self.times.job_ran(now)
 
 
 @dataclass

@@ -31,6 +31,7 @@ from kettle.startd.claim_machine import Claim, ClaimPhase
 from kettle.startd.facts import MachineFacts
 from kettle.startd.machine import Machine, SlotRecord, machine_resources, plan_layout
 from kettle.startd.retirement import vacate_seconds
+from kettle.startd.run_times import RunTimes
 from kettle.startd.services.abilities import learn_java, learn_vm
 from kettle.startd.services.activating import Activating
 from kettle.startd.services.claiming import Claiming
@@ -308,10 +309,9 @@ class StartdService:
     def _account(self, record: SlotRecord, before: Slot, now: float) -> None:
         self.machine.note_phase(record, before, now)
         if record.slot.phase is Phase.CLAIMED_SUSPENDED:
-            record.suspended_at = now
-        elif before.phase is Phase.CLAIMED_SUSPENDED and record.suspended_at:
-            record.suspended_seconds += now - record.suspended_at
-            record.suspended_at = 0.0
+            record.times.suspend(now)
+        elif before.phase is Phase.CLAIMED_SUSPENDED:
+            record.times.resume(now)
         if record.slot.leaving_code and not before.leaving_code and record.claim is not None:
             self.machine.set_claim(record, claim_machine.break_off(record.claim))
             if before.activation:
@@ -373,7 +373,7 @@ class StartdService:
     def _drop_claim(self, record: SlotRecord) -> None:
         claim = record.claim
         record.job = record.usage = None
-        record.job_started_at = record.suspended_seconds = 0.0
+        record.times = RunTimes()
         record.accepted_while_draining = False
         if claim is not None and claim.phase is not ClaimPhase.OFFERED:
             self.starters.let_go(claim.claim_id)
@@ -387,7 +387,7 @@ class StartdService:
         old, new = record.claim, record.waiting_claim
         assert new is not None
         record.usage = None
-        record.job_started_at = record.suspended_seconds = 0.0
+        record.times = RunTimes()
         record.accepted_while_draining = False
         if old is not None:
             self.starters.let_go(old.claim_id)
@@ -453,7 +453,7 @@ class StartdService:
             self._history.note(record.job, starter.final)
             self.trace(record, Step.FREED)
         record.usage = None
-        record.job_started_at = record.suspended_seconds = 0.0
+        record.times.end(now)
         self.apply(record, ev.StarterExited(starter.number))
         if starter.final is not None and "BytesSent" in starter.final:
             to_job, from_job = starter.final.real("BytesRecvd"), starter.final.real("BytesSent")

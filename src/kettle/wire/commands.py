@@ -696,6 +696,7 @@ class Command(IntEnum):
 # Each daemon answers some of them; the levels of `…-side@matchsession` would reach further.
 CLAIM_COMMANDS = frozenset(
     (
+        Command.MATCH_INFO,
         Command.REQUEST_CLAIM,
         Command.ACTIVATE_CLAIM,
         Command.REACTIVATE_CLAIM_CHECK,

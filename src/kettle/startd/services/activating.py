@@ -149,8 +149,7 @@ class Activating:
         self._last += 1
         number, now = self._last, startd.runtime.clock.steady()
         startd.machine.set_claim(record, claim_machine.activate(claim, number, now))
-        record.job_started_at = now
-        record.suspended_seconds = record.suspended_at = 0.0
+        record.times.begin(now)
         startd.apply(record, ev.ClaimActivated(number))
         startd.machine.counters.job_starts += 1
         startd.trace(record, Step.ACTIVATED)
