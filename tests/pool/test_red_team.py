@@ -109,3 +109,19 @@ def test_a_hostile_job_of_the_pools_own_account_gets_only_what_the_account_has(
         victim.wait_for(5, 20)
         assert (work / "alice" / "out").read_text() == "the secret of the victim\n"
         assert os.path.isdir(pool.folder)
+
+
+def test_a_hostile_job_beside_the_schedd_does_not_change_what_it_is(
+    tmp_path: Path, work: Path
+) -> None:
+    with personal_pool(tmp_path, "") as pool:
+        text = attacker(pool, work, "nobody").replace(
+            "output = out", "universe = local\noutput = out"
+        )
+        jobs = submit(pool, work / "jobs", f"leave_in_queue = JobStatus == 4\n{text}")
+        jobs.wait_for(5, 60)
+        assert (work / "jobs" / "err").read_text() == ""
+        assert (work / "jobs" / "out").read_text().splitlines() == ["tried everything"]
+        asked = ("-af", "JobUniverse", "Owner", "KettleJobPid")
+        said = run_tool(pool, "condor_q", str(jobs.cluster), *asked)[1]
+        assert said == f"12 {pwd.getpwuid(os.getuid()).pw_name} undefined\n"

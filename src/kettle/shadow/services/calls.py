@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from kettle.attributes.codes import ULogEvent
 from kettle.classad import ClassAd, parse_expression, unparse
-from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.errors import ClassAdSyntaxError, ConnectionLost, RefusedError
 from kettle.policy.attribute_protection import (
     MAX_EXPRESSION,
     decide_by_job,
@@ -299,8 +299,11 @@ async def _environment(shadow: Run) -> str:
     if transfer is None:
         # No transfer came here: the job needs none, or the starter knows that it failed.
         return "CarryOn"
-    async with asyncio.timeout(INPUT_SECONDS):
-        await transfer.wait()
+    try:
+        async with asyncio.timeout(INPUT_SECONDS):
+            await transfer.wait()
+    except TimeoutError:
+        raise ConnectionLost("the job's input takes too long to arrive") from None
     return "StartJob" if shadow.transfer_failure is None else "Abort"
 
 
