@@ -111,6 +111,19 @@ class Machine:
         words = ["tc", "filter", "add", "dev", "eth0", "parent", "ffff:", "protocol", "ip"]
         _call(*inside, *words, *match, *sink)
 
+    def kill(self, *names: str) -> None:
+        """Kill every process of these names in one moment, as if it had never been."""
+        found = []
+        for pid in processes_in(self.holder.pid):
+            with suppress(OSError):
+                words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[0].split()
+                if words and os.path.basename(words[0].decode()) in names:
+                    found.append(pid)
+        assert found, f"{self.name} runs none of {names}"
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def cut_line(self) -> None:
         """Pull the cable out of the switch."""
         self._set_port("down")

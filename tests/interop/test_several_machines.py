@@ -156,3 +156,38 @@ def test_a_machine_that_vanishes_loses_its_job_to_another_and_comes_back(three: 
         'requirements = Machine == "open"\nqueue\n',
     )
     again.wait("005", 1, 90)
+
+
+@pytest.mark.parametrize("name", ["open", "walled"])
+def test_the_death_of_a_startd_is_one_clean_requeue(three: Three, name: str) -> None:
+    jobs = submit(
+        three.centre,
+        f"dead-{name}",
+        f"executable = /bin/sh\narguments = \"-c 'sleep 8; hostname'\"\noutput = dead-{name}.out\n"
+        f'transfer_executable = false\nrequirements = Machine == "{name}"\nqueue\n',
+    )
+    jobs.wait("001", 1, 60)
+    getattr(three, name).kill("condor_startd", "condor_starter")
+    jobs.wait("005", 1, 90)
+    told = [number for number in jobs.events() if number in ("001", "004", "022", "023", "024")]
+    assert told == ["001", "022", "024", "001"], jobs.describe()
+    assert (three.centre.folder / f"dead-{name}.out").read_text() == f"{name}\n"
+
+
+def test_a_walled_machine_is_where_it_was_when_the_collector_was_killed(three: Three) -> None:
+    config = f"CONDOR_CONFIG={three.centre.folder}/pool/condor_config"
+
+    def address() -> str:
+        words = ("condor_status", "slot1@walled", "-af", "MyAddress")
+        return three.centre.run("env", config, *words).said.strip()
+
+    wait_for(lambda: "CCBID=" in address(), 60, "the walled machine did not come back")
+    before = address()
+    three.centre.kill("condor_collector")
+
+    def answers() -> bool:
+        return three.centre.run("env", config, "condor_vacate", "walled").code == 0
+
+    wait_for(lambda: address() != "", 60, "the walled machine is not known again")
+    wait_for(answers, 30, lambda: f"nobody answers at {address()}")
+    assert address() == before

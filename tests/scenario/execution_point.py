@@ -101,12 +101,20 @@ class ExecutionPoint:
     reconnected: Script | None = None
     host: str = "10.0.0.2"
     port: int = 9600
+    # What stands in its configuration; with CCB_ADDRESS it is reached through the broker alone.
+    text: str = ""
+    birthday: int = 1
 
     async def start(self) -> None:
         """Listen as a startd, which is its own starter."""
-        self.runtime, self.network, _ = self.world.runtime("STARTD", name="ep", host=self.host)
+        self.runtime, self.network, _ = self.world.runtime(
+            "STARTD", self.text, name="ep", host=self.host
+        )
         await self.network.listen(self.port)
-        self.claim = mint_claim_id(str(self.address), 1, 1, bytes(range(32)))
+        if self.text:
+            self.world.hub.refused.add(str(self.network.address.endpoint))
+            await self.network.register_with_brokers(self.runtime.files, 5.0)
+        self.claim = mint_claim_id(str(self.address), self.birthday, 1, bytes(range(32)))
         self.network.add_session(
             self.claim, user=SUBMIT_SIDE, levels=(Level.DAEMON, Level.WRITE, Level.CLIENT)
         )

@@ -97,3 +97,73 @@ def test_a_daemon_that_is_gone_is_a_lost_connection(tmp_path: Path) -> None:
             )
 
     run_in_world(tmp_path, scenario)
+
+
+async def begin_collector_again(
+    world: World, collector: WorldDaemon[CollectorService]
+) -> WorldDaemon[CollectorService]:
+    """Kill the collector and start another one in its place."""
+    await collector.crash()
+    await asyncio.sleep(0.1)
+    return await world.start("COLLECTOR", CollectorService, port=9618)
+
+
+def kept_in(world: World) -> Path:
+    return world.folder / "spool" / "127.0.0.1-9618.ccb_reconnect"
+
+
+def test_an_address_is_good_after_the_broker_died(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        collector = await world.start("COLLECTOR", CollectorService, port=9618)
+        first, worker = [await world.start("STARTD", Worker, BEHIND) for _ in range(2)]
+        caller = await world.start("SCHEDD", Caller)
+        for daemon in (first, worker):
+            world.hub.refused.add(str(daemon.network.address.endpoint))
+            await daemon.network.register_with_brokers(daemon.runtime.files, 5.0)
+        before = worker.network.address
+        assert kept_in(world).stat().st_mode & 0o777 == 0o600
+        # Only one of them comes back; another newcomer is quicker.
+        for registration in first.network.brokers.registrations:
+            registration.contact = ""
+        collector = await begin_collector_again(world, collector)
+        newcomer = await world.start("STARTD", Worker, BEHIND)
+        await newcomer.network.register_with_brokers(newcomer.runtime.files, 5.0)
+        await asyncio.sleep(5)
+        assert worker.network.address == before
+        assert await ask(caller, worker) == "encrypted 1"
+        numbers = {
+            contact[1]
+            for daemon in (first, newcomer)
+            for contact in daemon.network.address.ccb_contacts
+        }
+        assert not numbers & {"1", "2"}
+        # And once more, with those of both lives.
+        places = [first.network.address, worker.network.address, newcomer.network.address]
+        await begin_collector_again(world, collector)
+        await asyncio.sleep(5)
+        assert [first.network.address, worker.network.address, newcomer.network.address] == places
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_a_broker_that_cannot_write_its_ids_serves_all_the_same(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        kept_in(world).mkdir()
+        worker, caller = await build(world)
+        assert await ask(caller, worker) == "encrypted 1"
+        assert any("ids are not kept" in line for line in world.log)
+
+    run_in_world(tmp_path, scenario)
+
+
+def test_the_file_of_ids_is_written_anew_when_most_are_forgotten(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        lines = [f"10.0.0.7 {number} 1\n" for number in range(1, 301)]
+        kept_in(world).write_text("".join(lines))
+        await build(world)
+        assert len(kept_in(world).read_text().splitlines()) == 301
+        await asyncio.sleep(2500)
+        words = [line.split()[1] for line in kept_in(world).read_text().splitlines()]
+        assert words == ["401"]
+
+    run_in_world(tmp_path, scenario)

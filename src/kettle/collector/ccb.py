@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
+from kettle.collector.broker_ids import KeptId
 from kettle.wire.ccb import heartbeat
 from kettle.wire.commands import Command
 
@@ -30,7 +31,10 @@ MAX_TEXT = 4_096
 # Limit: seconds a requester waits for the listener's report.
 REQUEST_SECONDS = 300
 # How long the id of a listener that lost its connection is kept for its return.
-RECONNECT_SECONDS = 600
+RECONNECT_SECONDS = 2400
+# How many ids are passed over by a broker that begins with those of another: ids that one gave and
+# could not write down.
+PASSED_OVER = 100
 
 
 @dataclass(slots=True)
@@ -42,8 +46,14 @@ class Listener:
     cookie: str
     # None while its connection is lost.
     connection: Hashable | None
+    host: str = ""
     lost_at: float | None = None
     waiting: set[int] = field(default_factory=set)
+
+    @property
+    def kept(self) -> KeptId:
+        """What must outlive the broker."""
+        return KeptId(self.host, self.number, self.cookie)
 
 
 @dataclass(slots=True)
@@ -59,11 +69,15 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """An effect: send this ad on a connection; then close it if `last`."""
+    """An effect: send this ad on a connection; then close it if `last`.
+
+    An id that is `new` is written down before anybody hears of it.
+    """
 
     connection: Hashable
     ad: ClassAd
     last: bool = False
+    new: KeptId | None = None
 
 
 @dataclass(slots=True)
@@ -84,6 +98,7 @@ class Broker:
 
     address: str
     make_secret: Callable[[], str]
+    reconnect_seconds: float = RECONNECT_SECONDS
     counts: BrokerCounts = field(default_factory=BrokerCounts)
     listeners: dict[int, Listener] = field(default_factory=dict)
     _by_connection: dict[Hashable, int] = field(default_factory=dict)
@@ -98,21 +113,36 @@ class Broker:
         """How many listeners can be reached now."""
         return len(self._by_connection)
 
-    def register(self, connection: Hashable, ad: ClassAd) -> list[Tell]:
-        """Enter a listener; one that comes back with its id and cookie keeps the id."""
+    def restore(self, ids: Iterable[KeptId], now: float) -> None:
+        """Expect the listeners of a broker that was here before; their ids are nobody else's."""
+        for host, number, cookie in sorted(ids, key=lambda one: one.number)[-MAX_LISTENERS:]:
+            self.listeners[number] = Listener(number, "", cookie, None, host, lost_at=now)
+        if self.listeners:
+            self._next_listener = max(self.listeners) + 1 + PASSED_OVER
+
+    def register(self, connection: Hashable, ad: ClassAd, host: str = "") -> list[Tell]:
+        """Enter a listener at `host`; one that comes back with its id and cookie keeps the id.
+
+        Compat: so does one at another address, which the reference refuses by default: its cookies
+        are 32 bits long, ours 64.
+        """
         listener = self._returning(ad)
+        new = None
         if listener is None:
             if len(self.listeners) >= MAX_LISTENERS:
                 return [Tell(connection, _failure("the broker has no room left"), last=True)]
             number = self._next_listener
             self._next_listener += 1
-            listener = Listener(number, ad.string("Name") or "", self.make_secret(), connection)
+            name = ad.string("Name") or ""
+            listener = Listener(number, name, self.make_secret(), connection, host)
             self.listeners[number] = listener
+            new = listener.kept
         else:
             self.counts.reconnects += 1
             if listener.connection is not None:
                 self._by_connection.pop(listener.connection, None)
             listener.connection, listener.lost_at = connection, None
+            listener.host = host
         self._by_connection[connection] = listener.number
         self.counts.registered_peak = max(self.counts.registered_peak, len(self.listeners))
         reply = ClassAd(
@@ -122,7 +152,7 @@ class Broker:
                 "ClaimId": listener.cookie,
             }
         )
-        return [Tell(connection, reply)]
+        return [Tell(connection, reply, new=new)]
 
     def _returning(self, ad: ClassAd) -> Listener | None:
         number = _number_of(ad.string("CCBID") or "")
@@ -231,7 +261,10 @@ class Broker:
         return tells
 
     def expire(self, now: float) -> list[Tell]:
-        """Give up on requests nobody answers, and on listeners that do not come back."""
+        """Give up on requests nobody answers, and on listeners that do not come back.
+
+        The newest id stays known: by it a broker that comes after us knows which were given.
+        """
         tells = []
         for request in list(self._waiting.values()):
             if now - request.asked_at >= REQUEST_SECONDS:
@@ -240,9 +273,13 @@ class Broker:
                 tells.append(
                     Tell(request.connection, _failure("the daemon did not answer"), last=True)
                 )
+        newest = max(self.listeners, default=0)
         for listener in list(self.listeners.values()):
-            if listener.lost_at is not None and now - listener.lost_at >= RECONNECT_SECONDS:
-                del self.listeners[listener.number]
+            lost_at, number = listener.lost_at, listener.number
+            if lost_at is None or number == newest:
+                continue
+            if now - lost_at >= self.reconnect_seconds:
+                del self.listeners[number]
         return tells
 
     def _forget(self, request: Waiting) -> None:

@@ -99,6 +99,7 @@ class CollectorService:
         """Take over new settings; ads stay."""
         self.store.settings = read_settings(config)
         self.runtime.snapshots.most = config[Knobs.COLLECTOR_QUERY_WORKERS]
+        self.broker.reconfigure()
         self.publish()
 
     async def shut_down(self, how: str) -> None:
@@ -108,7 +109,6 @@ class CollectorService:
             self._sweeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._sweeper
-        self.broker.stop()
         self.nudge.stop()
 
     # --- commands -----------------------------------------------------------------------------

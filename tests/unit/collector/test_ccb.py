@@ -7,7 +7,8 @@ from itertools import count
 import pytest
 
 from kettle.classad import ClassAd
-from kettle.collector.ccb import REQUEST_SECONDS, Broker
+from kettle.collector.broker_ids import KeptId
+from kettle.collector.ccb import PASSED_OVER, RECONNECT_SECONDS, REQUEST_SECONDS, Broker
 
 
 @pytest.fixture
@@ -137,3 +138,48 @@ def test_whoever_leaves_takes_only_its_own_requests_along(broker: Broker) -> Non
     )
     assert answer.connection == "S"
     assert broker.hear("L", ClassAd({"RequestID": first.ad.string("RequestID") or ""})) == []
+
+
+def contact(number: int, cookie: str) -> ClassAd:
+    return ClassAd({"CCBID": f"127.0.0.1:9618#{number}", "ClaimId": cookie})
+
+
+def test_only_a_new_id_is_to_be_written_down_and_from_where(broker: Broker) -> None:
+    (tell,) = broker.register("L", ClassAd(), "10.0.0.7")
+    assert tell.new == KeptId("10.0.0.7", 1, "cookie1")
+    (tell,) = broker.register("L2", contact(1, "cookie1"), "10.0.0.7")
+    assert tell.new is None
+
+
+def test_a_listener_of_a_broker_that_died_gets_its_id_back(broker: Broker) -> None:
+    broker.restore([KeptId("10.0.0.7", 4, "known")], 0.0)
+    (answer,) = broker.request("R", ask(4), 1.0)
+    assert answer.ad.boolean("Result") is False
+    (tell,) = broker.register("L", contact(4, "known"))
+    assert tell.ad.string("CCBID") == "127.0.0.1:9618#4"
+    (forward,) = broker.request("S", ask(4), 1.0)
+    assert forward.connection == "L"
+
+
+def test_no_id_of_a_broker_that_died_is_given_to_another(broker: Broker) -> None:
+    broker.restore([KeptId("10.0.0.7", number, "known") for number in (9, 2)], 0.0)
+    given = [broker.register(name, contact(9, "guessed"))[0] for name in ("L", "M")]
+    assert [tell.ad.string("CCBID") for tell in given] == [
+        f"127.0.0.1:9618#{9 + PASSED_OVER + number}" for number in (1, 2)
+    ]
+
+
+def test_who_does_not_come_back_is_forgotten_but_not_which_ids_were_given(broker: Broker) -> None:
+    broker.restore([KeptId("10.0.0.7", number, "known") for number in (1, 2, 3)], 0.0)
+    broker.expire(RECONNECT_SECONDS - 1)
+    assert sorted(broker.listeners) == [1, 2, 3]
+    broker.expire(RECONNECT_SECONDS)
+    assert sorted(broker.listeners) == [3]
+
+
+def test_a_listener_keeps_its_id_though_its_address_changed(broker: Broker) -> None:
+    """Compat: the reference gives it another one unless it is told not to."""
+    broker.register("L", ClassAd(), "10.0.0.7")
+    (tell,) = broker.register("M", contact(1, "cookie1"), "10.0.0.8")
+    assert tell.ad.string("CCBID") == "127.0.0.1:9618#1"
+    assert broker.listeners[1].kept.host == "10.0.0.8"

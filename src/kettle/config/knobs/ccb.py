@@ -46,7 +46,10 @@ class CcbKnobs:
         "0.05",
         doc="Known and checked as a real number; no part of Kettle acts on it yet.",
     )
-    CCB_RECONNECT_FILE = path("", doc="Known path; no part of Kettle acts on it yet.")
+    CCB_RECONNECT_FILE = path(
+        "",
+        doc="Where a broker keeps its daemons' numbers over restarts; a file in SPOOL if empty.",
+    )
     CCB_SERVER_MAX_STREAMING_HANDSHAKES = integer(
         "0",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
@@ -73,7 +76,7 @@ class CcbKnobs:
     )
     CCB_SWEEP_INTERVAL = seconds(
         "1200",
-        doc="Known and checked as a span of seconds; no part of Kettle acts on it yet.",
+        doc="Half of how long a broker keeps the number of a daemon whose connection is lost.",
     )
     CCB_TUNNEL_REGISTRATION_TIMEOUT = seconds(
         "300",

@@ -21,6 +21,7 @@ from kettle.shadow.endings import counted_start
 from kettle.shadow.job_updates import texts
 from kettle.shadow.services.reconnect_log import record_search
 from kettle.shadow.services.run import Run
+from kettle.shadow.services.whereabouts import Place
 from kettle.shadow.shadow_machine import Event, Phase
 from kettle.wire.messages import short_way
 from kettle.wire.sinful import Sinful
@@ -123,8 +124,8 @@ def _pause_seconds(lost_seconds: float) -> float:
     return max(FIRST_PAUSE_SECONDS, lost_seconds / 4)
 
 
-async def _find_successor(run: Run) -> Sinful | None:
-    """Return where the startd is that followed the one of our claim; None if nobody tells of one.
+async def _find_startd(run: Run) -> Place | None:
+    """Return where the startd of our claim is, or the one that followed it; None if nobody tells.
 
     It is one of the same name on the same host: elsewhere nobody knows what lives on here.
     """
@@ -133,16 +134,37 @@ async def _find_successor(run: Run) -> Sinful | None:
     if found is None or found.address.host != Sinful.parse(run.startd_address).host:
         return None
     given = run.claim.birthday
-    return found.address if given is not None and found.began_at > given else None
+    if given is None or found.began_at < given:
+        return None
+    # The same startd is elsewhere only as far as its broker has another number for it.
+    return found if found.began_at > given or found.address.ccb_contacts else None
+
+
+async def _is_successor(run: Run) -> bool:
+    """Whether who is asked now followed the startd of our claim, and nobody else has its port.
+
+    Nor its number at a broker, where a number may have been given to another daemon.
+    """
+    found = await _find_startd(run)
+    given = run.claim.birthday
+    return (
+        found is not None
+        and given is not None
+        and found.began_at > given
+        and str(found.address) == run.startd_address
+    )
 
 
 async def _follow(run: Run) -> bool:
-    """See whether the startd is at another address since it was started again."""
-    found = await _find_successor(run)
-    if found is None or str(found) == run.startd_address:
+    """See whether the startd is at another address now.
+
+    That is so since it was started again, or since its broker has another number for it.
+    """
+    found = await _find_startd(run)
+    if found is None or str(found.address) == run.startd_address:
         return False
-    run.log(f"The startd of {run.slot_name} is at {found} now")
-    run.startd_address = run.link.address = str(found)
+    run.log(f"The startd of {run.slot_name} is at {found.address} now")
+    run.startd_address = run.link.address = str(found.address)
     return True
 
 
@@ -211,8 +233,7 @@ async def _locate(run: Run) -> ClassAd:
             },
         )
     except SessionUnknown as error:
-        if await _find_successor(run) is None:
-            # Whoever else may have the port now.
+        if not await _is_successor(run):
             raise
         return ClassAd({"Result": "NotAuthenticated", "ErrorString": error.message})
     stream.close()

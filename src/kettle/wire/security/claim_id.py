@@ -89,9 +89,10 @@ class ClaimId:
     def birthday(self) -> int | None:
         """When the startd began that gave the claim out, by its own clock; None if it is not said.
 
+        The startd's address may have a # of its own, before the number it has at its broker.
         Source: wire notes, Claim ids.
         """
-        word = self.text.partition("#")[2].partition("#")[0]
+        word = self.text[len(self.address) :].partition("#")[2].partition("#")[0]
         return int(word) if _is_number(word) else None
 
     @property
