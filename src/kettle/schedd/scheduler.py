@@ -270,6 +270,7 @@ class Scheduler:
         # It stays the claim's until the end of the run: held and released meanwhile, it gets no
         # second one.
         self.claims.assign(claim, job.id)
+        self.idle.reserve(job)
         self.queue.commit(transaction)
         self._apply(claim, claim_states.JobGiven)
 

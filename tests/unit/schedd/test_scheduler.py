@@ -275,6 +275,20 @@ def test_a_removal_that_came_after_the_last_event_adds_none() -> None:
     assert ("009", "1.0") not in done
 
 
+def test_a_job_that_a_claim_took_up_next_gets_no_second_one_when_it_is_released() -> None:
+    world = World()
+    first, second = world.submit(2)
+    world.run(first)
+    world.exit(first)
+    assert world.hands.take()[-1] == ("start", "<c>#1#1#key", "1.1")
+    act(world, 1, "1.1", HoldReason="x")
+    act(world, 2, "1.1")
+    assert status_of(second) is JobStatus.IDLE
+    assert not world.idle.is_waiting(second.id)
+    world.exit(second, int(ShadowExit.SHOULD_REQUEUE), reusable=False)
+    assert world.idle.is_waiting(second.id)
+
+
 def test_a_job_that_is_released_while_it_leaves_its_machine_waits_for_the_end_of_its_run() -> None:
     world = World()
     (job,) = world.submit()

@@ -177,6 +177,10 @@ def _check_job(
     place = f"({wish.cluster:03}.{int(record['ProcId']):03}."
     yield from _check_log(folder / f"{wish.name}.log", place, ran=bool(runs))
     yield from _check_record(record, wish, len(finished))
+    # Of a cluster those are removed that have not ended before.
+    late = [run for run in finished if run.ended is None or run.ended > wish.removal_asked_at]
+    if record.get("JobStatus") == _COMPLETED and wish.removed and (wish.procs == 1 or late):
+        yield "was removed, as its user was told, and is completed"
     yield from _check_output(folder / f"{wish.name}.out", record, wish, finished)
 
 
@@ -212,8 +216,6 @@ def _check_record(record: dict[str, str], wish: Wish, finished: int) -> Iterator
             yield "is completed, and never ran to its end"
         if record.get("ExitCode") != str(wish.code):
             yield f"exited {wish.code}, its record says {record.get('ExitCode')}"
-        if wish.removed:
-            yield "was removed, as its user was told, and is completed"
     elif status == _REMOVED and not wish.to_be_removed:
         yield "was removed by nobody"
     starts = int(record.get("NumJobStarts", "0"))

@@ -6,6 +6,8 @@ before, it may be there or not; but if it is, it is there whole.
 
 from __future__ import annotations
 
+import asyncio
+import math
 from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd
@@ -42,6 +44,8 @@ class Wish:
     # Whether its user wanted it removed, and whether the schedd said that it was.
     to_be_removed: bool = False
     removed: bool = False
+    # When it asked for that, on the clock of the simulation.
+    removal_asked_at: float = math.inf
 
     @property
     def jobs(self) -> list[str]:
@@ -76,6 +80,7 @@ class User:
         """Begin to act on a job; who removes it and is told so may rely on it."""
 
         async def life(process: SimulatedProcess) -> int:
+            asked_at = asyncio.get_running_loop().time()
             try:
                 done = await _act(self, process, action, wish)
             except KettleError as error:
@@ -84,6 +89,7 @@ class User:
             self.machine.note(f"action {action} on {wish.name}: {done}")
             if done and action == REMOVE:
                 wish.removed = True
+                wish.removal_asked_at = min(wish.removal_asked_at, asked_at)
             return 0
 
         if wish.acknowledged:
