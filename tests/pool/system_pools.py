@@ -81,10 +81,10 @@ class SystemPool:
             check=False,
         )
 
-    def up(self) -> None:
-        done = self.call(
-            "kettle", "up", "--system", "--dir", self.pool.folder, "--config", str(self.settings)
-        )
+    def up(self, *, again: bool = False) -> None:
+        """Start it; `again` with the configuration that it has."""
+        given = () if again else ("--config", str(self.settings))
+        done = self.call("kettle", "up", "--system", "--dir", self.pool.folder, *given)
         assert done.returncode == 0, done.stderr
 
 

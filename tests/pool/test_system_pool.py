@@ -191,6 +191,11 @@ def test_what_is_the_pool_s_is_closed_to_those_who_use_it(work: Path, make_accou
         assert shown.returncode == 0, shown.stderr
         asked = machine.call("condor_q", "-all", "-af", "Owner", by=bob.pw_uid)
         assert asked.stdout == f"{alice.pw_name}\n"
+        words = ("kettle", "trace", "--dir", machine.pool.folder, "--width", "200", "1.0")
+        traced = machine.call(*words, by=bob.pw_uid)
+        assert traced.returncode == 0, traced.stderr
+        [gap] = [line for line in traced.stdout.splitlines() if line.startswith("!")]
+        assert gap.startswith(f"! the logs in {machine.pool.log_folder} are closed to you: ")
         refused = machine.call("condor_off", "-master", by=bob.pw_uid)
         assert daemon_pids(machine.pool, "condor_schedd"), refused.stderr
         for name in ("Owner", "OsUser", "User"):
@@ -224,7 +229,7 @@ def test_a_killed_daemon_and_a_new_start_lose_no_job_of_an_owner(
             after = daemon_pid(machine.pool, name, other_than=before)
             assert owner_of_process(after) == condor.pw_uid, name
         machine.pool.stop()
-        machine.up()
+        machine.up(again=True)
         (work / "go").touch()
         wait_until(lambda: log.read_text().count("\n005 (") == 2, 60, log.read_text)
         assert log.stat().st_uid == alice.pw_uid

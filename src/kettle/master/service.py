@@ -23,6 +23,7 @@ from kettle.master.daemons import FIRST, DaemonPlan, plan_daemons
 from kettle.master.services.commands import MasterCommands
 from kettle.master.services.metrics import MetricsService
 from kettle.master.services.orphans import Orphans
+from kettle.master.services.output import Output
 from kettle.master.services.programs import program_times, read_capabilities
 from kettle.runtime import tasks
 from kettle.runtime.credentials import make_pool_key
@@ -109,6 +110,7 @@ class MasterService:
         self._note_standings()
         await self._metrics.configure()
         tasks.spawn(self._start_all(), "starting the daemons")
+        tasks.spawn(Output(self._runtime).keep_short(), "output")
 
     def _take_lock(self) -> None:
         """Hold LOG/InstanceLock for as long as this process lives; our pid stands in it."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import socket
+import traceback
 from dataclasses import dataclass
 
 from kettle.attributes.version import CONDOR_VERSION
@@ -84,6 +85,17 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
 async def _live(activation: StarterActivation, descriptors: list[int]) -> int:
     prepared = warm(activation.generation)
     log = _open_log(prepared, activation)
+    try:
+        return await _serve(prepared, log, activation, descriptors)
+    except Exception as error:
+        # The zygote says it too, but where all daemons do: whoever looks for a job looks here.
+        log.problem("ERROR: " + "".join(traceback.format_exception(error)).rstrip())
+        raise
+
+
+async def _serve(
+    prepared: Prepared, log: Log, activation: StarterActivation, descriptors: list[int]
+) -> int:
     own = Life("STARTER", log)
     # The starter of a local job belongs to the schedd, which has no second job for it.
     connections = socket.socket(fileno=descriptors[2]) if len(descriptors) > 2 else None

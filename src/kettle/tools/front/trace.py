@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace, environment: Mapping[str, str], streams: 
     job, _ = find_job(reach, arguments.job)
     global_id = job.string("GlobalJobId") or ""
     lines, gaps = read_lines(reach.config, global_id)
-    more, further = fetch_lines(reach, job, lines)
+    more, further = fetch_lines(reach, job, lines, gaps_told=bool(gaps))
     timeline = Timeline(
         name_of(job),
         global_id,

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.log import LogKnobs
-from kettle.errors import KettleError
+from kettle.errors import AuthorizationDenied, KettleError
 from kettle.records.event_base import Event
 from kettle.records.event_log import read_events
 from kettle.records.job_trace import Step, TraceLine, parse
@@ -35,6 +35,7 @@ def read_lines(config: Config, global_id: str) -> tuple[list[Line], list[str]]:
     """Return the lines about a job with their moments, and what kept some from being read."""
     found: list[Line] = []
     gaps = []
+    closed: set[str] = set()
     time_format = config[LogKnobs.DEBUG_TIME_FORMAT]
     for subsystem in _SUBSYSTEMS:
         path = config.get(f"{subsystem}_LOG")
@@ -44,17 +45,27 @@ def read_lines(config: Config, global_id: str) -> tuple[list[Line], list[str]]:
         for name in files:
             try:
                 data = _read_tail(name)
+            except PermissionError:
+                closed.add(os.path.dirname(name))
+                continue
             except OSError as error:
                 gaps.append(f"{name}: {error.strerror}")
                 continue
             found += _read(data, global_id, time_format)
+    if closed:
+        folders = " and ".join(sorted(closed))
+        gaps.append(f"the logs in {folders} are closed to you: what only they know is left out")
     return found, gaps
 
 
-def fetch_lines(reach: Reach, job: ClassAd, found: list[Line]) -> tuple[list[Line], list[str]]:
+def fetch_lines(
+    reach: Reach, job: ClassAd, found: list[Line], *, gaps_told: bool
+) -> tuple[list[Line], list[str]]:
     """Return what the logs of the machine that ran a job last say, if ours do not say it.
 
-    `found` is what ours say. Moments are taken to be in this machine's time zone and format.
+    `found` is what ours say. With `gaps_told` nothing is said of a refusal: who may not read the
+    logs here, and has been told so, gets none from elsewhere. Moments are taken to be in this
+    machine's time zone and format.
     """
     host = job.string("RemoteHost") or job.string("LastRemoteHost") or ""
     slot, _, machine = host.rpartition("@")
@@ -75,6 +86,10 @@ def fetch_lines(reach: Reach, job: ClassAd, found: list[Line]) -> tuple[list[Lin
                 if len(data) > 2 * MOST_BYTES:
                     del data[:-MOST_BYTES]
             more += _read(bytes(data), global_id, time_format)
+    except AuthorizationDenied:
+        if gaps_told:
+            return more, []
+        return more, [f"the logs of {machine} are sent to its administrators only"]
     except (KettleError, OSError) as error:
         return more, [f"the logs of {machine} cannot be read: {error}"]
     return more, []

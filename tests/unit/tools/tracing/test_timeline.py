@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import io
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from rich.console import Console
 
 from kettle.classad import ClassAd
+from kettle.client import daemon
 from kettle.config import Config
+from kettle.errors import AuthorizationDenied
 from kettle.records.event_kinds import ExecuteEvent, JobHeldEvent, SubmitEvent
 from kettle.records.job_trace import Step, TraceLine
+from kettle.tools.reach import Reach
+from kettle.tools.tracing import sources
 from kettle.tools.tracing.drawing import draw_head, draw_steps, render_span
-from kettle.tools.tracing.sources import read_lines, read_moment
+from kettle.tools.tracing.sources import fetch_lines, read_lines, read_moment
 from kettle.tools.tracing.timeline import Timeline, as_facts, make_moments
 
 START = 1_795_000_000
@@ -144,3 +151,44 @@ def test_lines_are_found_in_logs_that_were_moved_aside_and_of_each_slot(tmp_path
         (Step.EXECUTING, True),
     }
     assert gaps == []
+
+
+def test_logs_that_are_closed_are_told_of_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("SchedLog", "SchedLog.old", "NegotiatorLog", "StarterLog.slot1_1")
+    for name in names:
+        (tmp_path / name).touch()
+    config = Config.from_text(
+        f"SCHEDD_LOG = {tmp_path}/SchedLog\nSTARTER_LOG = {tmp_path}/StarterLog\n"
+        f"NEGOTIATOR_LOG = {tmp_path}/NegotiatorLog\nSTARTD_LOG =\nSHADOW_LOG =\n"
+    )
+
+    def refuse(path: str) -> bytes:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(sources, "_read_tail", refuse)
+    said = f"the logs in {tmp_path} are closed to you: what only they know is left out"
+    assert read_lines(config, JOB) == ([], [said])
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_machine_that_refuses_its_logs_is_told_of_in_one_line(
+    told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_words: object) -> Iterator[bytes]:
+        raise AuthorizationDenied("DC_FETCH_LOG is denied\nfor you\nhere")
+
+    monkeypatch.setattr(daemon, "fetch_log", refuse)
+    reach = cast(Reach, SimpleNamespace(config=Config.from_text(""), connector=None, pool=Machines))
+    ad = ClassAd({"GlobalJobId": JOB, "LastRemoteHost": "slot1_1@exec"})
+    said = [] if told else ["the logs of exec are sent to its administrators only"]
+    assert fetch_lines(reach, ad, [], gaps_told=told) == ([], said)
+
+
+class Machines:
+    """A collector that knows every machine."""
+
+    @staticmethod
+    def locate(_kind: object, _name: str) -> SimpleNamespace:
+        return SimpleNamespace(address="<10.0.0.1:9618>")
