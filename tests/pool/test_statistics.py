@@ -27,21 +27,15 @@ MISSING = {
         r"FileTransfer(File|Net)(Read|Write)\w+": "disk and network are not timed apart",
         r"FileTransfer\w+PerSecond_(1m|5m)": "told once such a time has passed",
         r"MaxRunningSchedulerJobsPerOwner": "START_SCHEDULER_UNIVERSE alone bounds them",
-        r"ScheddSwapExhausted|VirtualMemory": "a shadow is no process, so swap bounds none",
     },
     "StartD": {
-        r"(TotalInUse|ExcessBackfill)GPUs": "published where there are GPUs",
-        r"HasCommonFilesTransfer|HasJobNetworking|HasRotationalScratch|MappingMethod": (
-            "abilities, not statistics"
-        ),
+        r"HasCommonFilesTransfer|MappingMethod": "jobs share no files on a machine",
     },
     "Machine": {
         r"(Recent)?DaemonCoreDutyCycle|MonitorSelf\w+": (
             "in the startd's own ad alone: slots' ads are sent at every change of a job"
         ),
-        r"HasCommonFilesTransfer|HasJobNetworking|HasRotationalScratch|MappingMethod": (
-            "abilities, not statistics"
-        ),
+        r"HasCommonFilesTransfer|MappingMethod": "jobs share no files on a machine",
         r"LastFetchWork\w+|Unhibernate": "not statistics",
     },
 }

@@ -15,6 +15,7 @@ STARTER_ABILITIES: Mapping[str, object] = {
     "HasFileTransfer": True,
     "HasJICLocalStdin": True,
     "HasJICLocalConfig": True,
+    "HasJobNetworking": True,
     "HasPerFileEncryption": True,
     "HasSelfCheckpointTransfers": True,
     "HasTransferInputRemaps": True,

@@ -64,6 +64,7 @@ class Machine:
     HasIOProxy = boolean(written_by="startd", doc="Whether jobs can have a chirp connection.")
     HasJava = boolean(written_by="startd", doc="Whether Java jobs can run.")
     HasJobDeferral = boolean(written_by="startd", doc="Whether jobs can start at a given time.")
+    HasJobNetworking = boolean(written_by="startd", doc="Whether jobs reach the network.")
     HasJobTransferPlugins = boolean(
         written_by="startd", doc="Whether jobs may bring their own transfer programs."
     )
@@ -72,6 +73,9 @@ class Machine:
     )
     HasReconnect = boolean(
         written_by="startd", doc="Whether shadow and starter can find each other again."
+    )
+    HasRotationalScratch = boolean(
+        written_by="startd", doc="Whether the disk that jobs work on turns; undefined if unknown."
     )
     HasSelfCheckpointTransfers = boolean(
         written_by="startd", doc="Whether jobs can store checkpoints while they run."

@@ -78,6 +78,9 @@ def submitter_ad(name: str, counts: SubmitterCounts, schedd_name: str, address: 
     )
 
 
+_UNBOUNDED_KIB = 2**31 - 1
+
+
 def schedd_ad(queue: JobQueue, schedd_name: str, address: str, most_running: int) -> ClassAd:
     """Return the schedd's own ad without its statistics."""
     local, scheduler = (int(JobUniverse.LOCAL),), (int(JobUniverse.SCHEDULER),)
@@ -108,6 +111,9 @@ def schedd_ad(queue: JobQueue, schedd_name: str, address: str, most_running: int
             "WantResAd": True,
             "TransferQueueUserExpr": 'strcat("Owner_",Owner)',
             "SubmitAlwaysCheckCreds": False,
+            # Shadows are no processes of their own, so swap bounds none: as RESERVED_SWAP = 0 says.
+            "ScheddSwapExhausted": False,
+            "VirtualMemory": _UNBOUNDED_KIB,
         }
     )
 

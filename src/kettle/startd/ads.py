@@ -75,6 +75,8 @@ def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bu
     for name, value in abilities.items():
         ad[name] = value
     ad["StarterAbilityList"] = ability_list(abilities)
+    if facts.scratch_turns is not None:
+        ad["HasRotationalScratch"] = facts.scratch_turns
     if facts.has_docker:
         ad["HasDocker"] = True
     if facts.has_singularity:
@@ -549,4 +551,7 @@ def startd_ad(
         ad[f"TotalInUse{name}"] = float(amount) if name == "Cpus" else amount
         ad[f"TotalBackfillInUse{name}"] = 0.0 if name == "Cpus" else 0
         ad[f"ExcessBackfill{name}"] = 0.0 if name == "Cpus" else 0
+    # The reference leaves backfill out of what it says of GPUs in use.
+    ad["TotalInUseGPUs"] = float(used.get("GPUs", 0))
+    ad["ExcessBackfillGPUs"] = 0.0
     return ad

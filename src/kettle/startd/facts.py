@@ -35,6 +35,8 @@ class MachineFacts:
     has_docker: bool = False
     has_singularity: bool = False
     has_sshd: bool = False
+    # Whether the disk below the execute directory turns; None if nobody knows.
+    scratch_turns: bool | None = None
     # What the machine's programs can do, as attributes: its Java and its virtual machines.
     programs: Mapping[str, object] = field(default_factory=dict)
     # Kinds of URL that the machine's own plug-ins (FILETRANSFER_PLUGINS) serve.

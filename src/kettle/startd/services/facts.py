@@ -55,7 +55,27 @@ def read_facts(config: Config, host: str) -> MachineFacts:
         has_docker=_runs(config, "DOCKER", "docker"),
         has_singularity=_runs(config, "SINGULARITY", "apptainer", "singularity"),
         has_sshd=_runs(config, "SSHD", "/usr/sbin/sshd"),
+        scratch_turns=find_whether_it_turns(config.value(StartdKnobs.EXECUTE)),
     )
+
+
+def find_whether_it_turns(folder: str, devices: str = "/sys/dev/block") -> bool | None:
+    """Tell whether the disk below a folder turns; None if it cannot be known.
+
+    What has no device of its own, such as a file system in memory, does not turn. A part of a disk
+    is as the whole.
+    """
+    try:
+        device = os.stat(folder).st_dev
+    except OSError:
+        return None
+    if os.major(device) == 0:
+        return False
+    place = f"{devices}/{os.major(device)}:{os.minor(device)}"
+    for path in (f"{place}/queue/rotational", f"{place}/../queue/rotational"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+            return file.read(1) == "1"
+    return None
 
 
 def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
