@@ -17,7 +17,7 @@ from kettle.classad.shared_lines import SharedLines
 from kettle.errors import ClassAdSyntaxError
 from kettle.starter.launch import SlotShare, Surroundings, share_of
 from kettle.starter.limits import Limits, disk_limit_kib, plan_limits
-from kettle.starter.private_view import private_folders
+from kettle.starter.private_view import SHARED_MEMORY, is_needed, private_folders
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.settings import StarterSettings
 from kettle.wire.codec import is_private_attribute
@@ -189,6 +189,11 @@ class Place:
             if _is_constant(expression):
                 self._folders[needed] = found
         return found
+
+    def private_shared_memory(self, needed: str) -> bool:
+        """Whether /dev/shm is a job's own: not where its sandbox or its folder lies there."""
+        wanted = self._settings.private_shared_memory
+        return wanted and not is_needed(SHARED_MEMORY, (self.sandbox.root, needed))
 
     def renice(self, job: ClassAd) -> int:
         """Return by how much a job is nicer than we are."""

@@ -9,6 +9,8 @@ import posixpath
 
 from kettle.classad import ClassAd
 
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is made the job's own
+
 
 def private_folders(
     expression: str, slot: ClassAd, job: ClassAd, needed: tuple[str, ...]
@@ -29,7 +31,10 @@ def private_folders(
     return tuple(
         folder
         for folder in dict.fromkeys(found)
-        if folder.startswith("/")
-        and folder != "/"
-        and not any(path == folder or path.startswith(folder + "/") for path in needed)
+        if folder.startswith("/") and folder != "/" and not is_needed(folder, needed)
     )
+
+
+def is_needed(folder: str, needed: tuple[str, ...]) -> bool:
+    """Tell whether something that a job has to reach lies in a folder."""
+    return any(path == folder or path.startswith(folder + "/") for path in needed)

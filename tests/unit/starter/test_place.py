@@ -19,7 +19,7 @@ def first_slot() -> ClassAd:
 
 def place(**settings: str) -> Place:
     return Place(
-        StarterSettings(execute="/execute", **settings), first_slot(), "slot1_1@ep", PROCESS
+        StarterSettings(**{"execute": "/execute", **settings}), first_slot(), "slot1_1@ep", PROCESS
     )  # type: ignore[arg-type]
 
 
@@ -53,6 +53,13 @@ def test_folders_that_depend_on_the_job_are_asked_for_every_job() -> None:
     constant = place(private_folders='"/tmp,/var/tmp"')
     assert constant.private_folders(slot, jobs[0], "") == ("/tmp", "/var/tmp")
     assert constant.private_folders(slot, jobs[0], "/tmp/work") == ("/var/tmp",)
+
+
+def test_shared_memory_is_the_job_s_own_unless_something_of_its_lies_there() -> None:
+    assert place().private_shared_memory("/home/alice")
+    assert not place().private_shared_memory("/dev/shm/work")
+    assert not place(execute="/dev/shm/execute").private_shared_memory("")
+    assert not place(private_shared_memory=False).private_shared_memory("")
 
 
 def test_niceness_that_depends_on_the_job_is_asked_for_every_job() -> None:

@@ -16,8 +16,7 @@ from kettle.runtime.process import kernel
 from kettle.runtime.process.namespaces import MountNamespace
 from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.storage.removal import remove_tree
-
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - it is made the job's own
+from kettle.starter.private_view import SHARED_MEMORY
 
 
 class JobView:
@@ -69,10 +68,10 @@ class JobView:
                 os.chown(source, account.uid, account.gid)
                 kernel.mount(source, target, flags=kernel.MS_BIND)
                 self._private.append(_open_folder(target))
-            if shared_memory and os.path.isdir(_SHARED_MEMORY):
+            if shared_memory and os.path.isdir(SHARED_MEMORY):
                 flags = kernel.MS_NOSUID | kernel.MS_NODEV
-                kernel.mount("tmpfs", _SHARED_MEMORY, "tmpfs", flags, "mode=1777")
-                self._private.append(_open_folder(_SHARED_MEMORY))
+                kernel.mount("tmpfs", SHARED_MEMORY, "tmpfs", flags, "mode=1777")
+                self._private.append(_open_folder(SHARED_MEMORY))
 
     def _empty(self) -> None:
         """Remove what the job before left; all its processes are dead."""

@@ -97,8 +97,9 @@ class StarterWorld:
         wanted = place.limits(slot, job)
         jobs.group = self.slot_group.ready(wanted) if self.slot_group is not None else None
         if self.view is not None and self.view.possible:
-            folders = place.private_folders(slot, job, "" if transfers else job.string("Iwd") or "")
-            shared = self.settings.private_shared_memory
+            needed = "" if transfers else job.string("Iwd") or ""
+            folders = place.private_folders(slot, job, needed)
+            shared = place.private_shared_memory(needed)
             self.view.prepare(folders, jobs.account, shared_memory=shared)
             jobs.view = self.view
         return ResourceWatch(
