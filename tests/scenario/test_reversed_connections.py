@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,12 @@ import pytest
 from kettle.collector.service import CollectorService
 from kettle.config import Config
 from kettle.errors import ConnectionLost
+from kettle.master.service import MasterService
 from kettle.runtime.context import Runtime
+from kettle.runtime.daemon import Service
 from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.service import ScheddService
+from kettle.startd.service import StartdService
 from kettle.testing.world import World, WorldDaemon, run_in_world
 from kettle.wire.commands import Command
 from kettle.wire.dialog import Words
@@ -95,6 +100,43 @@ def test_a_daemon_that_is_gone_is_a_lost_connection(tmp_path: Path) -> None:
                 ),
                 Command.QUERY_STARTD_ADS,
             )
+
+    run_in_world(tmp_path, scenario)
+
+
+@pytest.mark.parametrize(
+    ("subsystem", "service", "my_types"),
+    [
+        ("STARTD", StartdService, {"Machine", "StartD"}),
+        ("SCHEDD", ScheddService, {"Scheduler"}),
+        ("MASTER", MasterService, {"DaemonMaster"}),
+    ],
+)
+def test_a_daemon_that_got_another_number_tells_so_at_once(
+    subsystem: str, service: Callable[[Runtime], Service], my_types: set[str], tmp_path: Path
+) -> None:
+    async def scenario(world: World) -> None:
+        collector = await world.start("COLLECTOR", CollectorService, port=9618)
+        text = BEHIND + "DAEMON_LIST = MASTER\nNUM_CPUS = 1\nMEMORY = 128\nMAX_JOBS_RUNNING = 10\n"
+        daemon = await world.start(subsystem, service, text)
+        await asyncio.sleep(30)
+
+        def told() -> dict[str, str]:
+            ads = [entry.ad for entry in collector.service.store.entries()]
+            return {
+                ad.string("MyType") or "": ad.string("MyAddress") or ""
+                for ad in ads
+                if ad.string("MyType") in my_types
+            }
+
+        assert set(told()) == my_types
+        assert "CCBID" not in str(told())
+        await daemon.network.register_with_brokers(daemon.runtime.files, 5.0)
+        await asyncio.sleep(2)
+        assert set(told().values()) == {str(daemon.network.address)}
+        assert "CCBID" in str(told())
+        await daemon.stop("fast")
+        await collector.stop("fast")
 
     run_in_world(tmp_path, scenario)
 

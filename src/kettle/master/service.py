@@ -97,6 +97,7 @@ class MasterService:
         """
         self._take_lock()
         self._runtime.network.add_family(self._family)
+        self._runtime.network.on_moved(self._advertise_soon)
         # Nobody writes into this pipe; it ends when we do, however we end.
         self._pipe, self._pipe_kept = os.pipe()
         MasterCommands(self._runtime, self).register()

@@ -117,7 +117,8 @@ class Daemon:
         """Run the service from its start to the end of its shutdown."""
         await self.service.start()
         self._network.begin_accepting()
-        self.address_files = write_address_files(self.runtime)
+        self._write_address_files()
+        self._network.on_moved(self._write_address_files)
         self.started.set()
         await self._asked.wait()
         # What is asked for may become faster while the slower stop is on its way.
@@ -132,6 +133,9 @@ class Daemon:
             if not stopping.done():
                 stopping.cancel()
                 await asyncio.gather(stopping, return_exceptions=True)
+
+    def _write_address_files(self) -> None:
+        self.address_files = write_address_files(self.runtime)
 
     async def _stop(self, how: str) -> None:
         limit = _FAST_SHUTDOWN_SECONDS if how == "fast" else None

@@ -205,6 +205,7 @@ class ScheddService:
         self.beside.start()
         self.ads.start()
         self.ads.want_matches()
+        runtime.network.on_moved(self.ads.on_moved)
         tasks.spawn(self._serve_policy(), "periodic policy")
         tasks.spawn(self._serve_crontabs(), "jobs that run by the clock")
         tasks.spawn(self._serve_cleaning(), "cleaning the queue log")

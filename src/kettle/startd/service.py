@@ -122,6 +122,7 @@ class StartdService:
         self.policy.start()
         self.updates.start()
         self.updates.note_all()
+        self.runtime.network.on_moved(self._tell_all)
         self._tasks = [
             tasks.spawn(self._refresh_forever(), "readings"),
             tasks.spawn(self._schedds.keep_alive_forever(), "alives"),
@@ -207,8 +208,12 @@ class StartdService:
         """Tell everybody what has been learned of the machine, if it is new."""
         if facts != self.machine.facts:
             self.machine.facts = facts
-            self._make_base()
-            self.updates.note_all()
+            self._tell_all()
+
+    def _tell_all(self) -> None:
+        """Tell the collector everything, with where we are now."""
+        self._make_base()
+        self.updates.note_all()
 
     def _make_base(self) -> None:
         identity, address = self.runtime.identity, self.runtime.network.address

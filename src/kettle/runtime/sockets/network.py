@@ -7,7 +7,7 @@ and UDP; `kettle.testing.network` adds connections in memory, so that tests run 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Protocol
 
 from kettle.runtime.sockets.admission import Admission
@@ -101,6 +101,10 @@ class Network(Protocol):
         """Take over policies and lists; sessions and registrations stay."""
         ...
 
+    def on_moved(self, tell: Callable[[], None]) -> None:
+        """Call this whenever `address` has become another one: what says the old leads nowhere."""
+        ...
+
 
 class CommandNetwork:
     """Handshakes, dispatch and sessions over any transport.
@@ -127,6 +131,8 @@ class CommandNetwork:
         self.serve = self.commands.serve
         self.hang_up = self.commands.close
         self.connect = self.client.connect
+        self._told: list[Callable[[], None]] = []
+        self.on_moved = self._told.append
         self.post = self.client.post
 
     @property
@@ -154,6 +160,8 @@ class CommandNetwork:
     def _on_contact(self, contacts: str) -> None:
         """Tell others, from now on, through whom we can be called."""
         self.standing.address = self.address.with_parameter("CCBID", contacts)
+        for tell in self._told:
+            tell()
 
     async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
         """Make a connection; the part that differs between networks."""

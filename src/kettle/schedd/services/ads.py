@@ -183,14 +183,23 @@ class ScheddAds:
 
     async def _serve_interval(self) -> None:
         while not self._stopping:
-            ad = self.own_ad()
-            self._advertiser.update(Command.UPDATE_SCHEDD_AD, ad)
-            self._schedd.history.append_own(ad, self._schedd.now())
-            self._leave_for_tools(ad)
-            self._told.clear()
-            self.flock.forget_told()
-            self._wake.set()
+            self._schedd.history.append_own(self._tell_all(), self._schedd.now())
             await asyncio.sleep(self._schedd.settings.update_seconds)
+
+    def on_moved(self) -> None:
+        """Note that others have to reach us elsewhere."""
+        if not self._stopping:
+            self._tell_all()
+
+    def _tell_all(self) -> ClassAd:
+        """Tell of the schedd, and soon of all submitters, whatever was told; return its ad."""
+        ad = self.own_ad()
+        self._advertiser.update(Command.UPDATE_SCHEDD_AD, ad)
+        self._leave_for_tools(ad)
+        self._told.clear()
+        self.flock.forget_told()
+        self._wake.set()
+        return ad
 
     async def _serve(self) -> None:
         while not self._stopping:
