@@ -168,14 +168,6 @@ CASES: dict[str, tuple[str, Change, Change, int, int, str]] = {
         2,
         "reading from file {0}/data: (errno 2) No such file or directory",
     ),
-    "input is a pipe": (
-        TRUE + THERE + "transfer_input_files = data\n",
-        pipe("data"),
-        nothing,
-        13,
-        22,
-        "reading from file {0}/data: (errno 22) Invalid argument",
-    ),
     "standard input vanished": (
         TRUE + THERE + "input = data\n",
         file("data"),

@@ -68,6 +68,15 @@ def hold_reason(work: Path) -> tuple[str, str]:
 
 
 @shows("R057")
+def test_a_pipe_among_the_input_files_is_passed_over(pool: PersonalPool, work: Path) -> None:
+    (work / "in.txt").write_text("input\n")
+    os.mkfifo(work / "pipe")
+    script = "test ! -e pipe; echo $?; cat in.txt"
+    numbers = run_job(pool, work, script, "transfer_input_files = pipe, in.txt\n")
+    assert numbers[-1] == 5
+    assert (work / "out.txt").read_text() == "0\ninput\n"
+
+
 def test_files_and_directories_go_there_and_come_back(pool: PersonalPool, work: Path) -> None:
     (work / "in.txt").write_text("input\n")
     (work / "tree/deep").mkdir(parents=True)
