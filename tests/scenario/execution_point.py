@@ -104,6 +104,8 @@ class ExecutionPoint:
     # What stands in its configuration; with CCB_ADDRESS it is reached through the broker alone.
     text: str = ""
     birthday: int = 1
+    # How many times it hangs up on whoever deactivates its claim.
+    deaf: int = 0
 
     async def start(self) -> None:
         """Listen as a startd, which is its own starter."""
@@ -163,6 +165,9 @@ class ExecutionPoint:
         reader = await stream.receive()
         assert reader.secret() == self.claim.text
         self.story.append(Command(stream.command).name)
+        if self.deaf:
+            self.deaf -= 1
+            return
         self.deactivated.set()
         await stream.send(claims.DeactivateClaimReply(ClassAd({"Start": True})))
 

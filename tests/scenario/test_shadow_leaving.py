@@ -115,6 +115,19 @@ def test_job_and_pool_say_whether_it_may_end_by_itself(
     play(tmp_path, scenario, pool, script=obey)
 
 
+def test_a_startd_that_did_not_hear_it_is_told_again(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(5)
+        await here.signal("Vacate", "elsewhere", 1004)
+        began = asyncio.get_running_loop().time()
+        await here.ended()
+        assert asyncio.get_running_loop().time() - began < 30
+        assert there.story == ["activate 1", GENTLY, GENTLY, GENTLY]
+
+    play(tmp_path, scenario, script=obey, deaf=2)
+
+
 @pytest.mark.parametrize("before", [(), ("Remove",), ("Hold",)])
 def test_nothing_more_is_written_of_a_job_that_is_forgotten(
     tmp_path: Path, before: tuple[str, ...]

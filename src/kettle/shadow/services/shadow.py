@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 LEAVING_SECONDS = 600.0
 # A starter that was told to kill the job at once has no reason to take longer than this.
 LEAVING_FAST_SECONDS = 60.0
+# How soon a startd that could not be told is told again.
+LEAVE_RETRY_SECONDS = 5.0
 _WORDS: dict[Leave, type[ClaimMessage]] = {
     Leave.GENTLY: DeactivateClaim,
     Leave.WITH_OUTPUT: DeactivateClaimFinalTransfer,
@@ -300,8 +302,7 @@ class RunningShadow(Run):
         )
         if self._ordered is not None and leave <= self._ordered:
             return
-        self._ordered = leave
-        tasks.spawn(self._send_leave(leave), f"deactivate {self.name}")
+        self._order(leave)
         if self._leave_timer is not None:
             self._leave_timer.cancel()
         wait = LEAVING_SECONDS + (wished_seconds(self.job) or 0.0)
@@ -313,6 +314,10 @@ class RunningShadow(Run):
     def _wants_grace(self) -> bool:
         return wants_grace(self.job, self.host.removes_gently)
 
+    def _order(self, leave: Leave) -> None:
+        self._ordered = leave
+        tasks.spawn(self._send_leave(leave), f"deactivate {self.name}")
+
     async def _send_leave(self, leave: Leave) -> None:
         try:
             reply = await self.link.command(_WORDS[leave](self.claim.text))
@@ -320,8 +325,15 @@ class RunningShadow(Run):
             self.log(f"The claim could not be deactivated: {error}")
             if self._ordered is leave:
                 self._ordered = None
+                loop = asyncio.get_running_loop()
+                loop.call_later(LEAVE_RETRY_SECONDS, self._order_again, leave)
             return
         self.reusable = reply.boolean("Start") is True
+
+    def _order_again(self, leave: Leave) -> None:
+        """The startd did not hear it; a starter that is connected has to leave all the same."""
+        if self._ordered is None and self.state.phase is Phase.LEAVING:
+            self._order(leave)
 
     def on_overdue(self) -> None:
         """Give up on a starter that does not end the job."""
