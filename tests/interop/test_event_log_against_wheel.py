@@ -76,7 +76,7 @@ def test_the_wheel_finds_our_values_under_their_names(wheel_python: str, tmp_pat
         values for *_, values in read_with_wheel(wheel_python, log)
     )
     assert submit["SubmitHost"] == "some text"
-    assert submit["LogNotes"] == "some text"
+    assert submit["LogNotes"] == '[ DAGNodeName = "a" ]'
     assert execute["SlotName"] == "some text"
     assert ended["ReturnValue"] == "0"
     assert ended["TotalSentBytes"] == "7.0"

@@ -128,6 +128,19 @@ def test_a_startd_that_did_not_hear_it_is_told_again(tmp_path: Path) -> None:
     play(tmp_path, scenario, script=obey, deaf=2)
 
 
+def test_what_is_told_again_is_what_is_wanted_by_then(tmp_path: Path) -> None:
+    async def scenario(world: World, there: ExecutionPoint, here: ScheddEnd) -> None:
+        await here.run(there)
+        await asyncio.sleep(5)
+        await here.signal("Vacate", "elsewhere", 1004)
+        await asyncio.sleep(2)
+        await here.signal("VacateFast", "at once", 1004)
+        await here.ended()
+        assert there.story == ["activate 1", GENTLY, AT_ONCE, AT_ONCE]
+
+    play(tmp_path, scenario, script=obey, deaf=2)
+
+
 @pytest.mark.parametrize("before", [(), ("Remove",), ("Hold",)])
 def test_nothing_more_is_written_of_a_job_that_is_forgotten(
     tmp_path: Path, before: tuple[str, ...]

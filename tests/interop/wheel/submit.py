@@ -108,7 +108,12 @@ steps.attempt(
     "group by",
     lambda: [
         (ad["JobStatus"], ad["JobCount"])
-        for ad in schedd.query(mine, ["JobStatus"], opts=htcondor2.QueryOpt.GroupBy)
+        for ad in schedd.query(
+            # The constraint is asked of the groups, too, so it can ask only what makes them up.
+            mine,
+            ["ClusterId", "JobStatus"],
+            opts=htcondor2.QueryOpt.GroupBy,
+        )
     ],
 )
 steps.attempt(

@@ -297,9 +297,7 @@ class RunningShadow(Run):
 
         Nobody gets more time by asking again.
         """
-        leave = choose_leave(
-            self.request, grace=self._wants_grace(), program_ended=self.program_ended
-        )
+        leave = self._choose_leave()
         if self._ordered is not None and leave <= self._ordered:
             return
         self._order(leave)
@@ -314,6 +312,11 @@ class RunningShadow(Run):
     def _wants_grace(self) -> bool:
         return wants_grace(self.job, self.host.removes_gently)
 
+    def _choose_leave(self) -> Leave:
+        return choose_leave(
+            self.request, grace=self._wants_grace(), program_ended=self.program_ended
+        )
+
     def _order(self, leave: Leave) -> None:
         self._ordered = leave
         tasks.spawn(self._send_leave(leave), f"deactivate {self.name}")
@@ -325,15 +328,17 @@ class RunningShadow(Run):
             self.log(f"The claim could not be deactivated: {error}")
             if self._ordered is leave:
                 self._ordered = None
-                loop = asyncio.get_running_loop()
-                loop.call_later(LEAVE_RETRY_SECONDS, self._order_again, leave)
+                asyncio.get_running_loop().call_later(LEAVE_RETRY_SECONDS, self._order_again)
             return
         self.reusable = reply.boolean("Start") is True
 
-    def _order_again(self, leave: Leave) -> None:
-        """The startd did not hear it; a starter that is connected has to leave all the same."""
+    def _order_again(self) -> None:
+        """The startd did not hear it; a starter that is connected has to leave all the same.
+
+        As it has to now: somebody may have asked for more meanwhile.
+        """
         if self._ordered is None and self.state.phase is Phase.LEAVING:
-            self._order(leave)
+            self._order(self._choose_leave())
 
     def on_overdue(self) -> None:
         """Give up on a starter that does not end the job."""
