@@ -138,6 +138,8 @@ class CommandServer:
         try:
             await self._reporting(stream.remote_name, stream, self._serve(stream))
         finally:
+            # It holds the stream: a refused stranger's bytes would wait for the collector of rings.
+            stream.on_bytes = None
             self.admission.leave(stream)
             self.connections.discard(stream)
             if not stream.kept:
