@@ -85,16 +85,17 @@ class Answer(NamedTuple):
         return self.entry.private
 
 
-def parse_query(
-    command: int, query: ClassAd, store: AdStore, *, may_see_private: bool
-) -> list[TableQuery]:
-    """Turn a query ad into one question for each table; empty if it asks for nothing we know."""
+def parse_query(command: int, query: ClassAd, store: AdStore, *, most: Secrets) -> list[TableQuery]:
+    """Turn a query ad into one question for each table; empty if it asks for nothing we know.
+
+    `most` is what of its secrets whoever asks may see at most.
+    """
     target = query.string("TargetType") or ""
     private = Secrets.NONE
-    if may_see_private and command == QUERY_MULTIPLE_PRIVATE:
+    if most and command == QUERY_MULTIPLE_PRIVATE:
         private = Secrets.CLAIMS
-    elif may_see_private and query.boolean("SendPrivateAttributes"):
-        private = Secrets.ALL
+    elif most and query.boolean("SendPrivateAttributes"):
+        private = most
     if command == QUERY_ANY:
         kinds: Iterable[AdKind] = store.kinds()
         return [_table_query(kind, query, "", private=private) for kind in kinds]

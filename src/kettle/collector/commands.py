@@ -89,7 +89,7 @@ Parts = Iterator[tuple[bytes, bool]]
 
 
 def find(
-    store: AdStore, command: int, query: ClassAd, *, may_see_private: bool
+    store: AdStore, command: int, query: ClassAd, *, most: Secrets
 ) -> tuple[int, Callable[[bool], Parts]]:
     """Return about how many ads have to be looked at, and what composes the reply.
 
@@ -98,7 +98,7 @@ def find(
     """
     if sum(len(query.text(name) or "") for name in query) > MAX_QUERY:
         raise RefusedError(f"the query is longer than {MAX_QUERY} bytes")
-    asked = parse_query(command, query, store, may_see_private=may_see_private)
+    asked = parse_query(command, query, store, most=most)
     return extent(store, asked), lambda encrypted: _reply(answer(store, asked), encrypted)
 
 

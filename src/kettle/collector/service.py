@@ -22,6 +22,7 @@ from kettle.collector.ad_kinds import (
     UPDATE_OWN_SUBMITTER,
     UPDATE_WITH_ACK,
 )
+from kettle.collector.ad_query import Secrets
 from kettle.collector.ad_store import AdStore, Sender, StoredAd, StoreSettings
 from kettle.collector.own_ad import OwnAd
 from kettle.collector.services.broker import BrokerService
@@ -159,18 +160,28 @@ class CollectorService:
         command = stream.command
         if COLLECTOR.query == command:
             self.publish()
-        private = command in (QUERY_MULTIPLE_PRIVATE, QUERY_PRIVATE_SLOTS) or any(
-            self.runtime.network.allows(stream, level)
-            for level in (Level.NEGOTIATOR, Level.ADMINISTRATOR)
-        )
+        secrets = self._secrets_for(stream)
         try:
-            ads, parts = commands.find(self.store, command, query, may_see_private=private)
+            ads, parts = commands.find(self.store, command, query, most=secrets)
         except RefusedError as error:
             self.own_ad.on_dropped(int(self.runtime.clock.now()))
             self.runtime.log(f"Dropped a query from {stream.remote_name}: {error}")
             stream.close()
             return
         await self._answer(stream, parts, ads)
+
+    def _secrets_for(self, stream: Stream) -> Secrets:
+        """Return the most that a peer may see: keys of administrators are theirs alone."""
+        if self._may(stream, Level.ADMINISTRATOR) and stream.encrypted:
+            return Secrets.ALL
+        asks_as_negotiator = stream.command in (QUERY_MULTIPLE_PRIVATE, QUERY_PRIVATE_SLOTS)
+        trusted = (Level.NEGOTIATOR, Level.ADMINISTRATOR)
+        if asks_as_negotiator or any(self._may(stream, level) for level in trusted):
+            return Secrets.CLAIMS
+        return Secrets.NONE
+
+    def _may(self, stream: Stream, level: Level) -> bool:
+        return self.runtime.network.allows(stream, level)
 
     async def _answer(self, stream: Stream, parts: Parts, ads: int) -> None:
         snapshots = self.runtime.snapshots

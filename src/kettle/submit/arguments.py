@@ -153,7 +153,7 @@ def pairs(words: Iterable[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals:
             raise SubmitError(f"ERROR: Missing '=' after environment variable '{name}'.")
-        if not name:
+        if not name.strip():
             raise SubmitError(f"ERROR: missing variable in '{word}'.")
         found[name.strip()] = value
     return found

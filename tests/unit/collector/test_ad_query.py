@@ -6,7 +6,7 @@ import pytest
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.collector.ad_kinds import SCHEDD, SLOT, START, kind_of_type
-from kettle.collector.ad_query import answer, parse_query
+from kettle.collector.ad_query import Secrets, answer, parse_query
 from kettle.collector.ad_store import AdStore, StoreSettings
 from kettle.collector.commands import find
 from kettle.wire.codec import Reader
@@ -31,8 +31,14 @@ def ask(store: AdStore, command: int, *, may: bool = False, **texts: str) -> lis
     query = ClassAd()
     for name, text in texts.items():
         query.insert_text(name, text)
-    questions = parse_query(command, query, store, may_see_private=may)
+    questions = parse_query(command, query, store, most=Secrets.ALL if may else Secrets.NONE)
     return [found.ad.string("Name") or "" for found in answer(store, questions)]
+
+
+def test_a_key_of_administrators_is_not_for_all_who_may_see_claims(store: AdStore) -> None:
+    query = ClassAd({"TargetType": "Machine", "SendPrivateAttributes": True})
+    for most in (Secrets.NONE, Secrets.CLAIMS, Secrets.ALL):
+        assert parse_query(5, query, store, most=most)[0].private is most
 
 
 def test_an_empty_query_returns_all_ads_of_the_command(store: AdStore) -> None:
@@ -70,7 +76,7 @@ def test_any_reads_every_table(store: AdStore) -> None:
 
 
 def test_private_ads_are_answered_to_command_10(store: AdStore) -> None:
-    questions = parse_query(10, ClassAd(), store, may_see_private=True)
+    questions = parse_query(10, ClassAd(), store, most=Secrets.ALL)
     found = list(answer(store, questions))
     assert [each.ad.string("ClaimId") for each in found] == ["c0", "c1", "c2"]
     assert all(each.secret for each in found)
@@ -79,7 +85,7 @@ def test_private_ads_are_answered_to_command_10(store: AdStore) -> None:
 def test_secrets_come_along_only_for_those_who_may(store: AdStore) -> None:
     query = ClassAd({"TargetType": "Machine", "SendPrivateAttributes": True})
     for may, expected in ((True, "c0"), (False, None)):
-        questions = parse_query(54, query, store, may_see_private=may)
+        questions = parse_query(54, query, store, most=Secrets.ALL if may else Secrets.NONE)
         first = next(iter(answer(store, questions)))
         assert first is not None
         secrets = first.entry.private if first.private else None
@@ -89,7 +95,7 @@ def test_secrets_come_along_only_for_those_who_may(store: AdStore) -> None:
 def lines_of(store: AdStore, command: int, *, may: bool) -> str:
     """Return all that is answered to a question for machines, with their secrets where one may."""
     query = ClassAd({"TargetType": "Machine", "Projection": "Name", "SendPrivateAttributes": True})
-    _, parts = find(store, command, query, may_see_private=may)
+    _, parts = find(store, command, query, most=Secrets.ALL if may else Secrets.NONE)
     body = b"".join(part for part, _ in parts(True))
     return "\n".join(line for ad in read_flagged_ads(Reader(body, True)) for line in ad.lines())
 
@@ -117,7 +123,7 @@ def test_a_negotiator_s_question_brings_no_keys_of_administrators(store: AdStore
 def replied(store: AdStore, projection: str, *, encrypted: bool = True) -> list[list[str]]:
     """Return the lines of the ads of a reply about all slots."""
     query = ClassAd({"TargetType": "Machine", "Projection": projection})
-    _, parts = find(store, 5, query, may_see_private=False)
+    _, parts = find(store, 5, query, most=Secrets.NONE)
     body = b"".join(part for part, _ in parts(encrypted))
     return [list(ad.lines()) for ad in read_flagged_ads(Reader(body, encrypted))]
 
@@ -144,7 +150,7 @@ def test_what_was_remembered_of_a_machine_goes_when_it_is_absent() -> None:
     store.expire(10_000.0)
     query = ClassAd({"TargetType": "Machine", "Projection": "Name Absent"})
     query.insert_text("Requirements", "Absent")
-    _, parts = find(store, 5, query, may_see_private=False)
+    _, parts = find(store, 5, query, most=Secrets.NONE)
     reader = Reader(b"".join(part for part, _ in parts(True)), encrypted=True)
     [ad] = read_flagged_ads(reader)
     assert list(ad.lines()) == ['Name = "a"', "Absent = true"]
@@ -162,7 +168,7 @@ def test_a_projection_brings_what_its_attributes_refer_to() -> None:
     ad.insert_text("Requirements", "START")
     store.update(SLOT, ad, now=0.0)
     query = ClassAd({"Projection": "Name, Requirements Memory/1024.0"})
-    _, parts = find(store, 5, query, may_see_private=False)
+    _, parts = find(store, 5, query, most=Secrets.NONE)
     reply = b"".join(part for part, _ in parts(True))
     (found,) = read_flagged_ads(Reader(reply, encrypted=True))
     names = {name.lower() for name in found.names()}
@@ -173,7 +179,7 @@ def test_a_projection_brings_what_its_attributes_refer_to() -> None:
 def test_a_projection_may_be_an_expression(store: AdStore) -> None:
     query = ClassAd()
     query.insert_text("Projection", 'Memory > 0 ? "Name Memory" : "Name"')
-    found = list(answer(store, parse_query(5, query, store, may_see_private=False)))
+    found = list(answer(store, parse_query(5, query, store, most=Secrets.NONE)))
     assert [sorted(each.names or ()) for each in found] == [
         ["Name"],
         ["Memory", "Name"],

@@ -63,10 +63,12 @@ def _size(descriptor: int, path: str) -> int:
 
 def _copy_end(path: str, size: int) -> None:
     # The folder is the daemons' account's: no link of its making is followed.
-    reading = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    reading = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
         data = os.pread(reading, MOST_BYTES, size - MOST_BYTES)
         owner = os.fstat(reading)
+        if not stat.S_ISREG(owner.st_mode):
+            return
     finally:
         os.close(reading)
     with contextlib.suppress(FileNotFoundError):

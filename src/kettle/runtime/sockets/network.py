@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Protocol
 
+from kettle.errors import KettleError
 from kettle.runtime.sockets.admission import Admission
 from kettle.runtime.sockets.ccb import Brokers, Reversed, Ways
 from kettle.runtime.sockets.network_calls import CONNECT_SECONDS, CommandClient
@@ -161,7 +162,11 @@ class CommandNetwork:
         """Tell others, from now on, through whom we can be called."""
         self.standing.address = self.address.with_parameter("CCBID", contacts)
         for tell in self._told:
-            tell()
+            try:
+                tell()
+            except (KettleError, OSError) as error:
+                # One file on a full disk: the others, and the registration itself, go on.
+                self._log.problem(f"Not everybody knows that we are called by {contacts}: {error}")
 
     async def open_transport(self, sinful: Sinful, seconds: float) -> Transport:
         """Make a connection; the part that differs between networks."""

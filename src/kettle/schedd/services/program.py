@@ -117,7 +117,8 @@ def run(arguments: bytes, descriptors: list[int]) -> int:
         _become(argv, environment)
     except NotStarted as failure:
         _tell(report, failure)
-    except (KettleError, OSError) as error:
+    except (KettleError, OSError, ValueError) as error:
+        # Of the last kind are names and values that no environment can hold.
         _tell(report, NotStarted(str(error)))
     return 1
 

@@ -197,6 +197,7 @@ class Activating:
             if record.claim is not None:
                 now = startd.runtime.clock.steady()
                 startd.machine.set_claim(record, claim_machine.end_activation(record.claim, now))
+                record.times.end(now)
             startd.apply(record, ev.StarterExited(activation.number))
 
 
