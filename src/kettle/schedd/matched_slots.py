@@ -54,6 +54,7 @@ class Allowances:
 
     def add(self, limits: str, now: float) -> None:
         """Note a match for one more job that counts against a list of limits."""
+        self._lists = [each for each in self._lists if _in_time(each[1], now)]
         if limits:
             self._lists.append((limits, now))
 
@@ -71,10 +72,13 @@ class Allowances:
 
     def _find(self, wanted: list[tuple[str, float]], now: float) -> int | None:
         for place, (limits, allowed_at) in enumerate(self._lists):
-            in_time = 0 <= now - allowed_at < ALLOWED_SECONDS
-            if in_time and sorted(concurrency_limits(limits)) == wanted:
+            if _in_time(allowed_at, now) and sorted(concurrency_limits(limits)) == wanted:
                 return place
         return None
+
+
+def _in_time(allowed_at: float, now: float) -> bool:
+    return 0 <= now - allowed_at < ALLOWED_SECONDS
 
 
 def keep_group(slot: ClassAd, matched: ClassAd) -> ClassAd:

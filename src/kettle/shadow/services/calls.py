@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kettle.shadow.services.run import Run
 
 Handler = Callable[["Run", Any], Awaitable[Reply]]
-# Limit: what a job may write into its own ad in one call.
 # A program that has ended within so long costs the queue one transaction, not two: the shadow that
 # follows one that dies meanwhile reads of the start in the job's log.
 SHORT_RUN_SECONDS = 0.05
