@@ -19,6 +19,7 @@ _FAULTS = frozenset(
     for code in (
         VacateReasonCode.ShadowException,
         VacateReasonCode.JobNotStarted,
+        VacateReasonCode.FailedToActivateClaim,
         VacateReasonCode.StarterError,
         VacateReasonCode.ReconnectFailed,
         VacateReasonCode.ScratchDirError,

@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from kettle.records.event_base import Event
 from kettle.tools.front.batch import Batch, Tally
@@ -94,7 +95,7 @@ def _bar(
         def update(tally: Tally) -> None:
             bar.update(task, completed=len(tally.ended), state=describe(tally))
 
-        yield Show(update, bar.console.print)
+        yield Show(update, partial(bar.console.print, markup=False))
 
 
 def describe(tally: Tally) -> str:

@@ -12,6 +12,7 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import tempfile
@@ -180,7 +181,7 @@ def run_in(
     batch.submit(render_description(request))
     for line in batch.warnings:
         streams.stderr.write(f"{line}\n")
-    where = f" --dir {arguments.dir}" if arguments.dir else ""
+    where = f" --dir {shlex.quote(arguments.dir)}" if arguments.dir else ""
     shower = OutputShower(folder, streams, shown=not arguments.json)
     title = os.path.basename(request.command[0])
     try:
