@@ -127,7 +127,7 @@ def main(pool: str, notes: str, whom: str, ports: str) -> None:
         steal(pool)
         harm()
     forge()
-    if whom == "nobody":
+    if whom == "itself":
         print("tried everything")
         return
     command(ports)

@@ -67,7 +67,6 @@ def hold_reason(work: Path) -> tuple[str, str]:
     return found.group(1), found.group(2)
 
 
-@shows("R057")
 def test_a_pipe_among_the_input_files_is_passed_over(pool: PersonalPool, work: Path) -> None:
     (work / "in.txt").write_text("input\n")
     os.mkfifo(work / "pipe")
@@ -77,6 +76,7 @@ def test_a_pipe_among_the_input_files_is_passed_over(pool: PersonalPool, work: P
     assert (work / "out.txt").read_text() == "0\ninput\n"
 
 
+@shows("R057")
 def test_files_and_directories_go_there_and_come_back(pool: PersonalPool, work: Path) -> None:
     (work / "in.txt").write_text("input\n")
     (work / "tree/deep").mkdir(parents=True)

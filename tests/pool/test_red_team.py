@@ -115,7 +115,7 @@ def test_a_hostile_job_beside_the_schedd_does_not_change_what_it_is(
     tmp_path: Path, work: Path
 ) -> None:
     with personal_pool(tmp_path, "") as pool:
-        text = attacker(pool, work, "nobody").replace(
+        text = attacker(pool, work, "itself").replace(
             "output = out", "universe = local\noutput = out"
         )
         jobs = submit(pool, work / "jobs", f"leave_in_queue = JobStatus == 4\n{text}")

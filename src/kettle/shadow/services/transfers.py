@@ -139,8 +139,6 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
     elif not _is_failure_report(shadow):
         _note_end(shadow, "Output", outcome)
-    elif outcome.success:
-        shadow.write_event(FileTransferEvent(kind=_KINDS["Output"][1]))
 
 
 async def _keep(shadow: Run, store: IntermediateStore) -> None:
@@ -279,12 +277,13 @@ def _terms(shadow: Run, stream: Stream, turn: Turn, direction: str, limit: int) 
 def _note_start(shadow: Run, direction: str, queue_seconds: int | None = None) -> None:
     now = int(shadow.host.now())
     shadow.hear()
+    if direction == "Output" and _is_failure_report(shadow):
+        # Now and then the reference's shadow tells of this transfer, too; of most it does not.
+        return
     event = FileTransferEvent(kind=_KINDS[direction][0], queue_seconds=queue_seconds)
     if direction == "Input":
         event.host = shadow.starter_address or None
     shadow.write_event(event)
-    if direction == "Output" and _is_failure_report(shadow):
-        return
     started = f"Num{direction}TransferStarts"
     word = "In" if direction == "Input" else "Out"
     shadow.update(
