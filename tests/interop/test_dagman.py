@@ -184,7 +184,7 @@ def test_a_diamond_runs_in_its_order_and_tries_a_failing_node_again(
     assert (ran[0], ran[-1], ran.count("B"), ran.count("C")) == ("A", "D", 3, 1)
     events = (folder / "graph.dag.nodes.log").read_text()
     assert events.count("\n005 (") + events.startswith("005 (") == 6
-    assert events.count('[ DAGNodeName = "B" ]') == 3
+    assert events.count('DAGNodeName = "B"') == 3
 
 
 def test_a_graph_that_fails_leaves_a_rescue_from_which_it_goes_on(site: Site) -> None:
