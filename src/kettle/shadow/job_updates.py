@@ -7,19 +7,22 @@ Life of a vanilla job (register_job_info, job_exit), recorded histories of a rea
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 
 from kettle.classad import ClassAd
 from kettle.classad.text import one_line, render_real
-from kettle.policy.attribute_protection import Protection, may_set, may_set_delayed
+from kettle.policy.attribute_protection import (
+    Protection,
+    is_attribute_name,
+    may_set,
+    may_set_delayed,
+)
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
 # Limit: protocols that are told apart in a transfer's statistics.
 MAX_PROTOCOLS = 50
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 _MEASURED = frozenset(
     name.lower()
     for name in (
@@ -59,7 +62,7 @@ def from_report(report: ClassAd) -> dict[str, str]:
 @lru_cache(maxsize=1024)
 def _kept_name(name: str) -> str:
     """Return the name under which the queue keeps what a starter reports; empty if it does not."""
-    if not _NAME.fullmatch(name):
+    if not is_attribute_name(name):
         return ""
     lower = name.lower()
     measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
