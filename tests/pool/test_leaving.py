@@ -118,18 +118,32 @@ def test_no_file_of_a_job_that_is_removed_or_held_goes_on_its_way(
         jobs.wait_for_status(5)
 
 
-def test_output_that_arrives_within_the_seconds_counts(pool: PersonalPool, work: Path) -> None:
+@pytest.mark.parametrize(
+    ("tool", "vacate", "last"),
+    [("condor_vacate_job", "Code 1022 Subcode 0", 5), ("condor_hold", "Code 1 Subcode 0", 12)],
+)
+def test_output_may_arrive_within_the_seconds_and_the_job_leaves_all_the_same(
+    pool: PersonalPool, work: Path, tool: str, vacate: str, last: int
+) -> None:
     lines = f"transfer_output_files = result\noutput_destination = held://{str(work).strip('/')}"
     jobs = start(pool, work, f"{lines}\njob_max_vacate_time = 500")
     pid = worker(work)
-    assert run_tool(pool, "condor_vacate_job", str(jobs.cluster))[0] == 0
+    begun = "Started transferring output files"
+    assert begun in jobs.log.read_text()
+    assert run_tool(pool, tool, str(jobs.cluster))[0] == 0
     told = "told to leave within some seconds, while they have ended, and its output travels"
     wait_until(lambda: told in log_text(pool), 20)
     assert not is_gone(pid)
     (work / "go").touch()
-    jobs.wait_for(5, 40)
-    assert jobs.count_events(4) == {}
-    wait_until(lambda: ask_queue(pool, str(jobs.cluster), "JobStatus") == [], 20)
+    jobs.wait_for(last, 40)
+    numbers = [event.number for event in jobs.events() if event.number != 6]
+    assert numbers[:7] == [0, 40, 40, 1, 40, 40, 4]
+    assert f"Job was evicted. {vacate}" in jobs.log.read_text()
+    if last == 12:
+        names = ("JobStatus", "NumJobCompletions")
+        assert ask_queue(pool, str(jobs.cluster), *names) == [["5", "1"]]
+    else:
+        wait_until(lambda: ask_queue(pool, str(jobs.cluster), "JobStatus") == [], 20)
 
 
 def log_text(pool: PersonalPool) -> str:

@@ -217,8 +217,8 @@ def test_a_second_removal_gives_a_starter_that_hangs_no_more_time(tmp_path: Path
     ("word", "orders", "exit_reason"),
     [
         ("Remove", [AT_ONCE], 102),
-        ("Hold", [GENTLY], 100),
-        ("Vacate", [GENTLY], 100),
+        ("Hold", [GENTLY], 112),
+        ("Vacate", [GENTLY], 107),
         ("TransferAndRemove", ["DEACTIVATE_CLAIM_FINAL_XFER"], 102),
     ],
 )

@@ -114,12 +114,17 @@ def completion_attributes(job: ClassAd, report: ExitReport) -> dict[str, object]
     It is counted before the job's own expressions look at the exit: `max_retries` compares it.
     So is the start, if a crash kept the schedd from hearing of it.
     """
-    if known_reason(report.reason) not in _ENDED:
+    if not has_ended(report):
         return {}
     counts: dict[str, object] = {"NumJobCompletions": (job.integer("NumJobCompletions") or 0) + 1}
     if not is_start_counted(job):
         counts |= counted_start(job, (job.integer("NumJobStarts") or 0) + 1)
     return counts
+
+
+def has_ended(report: ExitReport) -> bool:
+    """Tell whether the program ended by itself, as the starter has it."""
+    return known_reason(report.reason) in _ENDED
 
 
 def is_start_counted(job: ClassAd) -> bool:
@@ -150,14 +155,14 @@ def decide_ending(
 ) -> Ending:
     """Judge a run that is over; `job` has the exit attributes already.
 
-    Without a report the starter was lost or never came. A program that ended by itself before a
-    request reached it has ended, unless its removal was promised.
+    Without a report the starter was lost or never came. A request counts also where the program
+    had ended by itself and only its files travelled: whoever made it was told that it is done.
     """
     reason = known_reason(report.reason) if report is not None else None
     if request is not None and request.wish is Wish.ERROR:
         return _hold_or_requeue(request)
-    if reason in _ENDED and not (request is not None and request.wish in PROMISED):
-        return _ended(job, reason or ShadowExit.EXITED, now, system)
+    if request is None and reason is not None and reason in _ENDED:
+        return _ended(job, reason, now, system)
     if reason is ShadowExit.MISSED_DEFERRAL:
         text = "Job missed deferred execution time"
         code = int(HoldReasonCode.MissedDeferredExecutionTime)

@@ -8,5 +8,6 @@ side (`sending.py`), D the receiving one (`receiving.py`):
     U: command; name                                 for each item, and after the first name:
         U: alive;  D: {Result 2};  D: alive;  U: {Result 2}          the go-ahead (`go_ahead.py`)
     U: mode; size; body          (files)     U: mode (directories)     U: url (URLs)
+    U: what became of it         (files that U itself takes to URLs, now that it may)
     U: 0;  U: ack;  D: ack                           (`outcome.py`)
 """

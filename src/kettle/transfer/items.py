@@ -6,7 +6,7 @@ reading and writing the bytes is the shell's (`FileView` and `Storage` are what 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,7 +50,20 @@ class ReportUrl:
     subcode: int = 0
 
 
-Item = SendFile | SendDirectory | SendUrl | ReportUrl
+@dataclass(frozen=True, slots=True)
+class PutUrls:
+    """Files that a plug-in takes to URLs once the transfer has begun.
+
+    `put` does that and returns what became of each, in the order of `names`; it is awaited where
+    the driver can.
+    """
+
+    names: tuple[str, ...]
+    put: Callable[[], Sequence[ReportUrl] | Awaitable[Sequence[ReportUrl]]]
+
+
+# What is planned; a PutUrls is made of planned files once it is known which go to URLs.
+Item = SendFile | SendDirectory | SendUrl
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ half is `receiving.py`; the order on the wire is told in the package.
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +16,7 @@ from kettle.classad import ClassAd
 from kettle.transfer.go_ahead import Terms, ask_to_go_ahead, smaller_limit
 from kettle.transfer.items import (
     Item,
+    PutUrls,
     ReportUrl,
     SendDirectory,
     SendFile,
@@ -59,7 +60,7 @@ class _Limit:
 
 
 def upload(
-    items: Iterable[Item],
+    items: Iterable[Item | PutUrls],
     storage: Storage,
     terms: Terms,
     *,
@@ -75,7 +76,7 @@ def upload(
     first = True
     for item in items:
         yield Send(Words(int(_command(item))))
-        yield Send(Words(item.name))
+        yield Send(Words(item.names[0] if isinstance(item, PutUrls) else item.name))
         if first:
             refused, peer_limit = yield from ask_to_go_ahead(terms)
             if refused is not None:
@@ -93,10 +94,7 @@ def upload(
         elif isinstance(item, SendUrl):
             yield Send(Words(item.url))
         else:
-            yield Send(Words(_url_report(item)))
-            if not item.success:
-                said = f"uploading {item.name} to {item.destination}: {item.error}"
-                troubles.note(said, item.subcode)
+            yield from _put_urls(item, troubles)
     yield Send(Words(int(TransferCommand.FINISHED)))
     yield from _close_upload(terms, outcome, troubles)
     return outcome
@@ -129,7 +127,7 @@ def _close_upload(terms: Terms, outcome: Outcome, troubles: Troubles) -> Dialog[
     outcome.failure = join_failures(mine, theirs)
 
 
-def _command(item: Item) -> TransferCommand:
+def _command(item: Item | PutUrls) -> TransferCommand:
     if isinstance(item, SendFile):
         if item.encrypt is None:
             return TransferCommand.FILE
@@ -137,6 +135,19 @@ def _command(item: Item) -> TransferCommand:
     if isinstance(item, SendDirectory):
         return TransferCommand.DIRECTORY
     return TransferCommand.URL if isinstance(item, SendUrl) else TransferCommand.OTHER
+
+
+def _put_urls(item: PutUrls, troubles: Troubles) -> Dialog[None]:
+    """Have the files taken to their URLs, and tell what became of each; the first is announced."""
+    reports: Sequence[ReportUrl] = yield Do(item.put, blocking=True)
+    for number, report in enumerate(reports):
+        if number:
+            yield Send(Words(int(TransferCommand.OTHER)))
+            yield Send(Words(report.name))
+        yield Send(Words(_url_report(report)))
+        if not report.success:
+            said = f"uploading {report.name} to {report.destination}: {report.error}"
+            troubles.note(said, report.subcode)
 
 
 def _url_report(item: ReportUrl) -> ClassAd:

@@ -40,6 +40,7 @@ def test_without_expressions_nothing_is_asked_for() -> None:
         ("PeriodicRemove", JobStatus.HELD, Verdict.REMOVE),
         ("PeriodicRemove", JobStatus.REMOVED, Verdict.NOTHING),
         ("PeriodicVacate", JobStatus.RUNNING, Verdict.VACATE),
+        ("PeriodicVacate", JobStatus.TRANSFERRING_OUTPUT, Verdict.VACATE),
         ("PeriodicVacate", JobStatus.IDLE, Verdict.NOTHING),
     ],
 )

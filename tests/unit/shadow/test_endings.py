@@ -104,9 +104,10 @@ def test_a_vacated_job_goes_back_with_the_schedds_reason() -> None:
     assert (ending.reason, ending.code) == ("Job vacated by schedd", 1022)
 
 
-def test_a_program_that_ended_by_itself_has_ended_unless_its_removal_was_promised() -> None:
-    assert judge(exited(0), HOLD).events == (Last.TERMINATED,)
-    assert judge(exited(0), Request(Wish.VACATE)).events == (Last.TERMINATED,)
+def test_who_was_told_that_a_job_leaves_was_told_the_truth_though_its_program_had_ended() -> None:
+    assert judge(exited(0), HOLD).events == (Last.EVICTED, Last.HELD)
+    assert judge(exited(0), Request(Wish.VACATE)).events == (Last.EVICTED,)
+    assert judge(exited(0), Request(Wish.POLICY_HOLD, "peri", 3)).events == (Last.HELD,)
     assert judge(exited(0), Request(Wish.REMOVE)).exit is ShadowExit.KILLED
 
 

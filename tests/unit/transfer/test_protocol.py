@@ -12,7 +12,7 @@ import pytest
 from kettle.errors import ConnectionLost, RefusedError, RemoteProtocolError
 from kettle.testing.dialog_pairs import run_pair
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.items import Item, ReportUrl, SendDirectory, SendFile, SendUrl
+from kettle.transfer.items import Item, PutUrls, ReportUrl, SendDirectory, SendFile, SendUrl
 from kettle.transfer.outcome import Failure, Outcome, UrlResult
 from kettle.transfer.plan import check_name
 from kettle.transfer.receiving import download
@@ -30,7 +30,7 @@ def place(name: str) -> str:
 
 
 def carry(
-    items: Sequence[Item],
+    items: Sequence[Item | PutUrls],
     source: MemoryDisk,
     target: MemoryDisk,
     key: bytes | None = None,
@@ -171,10 +171,28 @@ def test_a_url_without_a_plug_in_fails_the_transfer() -> None:
 
 
 def test_a_failed_upload_to_a_url_is_told_to_the_receiver() -> None:
-    items = [ReportUrl("out", "s3://b/out", success=False, error="denied")]
+    report = ReportUrl("out", "s3://b/out", success=False, error="denied")
+    items = [PutUrls(("out",), lambda: [report])]
     sent, received = carry(items, MemoryDisk(), MemoryDisk())
     assert sent.failure is not None
     assert received.failure is not None
+
+
+def test_files_go_to_their_urls_when_both_sides_know_that_the_transfer_has_begun() -> None:
+    told: list[str] = []
+
+    def put() -> list[ReportUrl]:
+        told.append("put")
+        return [ReportUrl(name, f"s3://b/{name}", success=True) for name in ("x", "y")]
+
+    terms = replace(SHADOW, started=lambda: told.append("begun"))
+    sent, received = run_pair(
+        upload([PutUrls(("x", "y"), put)], MemoryDisk(), terms),
+        download(place, MemoryDisk(), STARTER),
+    )
+    assert told == ["begun", "put"]
+    assert sent.success
+    assert received.names == ["x", "y"]
 
 
 def refusing(code: int) -> Dialog[None]:

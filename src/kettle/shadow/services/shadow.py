@@ -21,7 +21,7 @@ from kettle.policy.match_expansion import Expansion, expand_match
 from kettle.records.event_kinds import JobSuspendedEvent, JobUnsuspendedEvent
 from kettle.runtime import tasks
 from kettle.shadow import job_events
-from kettle.shadow.endings import PROMISED, Request, Wish
+from kettle.shadow.endings import PROMISED, Request, Wish, has_ended
 from kettle.shadow.job_updates import texts
 from kettle.shadow.leaving import REMOVALS, Leave, choose_leave, wants_grace
 from kettle.shadow.services.calls import answer
@@ -351,9 +351,8 @@ class RunningShadow(Run):
 
     async def _tell_claim(self) -> None:
         """Tell the startd that the activation is over, unless it was asked to end it itself."""
-        if self.state.exit_known and self.request is not None and self.request.wish in (
-            Wish.HOLD, Wish.REMOVE, Wish.FORGET, Wish.VACATE, Wish.POLICY_HOLD, Wish.POLICY_REMOVE,
-        ):  # fmt: skip
+        wished = self.request is not None and self.request.wish is not Wish.ERROR
+        if self.state.exit_known and wished and self._ordered is not None:
             # It was deactivated; the reply says whether the claim lives on.
             return
         if self.goes_on is not None:
@@ -464,7 +463,13 @@ class RunningShadow(Run):
     # Requests from the schedd and from policy.
 
     async def ask(self, request: Request) -> None:
-        """Want the job to leave; the first wish stays, except that a removal beats all."""
+        """Want the job to leave; the first wish stays, except that a removal beats all.
+
+        A job whose files have arrived and whose end is known has no machine to be taken off.
+        """
+        over = self.report is not None and has_ended(self.report)
+        if over and request.wish not in PROMISED:
+            return
         if self.request is None or request.wish in PROMISED:
             self.request = request
         elif request.fast and not self.request.fast:

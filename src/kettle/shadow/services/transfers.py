@@ -194,7 +194,12 @@ def _is_failure_report(shadow: Run) -> bool:
 
 
 async def serve(shadow: Run, stream: Stream, direction: str) -> None:
-    """Carry a transfer; a connection that breaks is the starter's to try again."""
+    """Carry a transfer; a connection that breaks is the starter's to try again.
+
+    It may be silent for as long as the run lives: a machine stops its jobs' starters, and a plug-in
+    may take hours. One whose machine is gone is found out by the kernel (TCP_KEEPALIVE_INTERVAL).
+    """
+    stream.timeout = None
     over = asyncio.Event()
     if direction == "Input":
         shadow.input_transfer = over

@@ -38,8 +38,6 @@ class JobPlugins:
         self, to_urls: Sequence[tuple[str, str, str]], kind: TransferClass
     ) -> list[ReportUrl]:
         """Send files, (name, URL, path) each, to their URLs; return a report for each of them."""
-        if not to_urls:
-            return []
         results = await self._made().put([(url, path) for _, url, path in to_urls], kind)
         await self.report(kind)
         fared = {(result.url, result.path): result for result in results}

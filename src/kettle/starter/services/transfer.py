@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 import os
 from collections.abc import Coroutine, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kettle.attributes.codes import HoldReasonCode
@@ -29,7 +30,7 @@ from kettle.transfer.checkpoints import (
     render_manifest,
 )
 from kettle.transfer.go_ahead import Terms
-from kettle.transfer.items import ReportUrl, SendFile
+from kettle.transfer.items import PutUrls, SendFile
 from kettle.transfer.outcome import Outcome
 from kettle.transfer.plan import (
     Catalogue,
@@ -222,11 +223,13 @@ class SandboxTransfer:
     async def _send_output(self, *, final: bool, attribute: str) -> None:
         self.manifest.end()
         plan = self._plan(attribute)
-        reports: list[ReportUrl] = []
+        puts: list[PutUrls] = []
         if final:
             plan, to_urls = split_url_outputs(self._starter.job, plan)
-            reports = await JobPlugins(self._starter).put(to_urls, TransferClass.OUTPUT)
-        await self._send(plan, reports, final=final)
+            if to_urls:
+                put = partial(JobPlugins(self._starter).put, to_urls, TransferClass.OUTPUT)
+                puts.append(PutUrls(tuple(name for name, _, _ in to_urls), put))
+        await self._send(plan, puts, final=final)
 
     async def send_checkpoint(self, number: int) -> None:
         """Send a checkpoint to the shadow's spool, or to its destination and only its list there.
@@ -256,7 +259,8 @@ class SandboxTransfer:
         if failed is not None:
             text = f"uploading {failed.name} to {failed.destination}: {failed.error}"
             raise TransferFailed(text, HoldReasonCode.FailedToCheckpoint, try_again=False)
-        await self._send(Plan((manifest,), 0), reports, final=False)
+        put = PutUrls(tuple(report.name for report in reports), lambda: reports)
+        await self._send(Plan((manifest,), 0), [put] if reports else [], final=False)
 
     def _write_manifest(self, number: int, files: Sequence[SendFile]) -> SendFile:
         """Write the list of a checkpoint's files beside the sandbox."""
@@ -310,8 +314,8 @@ class SandboxTransfer:
             code = HoldReasonCode.TransferOutputError
             raise TransferFailed(error.message, code, 1, try_again=False) from error
 
-    async def _send(self, plan: Plan, reports: Sequence[ReportUrl], *, final: bool) -> None:
-        """Send files, and what became of others, over one connection."""
+    async def _send(self, plan: Plan, puts: Sequence[PutUrls], *, final: bool) -> None:
+        """Send files over one connection, and take others to their URLs meanwhile."""
         starter = self._starter
         code = HoldReasonCode.TransferOutputError
         try:
@@ -320,7 +324,7 @@ class SandboxTransfer:
                 limit = size_limit(starter.job, starter.slot, "MaxTransferOutputMB", -1)
                 outcome = await stream.run(
                     upload(
-                        (*plan.items, *reports),
+                        (*plan.items, *puts),
                         starter.keeper.files,
                         self._terms(stream, code, limit),
                         final=final,
