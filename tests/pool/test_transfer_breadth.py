@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -303,7 +304,7 @@ def test_a_checkpoint_lies_at_its_destination_and_the_job_goes_on_from_it(
     jobs = shell(pool, work, script, lines)
     wait_until((work / "stopped").exists, 20)
     (row,) = ask_queue(pool, str(jobs.cluster), "GlobalJobId")
-    place = work / "ck" / row[0].replace("#", "_") / "0001"
+    place = work / "ck" / row[0].replace("#", "_") / "0000"
     assert (place / "state").read_text() == "1\n"
     assert run_tool(pool, "condor_vacate_job", "-fast", str(jobs.cluster))[0] == 0
     jobs.wait_for(5, 30)
@@ -329,6 +330,48 @@ def test_what_was_printed_before_a_checkpoint_is_there_after_another_run(
     assert run_tool(pool, "condor_vacate_job", "-fast", str(jobs.cluster))[0] == 0
     jobs.wait_for(5, 30)
     assert (work / "out").read_text() == "part 1\npart 2\npart 3\n"
+
+
+def test_a_checkpoint_with_a_file_missing_holds_the_job_which_goes_on_from_the_last_good_one(
+    pool: PersonalPool, work: Path
+) -> None:
+    """In the words and with the codes of the reference."""
+    script = (
+        "n=$(cat state 2>/dev/null || echo 0); n=$((n + 1)); echo $n > state; echo part $n\n"
+        f"[ -e {work}/held ] && exit 0\n"
+        f"[ $n = 1 ] && touch more || {{ rm more; touch {work}/held; }}\n"
+        "exit 85"
+    )
+    lines = (
+        "checkpoint_exit_code = 85\ntransfer_checkpoint_files = state, more\n"
+        "transfer_output_files =\n"
+    )
+    jobs = shell(pool, work, script, lines)
+    jobs.wait_for(12, 30)
+    text = jobs.log.read_text()
+    numbers = [line[:3] for line in text.splitlines() if re.match(r"\d{3} \(", line)]
+    assert numbers[-3:] == ["021", "004", "012"]
+    assert "\tStarter failed to upload checkpoint\n\tCode 36 Subcode -1\n" in text
+    run_tool(pool, "condor_release", str(jobs.cluster))
+    jobs.wait_for(5, 30)
+    assert (work / "out").read_text() == "part 1\npart 2\n"
+    reasons = jobs.record().evaluate("NumHoldsByReason")
+    assert isinstance(reasons, ClassAd)
+    assert reasons.integer("FailedToCheckpoint") == 1
+
+
+def test_a_job_that_does_nothing_but_checkpoints_has_about_one_a_second(
+    pool: PersonalPool, work: Path
+) -> None:
+    jobs = shell(pool, work, f"echo >> {work}/runs; exit 85", "checkpoint_exit_code = 85\n")
+    (work / "runs").touch()
+    (work / "runs").chmod(0o666)
+    wait_until(lambda: len((work / "runs").read_text()) > 9, 40)
+    began = time.monotonic()
+    wait_until(lambda: len((work / "runs").read_text()) > 12, 40)
+    assert time.monotonic() - began > 1.5
+    run_tool(pool, "condor_rm", str(jobs.cluster))
+    jobs.wait_for(9, 20)
 
 
 def statistics(ad: ClassAd, name: str) -> dict[str, int | None]:

@@ -13,6 +13,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from kettle.classad import ClassAd
 from kettle.errors import RefusedError
 from kettle.patterns import late_pattern
 from kettle.transfer.items import Item, SendFile, SendUrl
@@ -43,6 +44,12 @@ def number_of(name: str) -> int | None:
     """Return which checkpoint a manifest is of; None for any other file."""
     match = _NAME.fullmatch(name)
     return int(match[1]) if match else None
+
+
+def checkpoint_number(job: ClassAd, taken: int) -> int:
+    """Return the number of a run's `taken`th checkpoint: after the job's last one, from 0 on."""
+    last = job.integer("CheckpointNumber")
+    return taken + (-1 if last is None else last)
 
 
 def place_of(destination: str, global_id: str, number: int) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from kettle.attributes.codes import ULogEvent
+from kettle.attributes.codes import HoldReasonCode, ULogEvent
 from kettle.classad import ClassAd, parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, ConnectionLost, RefusedError
 from kettle.policy.attribute_protection import (
@@ -103,6 +103,8 @@ async def _get_user_info(shadow: Run, call: calls.GetUserInfo) -> Reply:  # noqa
 
 async def _begin_execution(shadow: Run, call: calls.BeginExecution) -> Reply:
     shadow.program_ended = False
+    # The program begins: a transfer that failed before, as a checkpoint's, is not the run's end.
+    shadow.transfer_failure = None
     if shadow.state.executed:
         # After a checkpoint.
         shadow.activation.begin(int(shadow.host.now()))
@@ -196,8 +198,12 @@ async def _user_log(shadow: Run, call: calls.UserLog) -> Reply:
 
 
 def _error_request(shadow: Run, event: RemoteErrorEvent) -> Request:
-    """Return why the run ends; a transfer that failed here knows better than the starter."""
-    if shadow.transfer_failure is not None:
+    """Return why the run ends; a transfer that failed here knows better than the starter.
+
+    But for a checkpoint's, which is told under a code of its own.
+    """
+    checkpoint = event.code == HoldReasonCode.FailedToCheckpoint
+    if shadow.transfer_failure is not None and not checkpoint:
         return shadow.transfer_failure
     reason = f"Error from {event.host or shadow.slot_name}: {event.message}"
     return Request(Wish.ERROR, reason, event.code or 0, event.subcode or 0)

@@ -110,9 +110,10 @@ async def take_output(shadow: Run, stream: Stream) -> None:
     async def begun(final: bool, size: int) -> Failure | None:
         nonlocal refused
         turn.size = size
+        if shadow.keeping:
+            # What came before is told as over first, and is on disk.
+            await asyncio.wait(shadow.keeping)
         if not final and not spooled:
-            if shadow.keeping:
-                await asyncio.wait(shadow.keeping)
             place.landing = Landing(store.begin(), {})
         elif final and shadow.state.phase is Phase.RUNNING:
             shadow.update(texts({"JobStatus": int(JobStatus.TRANSFERRING_OUTPUT)}))
@@ -130,15 +131,16 @@ async def take_output(shadow: Run, stream: Stream) -> None:
         outcome = await stream.run(dialog)
         if outcome.success and store.is_begun:
             await _keep(shadow, store)
+        # Before anything is waited for: the next transfer may begin.
+        shadow.received_bytes += outcome.bytes
+        if refused and outcome.failure is not None:
+            failure = outcome.failure
+            _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
+        elif not _is_failure_report(shadow):
+            _note_end(shadow, "Output", outcome)
     finally:
         store.forget()
         await turn.give_back()
-    shadow.received_bytes += outcome.bytes
-    if refused and outcome.failure is not None:
-        failure = outcome.failure
-        _fail(shadow, "Output", failure.reason, here_failed=True, subcode=failure.subcode)
-    elif not _is_failure_report(shadow):
-        _note_end(shadow, "Output", outcome)
 
 
 async def _keep(shadow: Run, store: IntermediateStore) -> None:

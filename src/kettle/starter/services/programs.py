@@ -20,11 +20,13 @@ from kettle.runtime import tasks
 from kettle.runtime.process.processes import Child
 from kettle.starter import outcome, syscalls
 from kettle.starter.argument_syntax import parse_arguments
+from kettle.starter.checkpoint_pace import CheckpointPace
 from kettle.starter.exit_pipeline import ProcessList, Role
 from kettle.starter.launch import CannotLaunch, LaunchPlan, StandardFile
 from kettle.starter.limits import Excess
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.transfer import TransferFailed
+from kettle.transfer.checkpoints import checkpoint_number
 from kettle.wire.messages import syscalls as calls
 
 CLAIM_CLOSES = Excess(
@@ -34,6 +36,11 @@ CLAIM_CLOSES = Excess(
     0,
 )
 """Why a job does not go on after its checkpoint where CHECK_REACTIVATE_AFTER_CHECKPOINT is on."""
+
+CHECKPOINT_FAILED = Excess(
+    "Starter failed to upload checkpoint", HoldReasonCode.FailedToCheckpoint, -1
+)
+"""Why a job is held whose checkpoint could not be sent, where to try again would not help."""
 
 # What a job's scripts are called in its attributes, and what it is held with if one fails.
 _SCRIPTS = (
@@ -50,6 +57,7 @@ class Programs:
         self.processes = ProcessList()
         self.ended = asyncio.Event()
         self.checkpoints = 0
+        self._pace = CheckpointPace()
         # Whether the job's own program is not started again, nor anything after it.
         self._stops = False
 
@@ -72,6 +80,7 @@ class Programs:
         starter.log(f"Create_Process succeeded, pid={child.pid} ({' '.join(plan.argv)})")
         if role is Role.JOB:
             starter.trace(Step.EXECUTING, f"pid {child.pid}")
+            self._pace.begin(starter.world.clock.steady())
             starter.on_job_started(child.pid)
             if starter.job.string("ToolDaemonCmd"):
                 self._spawn_tool()
@@ -160,19 +169,27 @@ class Programs:
         ended = ClassAd({"EventType": "ActivationExecutionExit"})
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(ended)))
         self.checkpoints += 1
-        number = (starter.job.integer("CheckpointNumber") or 0) + self.checkpoints
+        number = checkpoint_number(starter.job, self.checkpoints)
         event = ClassAd({"EventType": "SuccessfulCheckpoint", "CheckpointNumber": number})
         try:
             if starter.transfers:
                 await starter.transfer.send_checkpoint(number)
         except TransferFailed as error:
             starter.log(f"the checkpoint could not be sent: {error}")
+            if not error.try_again:
+                # What is wrong with it would be wrong with the next one; the last good one stays.
+                self._stops = True
+                starter.give_up(CHECKPOINT_FAILED)
+                return
             event["EventType"] = "FailedCheckpoint"
         await starter.shadow.call(lambda: syscalls.invoke(calls.EventNotification(event)))
         if starter.settings.checks_reactivation and not starter.control.claim_goes_on:
             # To go on is like another activation of the claim, and that would be refused.
             self._stops = True
             starter.give_up(CLAIM_CLOSES)
+            return
+        await asyncio.sleep(self._pace.pause(starter.world.clock.steady()))
+        if starter.vacate is not None:
             return
         await starter.shadow.call(lambda: syscalls.must(calls.BeginExecution()))
         self.processes = self.processes.forget(Role.JOB)

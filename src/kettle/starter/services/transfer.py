@@ -250,8 +250,9 @@ class SandboxTransfer:
         try:
             manifest = self._write_manifest(number, files)
         except OSError as error:
+            text = f"the checkpoint cannot be read: {error}"
             raise TransferFailed(
-                f"the checkpoint cannot be read: {error}", 0, try_again=True
+                text, HoldReasonCode.FailedToCheckpoint, try_again=False
             ) from error
         to_urls = [(item.name, f"{place}/{item.name}", item.path) for item in files]
         reports = await JobPlugins(self._starter).put(to_urls, TransferClass.CHECKPOINT)
