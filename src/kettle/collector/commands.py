@@ -60,8 +60,10 @@ def update(
 
 
 def _is_own(ad: ClassAd, sender: Sender) -> bool:
-    name = ad.string("Name") or ""
-    return name == sender.identity or name.partition("@")[0] == sender.identity.partition("@")[0]
+    """Tell whether a submitter's ad names its sender, by himself or in an accounting group."""
+    user, _, domain = sender.identity.partition("@")
+    name = (ad.string("Name") or "").partition("@")[0]
+    return domain != "unmapped" and user == name.rpartition(".")[2]
 
 
 def _goes_to_sleep(ad: ClassAd) -> bool:

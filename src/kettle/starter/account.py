@@ -11,6 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
+
 NOBODY = "nobody"
 
 
@@ -37,6 +40,20 @@ class Claimed:
     owner: str
     uid_domain: str
     run_as_owner: bool = True
+
+
+def read_claimed(activated: ClassAd, job: ClassAd) -> Claimed:
+    """Return whose job it is, from the ad that came with the activation and the job's own.
+
+    RefusedError if the two name different owners: the machine agreed to run one user's job.
+    """
+    owner = (job.string("OsUser") or job.string("Owner") or "").partition("@")[0]
+    expected = (activated.string("Owner") or owner).partition("@")[0]
+    if job.string("Owner") not in {None, expected}:
+        raise RefusedError(
+            f"the claim was activated for a job of {expected}, not of {job.string('Owner')}"
+        )
+    return Claimed(owner, job.string("UidDomain") or "", job.boolean("RunAsOwner") is not False)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from typing import TypeVar
 from kettle.attributes.codes import HoldReasonCode, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.config.hooks import explain_uncalled
-from kettle.errors import ConnectionLost, KettleError, NotFoundError
+from kettle.errors import ConnectionLost, KettleError, NotFoundError, RefusedError
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.job_tracing import RunTrace
@@ -25,7 +25,7 @@ from kettle.runtime.process.census import Census, note_of
 from kettle.runtime.process.privileges import Account
 from kettle.runtime.sockets.stream import Stream
 from kettle.starter import outcome, syscalls
-from kettle.starter.account import Claimed, choose_account, slot_account
+from kettle.starter.account import choose_account, read_claimed, slot_account
 from kettle.starter.conversation import PREPARING, Turn, Way
 from kettle.starter.deferral import seconds_to_wait
 from kettle.starter.exit_pipeline import ExitPipeline, ExitStep, Role
@@ -295,18 +295,11 @@ class Starter:
             seconds = seconds_to_wait(self.job, self.world.clock.now())
 
     def _choose_account(self) -> Account:
-        job = self.job
-        owner = (job.string("OsUser") or job.string("Owner") or "").partition("@")[0]
-        expected = (self.activation.job.string("Owner") or owner).partition("@")[0]
-        if job.string("Owner") not in {None, expected}:
-            raise CannotLaunch(
-                f"the claim was activated for a job of {expected}, not of {job.string('Owner')}",
-                HoldReasonCode.FailedToAccessUserAccount,
-            )
         rules, slot = self.settings.accounts, self.activation.slot_name.partition("@")[0]
-        claimed = Claimed(
-            owner, job.string("UidDomain") or "", job.boolean("RunAsOwner") is not False
-        )
+        try:
+            claimed = read_claimed(self.activation.job, self.job)
+        except RefusedError as error:
+            raise CannotLaunch(error.message, HoldReasonCode.FailedToAccessUserAccount) from error
         key = (claimed, slot, self.world.shadow_host)
         known = self.world.accounts.get(key)
         if known is not None:

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from kettle.classad import ClassAd
+from kettle.errors import RefusedError
 from kettle.starter.account import (
     AccountRules,
     Claimed,
     choose_account,
     is_dedicated,
+    read_claimed,
     slot_account,
 )
 
@@ -82,3 +85,16 @@ def test_dedicated_accounts_match_as_a_whole() -> None:
     assert not is_dedicated(rules, "cu1x")
     assert not is_dedicated(rules, "root")
     assert not is_dedicated(replace(rules, dedicated="("), "cu1")
+
+
+def test_the_job_that_comes_has_the_owner_that_the_machine_agreed_to() -> None:
+    agreed = ClassAd({"Owner": "alice"})
+    job = ClassAd({"Owner": "alice", "OsUser": "alice@pool.example", "UidDomain": "pool.example"})
+    assert read_claimed(agreed, job) == Claimed("alice", "pool.example")
+    with pytest.raises(RefusedError, match="a job of alice, not of bob"):
+        read_claimed(agreed, ClassAd({"Owner": "bob", "UidDomain": "pool.example"}))
+
+
+def test_a_job_without_an_owner_of_its_own_is_of_the_account_it_names() -> None:
+    assert read_claimed(ClassAd(), ClassAd({"OsUser": "alice@vm"})).owner == "alice"
+    assert read_claimed(ClassAd(), ClassAd()).owner == ""

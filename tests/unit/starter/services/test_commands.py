@@ -1,4 +1,4 @@
-"""Who may take a running job's connection over."""
+"""Who may take a running job's connection over, look at it, or log in beside it."""
 
 from __future__ import annotations
 
@@ -64,3 +64,49 @@ def test_only_the_session_of_the_claim_takes_a_running_job_over(
     asyncio.run(commands.on_claim_command(cast("Stream", asking)))
     assert asking.answers[0].string("Result") == result
     assert (asking.kept, len(starter.taken)) == (knows_the_claim, int(knows_the_claim))
+
+
+class Visitor:
+    """A connection of somebody, who says one thing and hears one answer."""
+
+    def __init__(self, user: str) -> None:
+        self.peer = Peer(user)
+        self.encrypted = True
+        self.answers: list[Any] = []
+
+    async def receive(self) -> Reader:
+        return Reader(Writer().ad(ClassAd({"TransferFiles": ""})).getvalue())
+
+    async def send(self, message: Any) -> None:
+        self.answers.append(message)
+
+
+@pytest.mark.parametrize("command", ["on_peek", "on_start_sshd"])
+@pytest.mark.parametrize(
+    ("user", "began", "refusal"),
+    [
+        ("bob@vm", True, "only the job's owner"),
+        ("alice@elsewhere", True, "only the job's owner"),
+        ("", True, "only the job's owner"),
+        ("alice@vm", False, "has not started yet"),
+    ],
+)
+def test_only_its_owner_looks_at_a_job_or_logs_in_beside_it(
+    command: str, user: str, began: bool, refusal: str
+) -> None:
+    starter = RunningJob(mint_session_id("<127.0.0.1:1>#1#1#", b"k" * 32))
+    starter.job["User"] = "alice@vm"
+    starter.plan, starter.job_started = object(), began  # type: ignore[attr-defined]
+    commands, visitor = StarterCommands(cast("Starter", starter)), Visitor(user)
+    asyncio.run(getattr(commands, command)(visitor))
+    (answer,) = visitor.answers
+    said = answer.response.string("ErrorString")
+    assert refusal in said
+    assert answer.response.boolean("Result") is False
+
+
+def test_nobody_is_the_owner_of_a_job_that_names_none() -> None:
+    starter = RunningJob(mint_session_id("<127.0.0.1:1>#1#1#", b"k" * 32))
+    visitor = Visitor("")
+    asyncio.run(StarterCommands(cast("Starter", starter)).on_peek(cast("Stream", visitor)))
+    assert visitor.answers[0].response.boolean("Result") is False
