@@ -13,7 +13,7 @@ from kettle.wire.messages.collector import Update
 
 
 def advertise(name: str, identity: str) -> None:
-    ad = ClassAd({"MyType": "Submitter", "Name": name, "ScheddName": "s"})
+    ad = ClassAd({"MyType": "Submitter", "Name": name, "MyAddress": "<127.0.0.1:9618>"})
     sender = Sender(identity, "FS")
     update(AdStore(), UPDATE_OWN_SUBMITTER, Update(ad, None), now=1.0, sender=sender)
 
