@@ -75,8 +75,12 @@ def read_protected_names(words: Callable[[str], Iterable[str]]) -> ProtectedName
 # ends it: whoever could set them could have any process of the schedd's account killed.
 JOB_PID = "KettleJobPid"
 JOB_PID_BIRTH = "KettleJobPidBirth"
+# Until when a job whose runs fail waits, as long as this schedd lives; `kettle why` tells of it.
+RESTS_UNTIL = "KettleRestsUntil"
 # What the access point notes in a job's ad for itself, in lower case.
-NOTES = frozenset(name.lower() for name in (SCHEDD_EVENTS, SHADOW_EVENTS, JOB_PID, JOB_PID_BIRTH))
+NOTES = frozenset(
+    name.lower() for name in (SCHEDD_EVENTS, SHADOW_EVENTS, JOB_PID, JOB_PID_BIRTH, RESTS_UNTIL)
+)
 # With it, what the job machine owns.
 _STATE = NOTES | {"jobstatus", "lastjobstatus"}
 

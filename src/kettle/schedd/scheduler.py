@@ -25,6 +25,7 @@ from kettle.matchmaking.requests import (
     RESOURCE_CLUSTER,
     RESOURCE_PROC,
 )
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
@@ -336,7 +337,8 @@ class Scheduler:
             began = job.ad.integer("ShadowBday") or 0
             pause = self.rests.after_run(job_id, attributes, self.now() - began)
             self._end_run(job, reason, attributes)
-        if pause:
+        if pause and job is not None:
+            job.ad[RESTS_UNTIL] = int(self.now()) + pause
             self.outside.rest(job_id, pause, partial(self._wake, job_id))
         else:
             self.idle.unreserve(job_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kettle.attributes.codes import ShadowExit
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.rests import LONGEST_SECONDS, Rests
 from unit.schedd.scheduler_fixture import World
@@ -38,5 +39,6 @@ def test_a_job_that_rests_is_matched_with_nothing_until_its_time_is_over() -> No
     assert not world.idle.is_waiting(job.id)
     ((resting, seconds, wake),) = world.hands.resting
     assert (resting, seconds) == (job.id, 2)
+    assert job.ad.integer(RESTS_UNTIL) == int(world.now) + 2
     wake()
     assert world.idle.is_waiting(job.id)

@@ -20,6 +20,7 @@ from kettle.client.jobs import query_history, query_jobs
 from kettle.client.pool import make_query
 from kettle.errors import NotFoundError, UsageError
 from kettle.matchmaking.explain import Condition, Explanation, explain
+from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.tools.front import place
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -123,7 +124,17 @@ def decide_verdict(job: ClassAd, found: Explanation, now: float, *, ahead: int =
         return f"It is suspended on {where}; condor_continue wakes it."
     if status != JobStatus.IDLE:
         return describe_end(job)
+    if found.matching and now < (job.integer(RESTS_UNTIL) or 0):
+        return describe_rest(job, now)
     return describe_idle(found, rejection_of(job)) + describe_turn(ahead, found)
+
+
+def describe_rest(job: ClassAd, now: float) -> str:
+    """Return why a job that machines would take is not given to one yet."""
+    seconds = max(1, round((job.integer(RESTS_UNTIL) or 0) - now))
+    why = (job.string("VacateReason") or "no reason was given").rstrip(".")
+    again = f"it is tried again in {seconds} s."
+    return f"It is idle because its last runs failed at once ({why}); {again}"
 
 
 def describe_hold(job: ClassAd) -> str:

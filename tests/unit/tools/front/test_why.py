@@ -60,6 +60,12 @@ def partitionable(**facts: object) -> ClassAd:
             [slot(State="Claimed", RemoteUser="a@b")],
             "users with a better priority",
         ),
+        (
+            job(KettleRestsUntil=130, VacateReason="starter exploded"),
+            [slot()],
+            "its last runs failed at once (starter exploded); it is tried again in 30 s.",
+        ),
+        (job(KettleRestsUntil=99), [slot()], "should start within moments"),
         (job(JobStatus=5, HoldReason="because", HoldReasonCode=1), [], "It is held: because."),
         (job(JobStatus=2, RemoteHost="slot1@h", JobCurrentStartDate=90), [], "for 10 s now"),
     ],
