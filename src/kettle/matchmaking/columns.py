@@ -15,7 +15,7 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kettle.classad import Expr
+from kettle.classad.parser import plain_string
 from kettle.matchmaking.slot_classes import is_plain
 from kettle.matchmaking.slots import Slot, read_text
 
@@ -36,27 +36,23 @@ class Column:
 
     def __init__(self, name: str, texts: list[str | None]) -> None:
         self.name = name
-        self.codes: Codes = np.empty(len(texts), np.int32)
-        self.numbers: Numbers = np.empty(len(texts), np.float64)
-        places = first_places(texts)
-        self.texts = list(places)
+        self.texts = list(dict.fromkeys(texts))
+        self._known = dict(zip(self.texts, range(len(self.texts)), strict=True))
+        self.codes: Codes = np.zeros(len(texts), np.int32)
+        if len(self.texts) > 1:
+            self.codes[:] = list(map(self._known.__getitem__, texts))
         # A slot that had the text when it was first met.
-        self.firsts = list(places.values())
-        self._numbers = list(map(read_number, self.texts))
+        self.firsts: list[int] = _first_rows(self.codes, len(self.texts)).tolist()
+        self._numbers = read_numbers(self.texts)
+        self.numbers: Numbers = np.array(self._numbers or [0.0])[self.codes]
         odd = [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
         # Whether all texts are numbers.
         self.clean = not odd
         # Whether all texts are values, which refer to nothing.
-        self.plain = all(map(is_plain, odd))
-        self._known = {text: code for code, text in enumerate(self.texts)}
+        self.plain = _are_values(odd)
         self._strings: list[str | None] = []
         # Grows whenever a slot's text changes.
         self.version = 0
-        if len(self.texts) == 1:
-            self.codes[:] = 0
-        else:
-            self.codes[:] = list(map(self._known.__getitem__, texts))
-        self.numbers[:] = np.array(self._numbers or [0.0])[self.codes]
 
     def _code(self, text: str | None, row: int) -> int:
         code = self._known.get(text)
@@ -76,8 +72,8 @@ class Column:
         if len(self._strings) < len(self.texts):
             for code in range(len(self._strings), len(self.texts)):
                 text = self.texts[code]
-                known = text is not None and text[:1] == '"' and "\\" not in text and is_plain(text)
-                self._strings.append(text[1:-1].lower() if known and text is not None else None)
+                string = None if text is None else plain_string(text)
+                self._strings.append(None if string is None else string.lower())
         key = wanted.lower()
         strings = [code for code, text in enumerate(self._strings) if text is not None]
         return strings, [code for code in strings if self._strings[code] == key]
@@ -110,7 +106,7 @@ class Column:
         self._known = {text: code for code, text in enumerate(self.texts)}
         self._strings = []
         odd = [text for text, each in zip(self.texts, self._numbers, strict=True) if isnan(each)]
-        self.clean, self.plain = not odd, all(map(is_plain, odd))
+        self.clean, self.plain = not odd, _are_values(odd)
         self.version += 1
         return True
 
@@ -193,6 +189,26 @@ def read_number(text: str | None) -> float:
     return number if abs(number) < _EXACT and "_" not in text else float("nan")
 
 
+def read_numbers(texts: list[str | None]) -> list[float]:
+    """Return what `read_number` makes of each."""
+    try:
+        # Where all are numbers, as they mostly are, without a look at each.
+        found = list(map(float, cast("list[str]", texts)))
+    except (TypeError, ValueError):
+        return list(map(read_number, texts))
+    exact = bool((np.abs(found) < _EXACT).all())
+    if exact and "_" not in "".join(cast("list[str]", texts)):
+        return found
+    return list(map(read_number, texts))
+
+
+def _are_values(texts: Iterable[str | None]) -> bool:
+    """Tell whether all refer to nothing; strings, of which there may be many, are seen at once."""
+    return all(
+        (text is not None and plain_string(text) is not None) or is_plain(text) for text in texts
+    )
+
+
 class Columns:
     """The columns of a table of slots, made when they are asked for."""
 
@@ -221,10 +237,13 @@ class Columns:
 
     def _texts(self, name: str) -> list[str | None]:
         """Return what all slots say in an attribute."""
+        if not name:
+            return [None] * len(self.rows)
         found = [table.get(name) for table in self._tables]
         odd = self._chained
-        if not _UNPARSED.issuperset(map(type, found)):
-            odd = odd | {row for row, each in enumerate(found) if isinstance(each, Expr)}
+        kinds = list(map(type, found))
+        if not _UNPARSED.issuperset(kinds):
+            odd = odd.union([row for row, kind in enumerate(kinds) if kind not in _UNPARSED])
         for row in odd:
             found[row] = read_text(self.rows[row].ad, name)
         # Nothing but texts is left.

@@ -315,11 +315,18 @@ class Cycle:
 
     def _describe_submitters(self) -> None:
         for submitter in self.submitters.values():
+            if not submitter.requests:
+                continue
+            facts = ClassAd(
+                {
+                    "SubmitterUserPrio": submitter.priority,
+                    "SubmitterUserResourcesInUse": submitter.usage,
+                }
+                | self._group_facts("Submitter", submitter.group)
+            )
             for request in submitter.requests:
                 if "SubmitterUserPrio" not in request.ad:
-                    request.ad["SubmitterUserPrio"] = submitter.priority
-                    request.ad["SubmitterUserResourcesInUse"] = submitter.usage
-                    request.ad.update(self._group_facts("Submitter", submitter.group))
+                    request.ad.update(facts)
 
     def _group_facts(self, side: str, name: str) -> dict[str, object]:
         """Return what PREEMPTION_REQUIREMENTS may ask about a group."""

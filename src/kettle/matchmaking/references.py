@@ -144,6 +144,8 @@ def _definitions(side: str, name: str, columns: Columns, request: ClassAd) -> It
             yield definition
         return
     column = columns.column(name)
+    if column.plain:
+        return
     for text, row in zip(column.texts, column.firsts, strict=True):
         if not is_plain(text):
             definition = columns.rows[row].ad.lookup(name)

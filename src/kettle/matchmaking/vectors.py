@@ -57,6 +57,13 @@ _OR = np.array([[0, 1, 2, 3], [1, 1, 1, 1], [2, 1, 2, 3], [3, 3, 3, 3]], np.int8
 _NOT = np.array([1, 0, 2, 3], np.int8)
 
 
+def _narrow(where: Where, found: Where) -> Where:
+    """Return where both are true; one value that stands for all slots makes nothing anew."""
+    if len(found) > 1:
+        return where & found
+    return where if found[0] else np.zeros_like(where)
+
+
 class Node:
     """A part of an expression; results for slots outside `where` mean nothing."""
 
@@ -170,7 +177,7 @@ class _Leaf(Node):
         if self._settled is not None:
             names, joint, version, everywhere = self._settled
             if joint.version == version and self._columns.joint(names) is joint:
-                return where & everywhere
+                return _narrow(where, everywhere)
         joint, table = self._look_up(request, where)
         if not table.complete:
             return where & table.holds[joint.codes]
@@ -180,7 +187,7 @@ class _Leaf(Node):
         alone = self._reaches.slots_alone(self._expression, self._side)
         if alone is not None:
             self._settled = alone, joint, joint.version, table.spread
-        return where & table.spread
+        return _narrow(where, table.spread)
 
     def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
         joint, table = self._look_up(request, where)
@@ -352,6 +359,8 @@ class _Either(Node):
 
     def holds(self, request: ClassAd, where: Where) -> Where:
         found = self._left.holds(request, where)
+        if found is where:
+            return found
         open_ = where & ~found
         if not open_.any():
             return found
@@ -397,8 +406,14 @@ class _Comparison(Node):
             return self._whole.holds(request, where)
         found, odd = self._compute(request, where)
         if odd is None:
-            return where & found
+            return _narrow(where, found)
         return (where & found & ~odd) | self._whole.holds(request, odd)
+
+    def numbers(self, request: ClassAd, where: Where) -> tuple[Numbers, bool]:
+        if isinstance(self._whole, _StringTest) and self._whole.is_of_text(request):
+            return super().numbers(request, where)
+        found, odd = self._compute(request, where)
+        return super().numbers(request, where) if odd is not None else (found.astype(float), True)
 
     def _compute(self, request: ClassAd, where: Where) -> tuple[Where, Where | None]:
         """Return the comparison of what are numbers, and where something is not one."""
@@ -484,7 +499,7 @@ class Vectors:
             if type(raw) is Literal and isinstance(raw.value, int):
                 found[name] = ""
                 continue
-            text = raw if type(raw) is str else home.text(name)
+            text = raw if type(raw) is str else read_text(home, name)
             if is_plain(text):
                 found[name] = None if text is None else ""
                 continue

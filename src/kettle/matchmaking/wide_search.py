@@ -47,6 +47,13 @@ class _Ranked:
     values: Numbers
     # The slots' attributes that it looks at, in lower case.
     names: frozenset[str]
+    # One value for all slots as long as those on offer are worth the same, then all values.
+    shown: Numbers
+
+    def change(self, place: int, value: float) -> None:
+        self.values[place] = value
+        if value != self.shown[0]:
+            self.shown = self.values
 
 
 class WideSearch:
@@ -72,6 +79,7 @@ class WideSearch:
         self._available: Where = np.full(len(slots), offer is None, np.bool_)
         self._available[[slot.index for slot in offer or ()]] = True
         self._free: Where = np.array([slot.free for slot in slots], np.bool_)
+        self._all_free = bool(self._free.all())
         self._groups, self._odd = self._gather()
         self._odd_places = np.flatnonzero(self._odd).tolist()
         # What each group's Requirements are; a slot without any matches nothing.
@@ -80,7 +88,7 @@ class WideSearch:
             for group in self._groups
             if (own := group.home.lookup("Requirements")) is not None
         ]
-        self._nothing: Numbers = np.broadcast_to(np.zeros(1), len(slots))
+        self._nothing: Numbers = np.zeros(1)
         # Requirements and Rank of requests, and what they name, of which it is known.
         self._known_requests: dict[Hashable, bool] = {}
         # Values of the negotiator's ranks, by expression and what they take from a request.
@@ -135,7 +143,7 @@ class WideSearch:
             if any(text is not None for text in looked_at):
                 del self._values[key]
             else:
-                ranked.values[place] = number(slot.ad, expression, _NOBODY)
+                ranked.change(place, number(slot.ad, expression, _NOBODY))
 
     def knows(self, request: ClassAd) -> bool:
         """Tell whether a request can be matched at once: random and its kind cannot."""
@@ -174,6 +182,8 @@ class WideSearch:
 
     def held(self, matching: Where) -> Iterator[Slot]:
         """Yield the matching slots that somebody holds."""
+        if self._all_free:
+            return iter(())
         return (self.slots[place] for place in np.flatnonzero(matching & ~self._free).tolist())
 
     def best_of(self, request: ClassAd, matching: Where) -> Batches:
@@ -190,10 +200,10 @@ class WideSearch:
         pre = self._value(self._ranks.pre_job_rank, request)
         post = self._value(self._ranks.post_job_rank, request)
         places = np.flatnonzero(where)
-        return Batches(self, places, pre, np.broadcast_to(wishes, where.shape), post)
+        return Batches(self, places, pre, wishes, post)
 
     def _value(self, expression: Expr | None, request: ClassAd) -> Numbers:
-        """Return a rank of the negotiator for all slots."""
+        """Return a rank of the negotiator for all slots, one value if it is the same for all."""
         if expression is None:
             return self._nothing
         reach, texts = self._reaches.find(expression, SLOT, request)
@@ -207,8 +217,11 @@ class WideSearch:
                 found[group.where] = np.nan_to_num(numbers, nan=0.0)[group.where]
             for place in np.flatnonzero(self._odd).tolist():
                 found[place] = number(self.slots[place].ad, expression, request)
-            ranked = self._values[key] = _Ranked(found, frozenset(reach.slot))
-        return ranked.values
+            offered = found[self._available]
+            alike = len(offered) > 0 and bool((offered == offered[0]).all())
+            shown = offered[:1] if alike else found
+            ranked = self._values[key] = _Ranked(found, frozenset(reach.slot), shown)
+        return ranked.shown
 
 
 class Batches:
@@ -219,7 +232,7 @@ class Batches:
     ) -> None:
         self._search = search
         self._places = places
-        # As they were when the slots were looked for.
+        # As they were when the slots were looked for; one value stands for all slots.
         self._pre, self._wishes, self._post = pre, wishes, post
         self._seen = len(search.changes)
         # Chosen last, and still among the places.
@@ -250,26 +263,27 @@ class Batches:
         """Return the best places by pre-job rank, the request's rank, post-job rank, and place."""
         best = self._places
         for values in (self._pre, self._wishes):
-            if not any(values.strides):
-                continue  # one value for all
-            here = values[best]
-            best = best[here == here.max()]
+            if len(values) > 1:
+                here = values[best]
+                best = best[here == here.max()]
+        if len(best) <= count or len(self._post) == 1:
+            return best[:count]
         here = self._post[best]
-        if len(best) > count:
-            least = len(here) - count
-            limit = here.max() if count == 1 else np.partition(here, least)[least]
-            better = best[here > limit]
-            equal = best[here == limit][: count - len(better)]
-            best = np.concatenate((better, equal))
-        return best
+        if count == 1:
+            # The first of equals, which are in the order of their places.
+            first = int(here.argmax())
+            return best[first : first + 1]
+        least = len(here) - count
+        limit = np.partition(here, least)[least]
+        better = best[here > limit]
+        equal = best[here == limit][: count - len(better)]
+        return np.concatenate((better, equal))
 
     def _candidate(self, place: int) -> Candidate:
         slot = self._search.slots[place]
-        quality = (
-            float(self._pre[place]),
-            float(self._wishes[place]),
-            float(self._post[place]),
-            int(Eviction.NOBODY),
-            0.0,
+        pre, wish, post = (
+            float(values[place if len(values) > 1 else 0])
+            for values in (self._pre, self._wishes, self._post)
         )
+        quality = (pre, wish, post, int(Eviction.NOBODY), 0.0)
         return Candidate(slot, slot.version, quality, Eviction.NOBODY)
