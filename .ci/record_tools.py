@@ -3,10 +3,12 @@
 
     record_tools.py command_lines <LINES    adds to tests/data/cli/command_lines.json
     record_tools.py condor_q      <LINES    adds to tests/data/cli/condor_q/recordings.json
+    record_tools.py silent_pool   <LINES    adds to tests/data/cli/silent_pool/recordings.json
 
 Each line is a command line; words `NAME=VALUE` before the tool are its environment. No daemon is
-there. The tools are those of `.ci/peer-condor` ($KETTLE_PEER_ROOT), as root and in UTC, in a new
-folder with the files beside the recordings. A line that is recorded already is recorded anew.
+there. The tools are those of `.ci/peer-condor` ($KETTLE_PEER_ROOT), as root (of a silent pool: as
+nobody) and in UTC, in a new folder with the files beside the recordings. A line that is recorded
+already is recorded anew.
 """
 
 from __future__ import annotations
@@ -25,10 +27,11 @@ from typing import Any
 TESTS = Path(__file__).resolve().parents[1] / "tests/data"
 ROOT = Path(os.environ.get("KETTLE_PEER_ROOT", "/var/cache/kettle-peer"))
 USAGE = re.compile(r"^\s*use?(age)?:.*", re.IGNORECASE | re.DOTALL | re.MULTILINE)
-# Kind of recording: its file, the folder that is copied, CONDOR_CONFIG.
+# Kind of recording: its file, the folder that is copied, CONDOR_CONFIG, who asks.
 KINDS = {
-    "command_lines": ("cli/command_lines.json", "", "ONLY_ENV"),
-    "condor_q": ("cli/condor_q/recordings.json", "cli/condor_q", "/dev/null"),
+    "command_lines": ("cli/command_lines.json", "", "ONLY_ENV", "root"),
+    "condor_q": ("cli/condor_q/recordings.json", "cli/condor_q", "/dev/null", "root"),
+    "silent_pool": ("cli/silent_pool/recordings.json", "cli/silent_pool", "nobody", "nobody"),
 }
 
 
@@ -37,13 +40,15 @@ def record(line: str, kind: str) -> dict[str, Any]:
     words = shlex.split(line)
     count = next(n for n, word in enumerate(words) if "=" not in word)
     environment = dict(word.split("=", 1) for word in words[:count])
-    _, files, configuration = KINDS[kind]
+    _, files, configuration, user = KINDS[kind]
     with tempfile.TemporaryDirectory(dir=ROOT / "tmp") as folder:
         if files:
             shutil.copytree(TESTS / files, folder, dirs_exist_ok=True)
+        os.chmod(folder, 0o755)
         done = subprocess.run(
             [
-                *("chroot", ROOT, "env", "-i", "PATH=/usr/bin:/bin:/usr/sbin", "TZ=UTC"),
+                *("chroot", f"--userspec={user}", ROOT, "env", "-i"),
+                *("PATH=/usr/bin:/bin:/usr/sbin", "TZ=UTC"),
                 *("LANG=C.UTF-8", "HOME=/dev/null", f"CONDOR_CONFIG={configuration}"),
                 *(f"{name}={value}" for name, value in environment.items()),
                 *("sh", "-c", f'cd /tmp/{Path(folder).name} && exec "$@"', "sh", *words[count:]),
@@ -54,7 +59,7 @@ def record(line: str, kind: str) -> dict[str, Any]:
             check=False,
         )
     said = [done.stdout, done.stderr]
-    if kind == "command_lines":
+    if kind != "condor_q":
         said = [USAGE.sub("@USAGE@", text) for text in said]
     found: dict[str, Any] = {"argv": words[count:]}
     if environment:
@@ -66,7 +71,7 @@ def main() -> None:
     """Record the lines of standard input."""
     kind = sys.argv[1]
     path = TESTS / KINDS[kind][0]
-    cases = json.loads(path.read_text(encoding="utf-8"))
+    cases = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     for line in filter(str.strip, sys.stdin):
         case = record(line, kind)
         same = [
@@ -78,7 +83,7 @@ def main() -> None:
             cases[same[0]] = case
         else:
             cases.append(case)
-    if kind == "command_lines":
+    if kind != "condor_q":
         lines = ",\n".join(f" {json.dumps(case, ensure_ascii=False)}" for case in cases)
         path.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
     else:

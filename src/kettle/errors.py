@@ -97,7 +97,11 @@ class ConnectionLost(WireError):  # noqa: N818 - the name says what happened
 
 
 class NotConnected(ConnectionLost):
-    """No connection could be made."""
+    """No connection could be made to `address`."""
+
+    def __init__(self, message: str, *, address: str = "") -> None:
+        super().__init__(message)
+        self.address = address
 
 
 class AuthenticationFailed(WireError):  # noqa: N818
@@ -150,3 +154,4 @@ class UnknownHostError(NotFoundError):
 
     def __init__(self, host: str) -> None:
         super().__init__(f"unknown host {host}")
+        self.host = host

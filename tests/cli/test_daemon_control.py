@@ -38,6 +38,18 @@ def planned(*words: str) -> list[tuple[str, str, str]]:
                 ("master", "DAEMON_OFF_PEACEFUL", "Kill-Daemon-Peacefully"),
             ],
         ),
+        (
+            "condor_off -peaceful",
+            [
+                ("startd", "DC_SET_PEACEFUL_SHUTDOWN", "Set-Peaceful-Shutdown"),
+                ("schedd", "DC_SET_PEACEFUL_SHUTDOWN", "Set-Peaceful-Shutdown"),
+                ("master", "DAEMONS_OFF_PEACEFUL", "Kill-All-Daemons-Peacefully"),
+            ],
+        ),
+        (
+            "condor_off -peaceful -negotiator",
+            [("master", "DAEMON_OFF_PEACEFUL", "Kill-Daemon-Peacefully")],
+        ),
         ("condor_on", [("master", "DAEMONS_ON", "Spawn-All-Daemons")]),
         ("condor_on -daemon schedd", [("master", "DAEMON_ON", "Spawn-Daemon")]),
         ("condor_restart", [("master", "RESTART", "Restart")]),

@@ -182,9 +182,11 @@ def open_stream(sinful: Sinful, timeout: float) -> BlockingStream:
         host: Any = sinful.host.encode() if sinful.host.isascii() else sinful.host
         sock = socket.create_connection((host, sinful.port), timeout=timeout)
     except TimeoutError:
-        raise NotConnected(f"{sinful} did not answer within {timeout:.0f} s") from None
+        raise NotConnected(
+            f"{sinful} did not answer within {timeout:.0f} s", address=str(sinful)
+        ) from None
     except OSError as error:
         why = error.strerror or str(error)
-        raise NotConnected(f"cannot connect to {sinful}: {why}") from None
+        raise NotConnected(f"cannot connect to {sinful}: {why}", address=str(sinful)) from None
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return BlockingStream(sock, remote_name=str(sinful), timeout=timeout)

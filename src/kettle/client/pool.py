@@ -16,12 +16,13 @@ from kettle.client.connector import Connector
 from kettle.errors import (
     AuthenticationFailed,
     KettleError,
+    NotConnected,
     NotFoundError,
     RemoteProtocolError,
     UnknownHostError,
     WireError,
 )
-from kettle.runtime.sockets.addresses import find_collectors, is_host
+from kettle.runtime.sockets.addresses import find_collectors, is_host, may_be_daemon
 from kettle.runtime.storage.files import Files
 from kettle.structs import Struct
 from kettle.wire.commands import Command
@@ -128,7 +129,8 @@ class Pool:
         if kind is COLLECTOR and not name:
             found = self.collectors()[0]
             return Located(found, f"{found.host}:{found.port}", found.host)
-        if not name and not self.named:
+        # Who negotiates is the collector's to say, as in the reference.
+        if not name and not self.named and kind is not NEGOTIATOR:
             near = self._locate_here(kind)
             if near is not None:
                 return near
@@ -168,12 +170,18 @@ class Pool:
         else:
             query.insert_text("Requirements", "true")
         ask = self._ask_as_ourselves if to_command else self.query
-        for ad in ask(kind.query, query):
+        try:
+            ads = ask(kind.query, query)
+        except NotConnected:
+            if name and not may_be_daemon(name, self.config):
+                raise UnknownHostError(name) from None
+            raise
+        for ad in ads:
             found = located(ad)
             if found is not None:
                 self._note_capability(ad, found)
                 return found
-        if name and not (set("@.") & set(name) or is_host(name)):
+        if name and not may_be_daemon(name, self.config):
             raise UnknownHostError(name)
         if name:
             raise NotFoundError(f"Can't find address of {kind.title} {name}")

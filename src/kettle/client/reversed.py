@@ -41,7 +41,7 @@ def open_reversed(connect: Connect, address: Sinful, seconds: float) -> Blocking
                 return _ask(asking, number, str(address), deadline, seconds)
         except (WireError, RefusedError) as error:
             problems.append(str(error))
-    raise NotConnected(f"{address} did not call back: {'; '.join(problems)}")
+    raise NotConnected(f"{address} did not call back: {'; '.join(problems)}", address=str(address))
 
 
 def _ask(

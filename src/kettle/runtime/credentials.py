@@ -93,17 +93,20 @@ class SigningKeys:
     def __init__(self, config: Config) -> None:
         self._config = config
 
+    def path(self, key_id: str) -> str:
+        """Return the file of a key, empty if none can have it."""
+        if key_id == tokens.POOL_KEY:
+            return (
+                self._config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
+                or self._config.get("SEC_PASSWORD_FILE")
+                or ""
+            )
+        folder = self._config.get("SEC_PASSWORD_DIRECTORY")
+        return os.path.join(folder, key_id) if folder and _may_name_key(key_id) else ""
+
     def content(self, key_id: str) -> bytes | None:
         """Return a key file's content; None for an unknown or unreadable key."""
-        if key_id == tokens.POOL_KEY:
-            path = self._config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE") or self._config.get(
-                "SEC_PASSWORD_FILE"
-            )
-        elif not _may_name_key(key_id):
-            return None
-        else:
-            folder = self._config.get("SEC_PASSWORD_DIRECTORY")
-            path = os.path.join(folder, key_id) if folder else None
+        path = self.path(key_id)
         return read_systems_file(path) if path else None
 
     def key(self, key_id: str) -> bytes | None:

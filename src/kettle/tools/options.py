@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from kettle.errors import KettleError, UsageError
+from kettle.errors import KettleError, NotConnected, UsageError
 from kettle.structs import Struct
 from kettle.tools.programs import Streams
 
@@ -139,8 +139,17 @@ def run_tool(
         code: int = getattr(error, "exit_code", wrong_usage)
         return code
     except KettleError as error:
-        streams.stderr.write(f"{prefix}{error}\n")
+        streams.stderr.write(f"{prefix}{_say(error)}\n")
     return 1
+
+
+def _say(error: KettleError) -> str:
+    """Return what is said of an error that nobody caught; of silence, the reference's words."""
+    if not isinstance(error, NotConnected):
+        return str(error)
+    from kettle.tools.failures import explain_in_line
+
+    return explain_in_line(error)
 
 
 def _version_text() -> str:

@@ -89,12 +89,16 @@ class Reach:
         """Find the schedd that the options mean, whose refusal is worded for tools about one job.
 
         -pool alone changes nothing: this host's schedd is asked, as in the reference. Raises
-        NotFoundError.
+        NotFoundError, in words that a tool prints as they are.
         """
         from kettle.errors import NotConnected, NotFoundError
 
         if not self.name:
-            return self.without_pool().schedd()
+            try:
+                here = Reach(self.environment) if self.named_pool else self
+                return here.schedd()
+            except (NotFoundError, NotConnected):
+                raise NotFoundError("Can't find address of local schedd") from None
         try:
             return self.schedd()
         except (NotFoundError, NotConnected):

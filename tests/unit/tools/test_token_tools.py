@@ -1,12 +1,26 @@
-"""condor_token_create and condor_token_list where there is nothing to read: word and code."""
+"""What the token tools make of their options, of files, and of a daemon's answer."""
 
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
+import pytest
+
+from kettle.classad import ClassAd
+from kettle.errors import AuthenticationFailed, RefusedError
+from kettle.tools.phrases import SaidError
 from kettle.tools.programs import Streams
-from kettle.tools.tokens import condor_token_create, condor_token_list
+from kettle.tools.tokens import (
+    condor_token_create,
+    condor_token_list,
+    condor_token_request_approve,
+    condor_token_request_list,
+)
+from kettle.tools.tokens.token_commands import BEGIN_LISTING, asking
+from kettle.wire.security.tokens import parse_token
+from kettle.wire.sinful import Sinful
 
 
 def configuration(tmp_path: Path) -> dict[str, str]:
@@ -20,7 +34,8 @@ def test_a_signing_key_that_is_not_there_ends_with_2(tmp_path: Path) -> None:
     argv = ["condor_token_create", "-identity", "ann@here", "-key", "nosuch"]
     where = Streams(io.StringIO(), out, complaint)
     assert condor_token_create.main(argv, configuration(tmp_path), where) == 2
-    assert "the signing key nosuch cannot be read" in complaint.getvalue()
+    said = f"Failed to read file {tmp_path}/keys/nosuch securely."
+    assert complaint.getvalue() == f"Failed to generate a token.\nTOKEN:1:{said}\n"
     assert out.getvalue() == ""
 
 
@@ -50,3 +65,118 @@ def test_a_token_folder_that_is_not_there_is_named_and_holds_none(tmp_path: Path
     assert condor_token_list.main(argv, configuration(tmp_path), where) == 0
     assert complaint.getvalue() == "cannot read /nonexistent: No such file or directory\n"
     assert out.getvalue() == ""
+
+
+def create(tmp_path: Path, *words: str) -> tuple[int, str, str]:
+    (tmp_path / "keys").mkdir(mode=0o700, exist_ok=True)
+    key = tmp_path / "keys/POOL"
+    key.write_bytes(bytes(64))
+    key.chmod(0o600)
+    environment = {
+        **configuration(tmp_path),
+        "_CONDOR_SEC_TOKEN_POOL_SIGNING_KEY_FILE": str(key),
+        "_CONDOR_SEC_TOKEN_DIRECTORY": str(tmp_path / "own/tokens.d"),
+    }
+    out, complaint = io.StringIO(), io.StringIO()
+    argv = ["condor_token_create", *words]
+    code = condor_token_create.main(argv, environment, Streams(io.StringIO(), out, complaint))
+    return code, out.getvalue(), complaint.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("60", 60), ("5x", 5), (" +7", 7), ("0", 0), ("-3", None)]
+)
+def test_a_lifetime_is_the_number_it_begins_with_and_below_zero_for_ever(
+    tmp_path: Path, text: str, seconds: int | None
+) -> None:
+    code, out, _ = create(tmp_path, "-identity", "ann", "-lifetime", text)
+    claims = parse_token(out.strip()).claims
+    assert (code, claims["sub"]) == (0, "ann")
+    lasts = claims["exp"] - claims["iat"] if "exp" in claims else None  # type: ignore[operator]
+    assert lasts == seconds
+
+
+@pytest.mark.parametrize("text", ["x", "", "9" * 20])
+def test_a_lifetime_that_is_no_number_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    said = f"condor_token_create: Invalid argument for -lifetime: {text}.\n"
+    assert create(tmp_path, "-identity", "a@b", "-lifetime", text) == (1, "", said)
+
+
+def test_a_token_for_nobody_is_not_made(tmp_path: Path) -> None:
+    code, out, complaint = create(tmp_path, "-lifetime", "5")
+    assert (code, out) == (1, "")
+    assert "whose token is it?" in complaint
+
+
+def test_a_token_is_written_where_the_last_word_about_it_says(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    assert create(tmp_path, "-identity", "a@b", "-token", "t", "-file", str(file)) == (0, "", "")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert not (tmp_path / "own").exists()
+    assert create(tmp_path, "-identity", "a@b", "-file", "no", "-token", ".t") == (0, "", "")
+    assert (tmp_path / "own/tokens.d").stat().st_mode & 0o777 == 0o700
+    assert [path.name for path in (tmp_path / "own/tokens.d").iterdir()] == [".t"]
+
+
+def test_a_place_where_no_token_can_be_written_is_said(tmp_path: Path) -> None:
+    said = "Token name isn't a plain filename\n"
+    assert create(tmp_path, "-identity", "a@b", "-token", "a/b") == (1, "", said)
+    path = f"{tmp_path}/none/x"
+    said = f"Cannot write token to {path}: No such file or directory (errno=2)\n"
+    assert create(tmp_path, "-identity", "a@b", "-file", path) == (1, "", said)
+
+
+REQUESTS = [
+    ClassAd({"ClientId": "here-1", "RequestId": "17", "RequestedIdentity": "ann@here"}),
+    ClassAd({"ClientId": "here-2", "RequestId": "18", "RequestedIdentity": "bob@here"}),
+]
+
+
+def test_every_request_is_shown_and_approved_until_the_answer_is_not_yes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    approved = []
+    tool = condor_token_request_approve
+    monkeypatch.setattr(tool, "choose_daemon", lambda *_: Sinful.parse("<127.0.0.1:1>"))
+    monkeypatch.setattr(tool, "list_token_requests", lambda *_: REQUESTS)
+    monkeypatch.setattr(tool, "approve_token_request", lambda *_, **words: approved.append(words))
+    out, complaint = io.StringIO(), io.StringIO()
+    where = Streams(io.StringIO("yes\n"), out, complaint)
+    assert tool.main(["condor_token_request_approve"], configuration(tmp_path), where) == 1
+    assert approved == [{"client_id": "here-1", "request_id": "17"}]
+    shown = 'ClientId = "here-{}"\nRequestId = "1{}"\nRequestedIdentity = "{}@here"\n\n'
+    assert out.getvalue() == (
+        f"Request contents:\n{shown.format(1, 7, 'ann')}To approve, please type 'yes'\n"
+        "Request 17 approved successfully.\n"
+        f"Request contents:\n{shown.format(2, 8, 'bob')}To approve, please type 'yes'\n"
+    )
+    assert complaint.getvalue() == "Request was NOT approved.\n"
+
+
+def test_requests_are_listed_as_one_list_of_json(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = condor_token_request_list
+    monkeypatch.setattr(tool, "choose_daemon", lambda *_: Sinful.parse("<127.0.0.1:1>"))
+    monkeypatch.setattr(tool, "list_token_requests", lambda *_: REQUESTS)
+    out = io.StringIO()
+    where = Streams(io.StringIO(), out, io.StringIO())
+    assert tool.main([tool.__name__, "-json"], configuration(tmp_path), where) == 0
+    assert json.loads(out.getvalue()) == [
+        {name: ad.string(name) for name in ad.names()} for ad in REQUESTS
+    ]
+    assert out.getvalue().startswith('[\n{\n  "ClientId": "here-1",\n')
+    assert out.getvalue().endswith('  "RequestId": "18"\n}\n]\n')
+
+
+def test_a_refusal_has_the_daemon_s_number_and_a_failed_beginning_its_place() -> None:
+    address = Sinful.parse("<127.0.0.1:1>")
+    with pytest.raises(SaidError) as caught, asking(address, "It failed", BEGIN_LISTING):
+        raise RefusedError("Not that key.", code=3)
+    assert str(caught.value) == "It failed: DAEMON:3:Not that key."
+    begun = f"DAEMON:1:{BEGIN_LISTING} with remote daemon at '<127.0.0.1:1>'."
+    with pytest.raises(SaidError) as caught, asking(address, "It failed", BEGIN_LISTING):
+        raise AuthenticationFailed("no", tried=("FS",))
+    tried = "AUTHENTICATE:1004:Failed to authenticate using FS"
+    outer = "AUTHENTICATE:1003:Failed to authenticate with any method"
+    assert str(caught.value) == f"It failed: {begun}|{outer}|{tried}"

@@ -78,6 +78,24 @@ def read_address_file(path: str | None, files: Files) -> Sinful | None:
         return None
 
 
+def may_be_daemon(name: str, config: Config) -> bool:
+    """Tell whether a daemon may be called so: by a whole name, or a host's that has one.
+
+    A name with an @ or a dot in it is whole, as in the reference; a host has a whole name if the
+    resolver knows one with a dot, or DEFAULT_DOMAIN_NAME makes it one.
+    """
+    if {"@", "."} & set(name):
+        return True
+    import socket  # for those alone who name hosts
+
+    try:
+        found = socket.getaddrinfo(name, None, flags=socket.AI_CANONNAME) if name else []
+    except (OSError, UnicodeError):
+        return False
+    whole = any("." in canonical for *_, canonical, _ in found)
+    return bool(found) and (whole or bool(config.get("DEFAULT_DOMAIN_NAME")))
+
+
 def is_host(name: str) -> bool:
     """Tell whether a machine has this name, by looking it up."""
     import socket  # for those alone who name hosts

@@ -131,7 +131,7 @@ def answer(
     refused = write_wanted(config, request, streams)
     if refused is not None:
         return refused
-    wrong = complain_of_target(request)
+    wrong = complain_of_target(request, config)
     if wrong:
         streams.stderr.write(wrong)
         return 1
@@ -160,13 +160,13 @@ def names_meant(request: Request) -> list[str] | None:
     return [] if "writeconfig" in request.values else None
 
 
-def complain_of_target(request: Request) -> str:
+def complain_of_target(request: Request, config: Config) -> str:
     """Return what is wrong with the daemon that the options name, empty if nothing is."""
     name = request.values.get("name")
     if name is not None:
-        from kettle.runtime.sockets.addresses import is_host
+        from kettle.runtime.sockets.addresses import may_be_daemon
 
-        if not (set("@.") & set(name) or (name and is_host(name))):
+        if not may_be_daemon(name, config):
             return f"condor_config_val: unknown host {name}\n"
     elif "pool" in request.values:
         return "Error: you must specify -name with -pool\n"

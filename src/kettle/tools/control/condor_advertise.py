@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kettle.classad import ClassAd, parse_ads
-from kettle.errors import ClassAdSyntaxError, KettleError
+from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UnknownHostError
 from kettle.tools.options import Option, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -89,12 +89,18 @@ def advertise(wish: Wish, environment: Mapping[str, str], streams: Streams) -> i
         streams.stderr.write(f"{opened}{reason}\n")
         return 1
     reach = Reach(environment, pool=wish.pool)
-    collectors = reach.pool.collectors()
+    try:
+        collectors = reach.pool.collectors()
+    except UnknownHostError as error:
+        streams.stderr.write(f"couldn't locate collector: {error}\n")
+        return 1
     complete = True
     for address in collectors:
         sent = 0
         try:
             sent = send(reach, str(address), command, ads)
+        except NotConnected:
+            streams.stderr.write(f"failed to send classad to {address}\n")
         except KettleError as error:
             streams.stderr.write(f"failed to send classad to {address}: {error}\n")
         complete = complete and sent == len(ads)

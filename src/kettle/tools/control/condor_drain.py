@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kettle.classad import ClassAd
 from kettle.client.daemon import ask_ad
 from kettle.client.pool import STARTD
-from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.errors import ClassAdSyntaxError, NotConnected, UsageError
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -154,9 +154,17 @@ def drain(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Begin or end a draining."""
     machine, cancel = wish.words[0], "cancel" in wish.flags
     request = make_cancellation(wish) if cancel else make_request(wish)
-    startd = reach.pool.locate(STARTD, machine, to_command=True)
+    where = machine if machine.startswith("<") else ""
+    startd = reach.pool.locate(STARTD, machine, address=where, to_command=True)
     command = Command.CANCEL_DRAIN_JOBS if cancel else Command.DRAIN_JOBS
-    answer = ask_ad(reach.connector, startd.address, command, request)
+    try:
+        answer = ask_ad(reach.connector, startd.address, command, request)
+    except NotConnected:
+        streams.stderr.write(
+            f"Attempt to send {command.name} to startd {startd.address} failed\n"
+            f"Failed to start {command.name} command to {'(null)' if where else startd.name}\n"
+        )
+        return 1
     if answer.boolean("Result") is not True:
         why = answer.string("ErrorString") or "it does not say why"
         code = answer.integer("ErrorCode") or 0

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from kettle.client.daemon import fetch_log
 from kettle.client.pool import KINDS, MASTER
-from kettle.errors import UsageError
+from kettle.errors import NotConnected, NotFoundError, UnknownHostError, UsageError
+from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Option
-from kettle.tools.phrases import Phrases
+from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
 from kettle.tools.tokens.token_commands import Wish, run
@@ -52,8 +53,22 @@ def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     asked = sorted(wish.flags & KINDS.keys())
     kind = KINDS[asked[0]] if asked else MASTER
     named = "" if machine == "-" else machine
-    address = reach.pool.locate(kind, named, to_command=True).address
+    where = machine if machine.startswith("<") else ""
+    if reach.named_pool:
+        try:
+            reach.pool.collectors()
+        except UnknownHostError as error:
+            raise SaidError(f"Error: {error}") from None
+    try:
+        address = reach.pool.locate(kind, named, address=where, to_command=True).address
+    except (NotFoundError, NotConnected) as error:
+        why = explain_in_line(error)
+        raise SaidError(f"Couldn't locate daemon on {machine}: {why}") from None
     log_kind = HISTORIES.get(name.upper(), LogKind.PLAIN)
-    for piece in fetch_log(reach.connector, address, name, log_kind):
-        streams.stdout.write(piece.decode("utf-8", "replace"))
+    try:
+        for piece in fetch_log(reach.connector, address, name, log_kind):
+            streams.stdout.write(piece.decode("utf-8", "replace"))
+    except NotConnected:
+        whom = "(null)" if where else machine
+        raise SaidError(f"couldn't connect to daemon {whom} at {address}") from None
     return 0

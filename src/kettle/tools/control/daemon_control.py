@@ -11,8 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kettle.client.pool import KINDS, MASTER, SCHEDD, STARTD, Kind, Located, located, make_query
-from kettle.errors import KettleError, NotConnected, NotFoundError, RemoteProtocolError, UsageError
+from kettle.errors import (
+    KettleError,
+    NotConnected,
+    NotFoundError,
+    RemoteProtocolError,
+    UnknownHostError,
+    UsageError,
+)
 from kettle.tools.control.control_words import DAEMONS, BriefError, Rules, Wish, read_wish
+from kettle.tools.failures import explain_in_line
 from kettle.tools.options import UnknownOptionError, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -22,6 +30,7 @@ from kettle.wire.messages.daemoncore import SetShutdownProgram, SubsystemCommand
 from kettle.wire.messages.fields import Message
 from kettle.wire.sinful import Sinful
 
+PERHAPS = "Perhaps you need to query another pool.\n"
 ADDRESS_FORM = """\
 Should be of the form <ip.address.here:port>.
 For example: <123.456.789.123:6789>
@@ -103,6 +112,8 @@ class Sending:
     shown: str
     message: Message | None = None
     about: str = ""
+    # What need not be there: another command will say so.
+    optional: bool = False
 
 
 def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -113,6 +124,8 @@ def main(argv: Sequence[str], environment: Mapping[str, str], streams: Streams) 
         reach = Reach(environment, pool=wish.pool)
         if wish.program:
             streams.stdout.write(f"Set exec to {wish.program}\n")
+        if wish.pool:
+            reach.pool.collectors()
         if wish.pool and not (wish.names or wish.addresses or wish.everywhere or wish.constraint):
             streams.stderr.write(NO_TARGET)
             return 1
@@ -154,7 +167,7 @@ def plan(tool: Tool, wish: Wish, slot: str = "") -> Iterator[Sending]:
         case "condor_reschedule":
             yield Sending("schedd", Command.RESCHEDULE, "Reschedule")
         case "condor_reconfig":
-            yield Sending(wish.daemon or "master", Command.DC_RECONFIG_FULL, "Reconfig")
+            yield Sending(_kind_of(wish), Command.DC_RECONFIG_FULL, "Reconfig")
         case "condor_vacate":
             yield plan_vacate(wish, slot)
         case "condor_on":
@@ -168,9 +181,16 @@ def plan(tool: Tool, wish: Wish, slot: str = "") -> Iterator[Sending]:
         case "condor_off":
             yield from plan_off(wish)
         case "condor_restart":
-            daemon = wish.daemon or "master"
+            daemon = _kind_of(wish)
+            if not wish.daemon:
+                yield from plan_patience(wish)
             table = RESTART_MASTER if daemon == "master" else RESTART_DAEMON
             yield Sending(daemon, *table[wish.speed])
+
+
+def _kind_of(wish: Wish) -> str:
+    """Return the kind of daemon that is meant; one that is not known is called as it was typed."""
+    return wish.daemon if wish.daemon in KINDS else wish.about or "master"
 
 
 def plan_vacate(wish: Wish, slot: str) -> Sending:
@@ -192,30 +212,42 @@ def plan_off(wish: Wish) -> Iterator[Sending]:
         command = Command.MASTER_OFF_FAST if fast else Command.MASTER_OFF
         yield Sending("master", command, "Kill-Master-Fast" if fast else "Kill-Master")
     elif wish.daemon:
-        if wish.speed == "peaceful":
-            peaceful = Command.DC_SET_PEACEFUL_SHUTDOWN
-            yield Sending(wish.daemon, peaceful, "Set-Peaceful-Shutdown")
+        yield from plan_patience(wish)
         command, shown = OFF_ONE[wish.speed]
         # Of a peaceful end the reference does not say again whose.
         about = "" if wish.speed == "peaceful" else wish.daemon
         yield Sending("master", command, shown, SubsystemCommand(wish.daemon), about=about)
     else:
+        yield from plan_patience(wish)
         yield Sending("master", *OFF_ALL[wish.speed])
+
+
+def plan_patience(wish: Wish) -> Iterator[Sending]:
+    """Yield what tells daemons that their end, which the master will order, is a peaceful one.
+
+    Only startd and schedd have jobs to wait for.
+    """
+    if wish.speed != "peaceful":
+        return
+    meant = {"startd", "schedd"} & {wish.daemon} if wish.daemon else {"startd", "schedd"}
+    for kind in sorted(meant, reverse=True):
+        command = Command.DC_SET_PEACEFUL_SHUTDOWN
+        yield Sending(kind, command, "Set-Peaceful-Shutdown", optional=True)
 
 
 def work(tool: Tool, wish: Wish, reach: Reach, streams: Streams) -> int:
     """Find every daemon that is meant and send to it; 1 if one was not found or refused."""
     failed = False
     if wish.everywhere or wish.constraint:
-        hosts = find_everywhere(tool, wish, reach)
+        hosts, why = [], f"Found no ClassAds when querying pool ({wish.pool or 'local'})\n"
+        try:
+            hosts = find_everywhere(tool, wish, reach)
+        except NotConnected as error:
+            why = tell_silence(reach, error)
         if not hosts:
             whom = f"constraint '{wish.constraint}'" if wish.constraint else "-all"
             kind = next(plan(tool, wish)).kind
-            streams.stderr.write(
-                f"Found no ClassAds when querying pool ({wish.pool or 'local'})\n"
-                f"Can't find addresses for {kind}'s for {whom}\n"
-                "Perhaps you need to query another pool.\n"
-            )
+            streams.stderr.write(f"{why}Can't find addresses for {kind}'s for {whom}\n{PERHAPS}")
             return 1
     elif wish.names or wish.addresses:
         hosts = [*wish.names, *wish.addresses]
@@ -237,15 +269,10 @@ def attempt(tool: Tool, reach: Reach, sending: Sending, host: str, streams: Stre
     """Find one daemon, send to it and say so; return what is wrong, empty if it worked."""
     try:
         found, shown = find(reach, sending, host)
-    except (NotFoundError, NotConnected):
-        perhaps = "Perhaps you need to query another pool.\n"
-        if host:
-            # Compat: named twice, as in the reference (test_a_host_that_is_not_there_is_named).
-            return (
-                f"Can't find address for {sending.kind} {host}\n"
-                f"Can't find address for {host}\n{perhaps}"
-            )
-        return f"Can't find address for local {sending.kind}\n{perhaps}"
+    except UnknownHostError as error:
+        return f"{tool.name}: {error}\n"
+    except (NotFoundError, NotConnected) as error:
+        return "" if sending.optional else tell_absence(reach, sending, host, error)
     except RemoteProtocolError:
         return f"Address {host} is not valid.\n{ADDRESS_FORM}"
     except KettleError as error:
@@ -259,6 +286,27 @@ def attempt(tool: Tool, reach: Reach, sending: Sending, host: str, streams: Stre
     about = f' for "{sending.about}"' if sending.about else ""
     streams.stdout.write(f'Sent "{sending.shown}" command{about} to {shown}\n')
     return ""
+
+
+def tell_absence(reach: Reach, sending: Sending, host: str, error: KettleError) -> str:
+    """Return what is said of a daemon that is not found."""
+    if not host:
+        # Compat: the reference has no name for this host's negotiator (test_silent_pool).
+        whom = "unknown daemon" if sending.kind == "negotiator" else f"local {sending.kind}"
+        return f"Can't find address for {whom}\n{PERHAPS}"
+    said = f"Can't find address for {sending.kind} {host}\n"
+    if isinstance(error, NotConnected):
+        return f"{tell_silence(reach, error)}{said}{PERHAPS}"
+    # Compat: named twice, as in the reference (test_a_host_that_is_not_there_is_named).
+    return f"{said}Can't find address for {host}\n{PERHAPS}"
+
+
+def tell_silence(reach: Reach, error: NotConnected) -> str:
+    """Return what is said where no collector answers."""
+    pool = reach.named_pool
+    if not pool:
+        return "\nERROR: can't connect to local collector\n"
+    return f"{explain_in_line(error)}\nERROR: can't connect to collector {pool}\n"
 
 
 def find(reach: Reach, sending: Sending, host: str) -> tuple[Sinful, str]:

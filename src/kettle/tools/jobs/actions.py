@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING
 from kettle.attributes.codes import ActionResult, JobAction, JobStatus
 from kettle.classad import parse_expression
 from kettle.classad.text import equals
-from kettle.errors import ClassAdSyntaxError, NotFoundError, UnknownHostError, UsageError
+from kettle.errors import (
+    ClassAdSyntaxError,
+    NotConnected,
+    NotFoundError,
+    UnknownHostError,
+    UsageError,
+)
 from kettle.structs import Struct, field
 from kettle.tools.options import (
     BriefError,
@@ -193,7 +199,7 @@ def find_way(wish: Wish, environment: Mapping[str, str]) -> Reach:
         found = reach.schedd()
     except UnknownHostError:
         raise
-    except NotFoundError:
+    except (NotFoundError, NotConnected):
         host = wish.reach["name"].rpartition("@")[2]
         raise BriefError(f"Error: cannot get address of schedd {host}") from None
     return Reach(environment, address=str(found.address))
@@ -333,6 +339,9 @@ def _plain_words(wish: Wish) -> str:
     return f" in cluster {wish.clusters[0]}" if wish.clusters else ""
 
 
+_SILENT = "DCSchedd::actOnJobs:6001:Failed to connect to schedd"
+
+
 class Worker:
     """Carries out one wish against one schedd and prints what became of it."""
 
@@ -379,7 +388,13 @@ class Worker:
             self._streams.stderr.write(
                 "Warning, -constraint is ignored for fully qualified job ids\n"
             )
-        acted = self._ask(ids=jobs)
+        try:
+            acted = self._ask(ids=jobs)
+        except NotConnected:
+            missing = "\n".join(f"No result found for job {job}" for job in jobs)
+            self._streams.stderr.write(_SILENT)
+            self._say(missing, good=False)
+            return
         results = acted.results
         # As in the reference, it is a failure only if nothing at all was done, and then an empty
         # line stands before what went wrong.
@@ -401,7 +416,12 @@ class Worker:
             self._streams.stderr.write(f"the constraint does not parse: {error}")
             self._say(target.missing, good=False)
             return
-        acted = self._ask(constraint=target.constraint)
+        try:
+            acted = self._ask(constraint=target.constraint)
+        except NotConnected:
+            self._streams.stderr.write(_SILENT)
+            self._say(target.missing, good=False)
+            return
         done = done_words(self._tool, self._wish.action, of_many=True)
         if acted.queue_is_empty:
             # As in the reference, that is no failure.

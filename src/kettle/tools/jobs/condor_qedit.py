@@ -14,7 +14,13 @@ from dataclasses import dataclass, field
 from kettle.classad import ClassAd, parse_ads, parse_expression
 from kettle.classad.unparse import render_value
 from kettle.client.queue import Queue
-from kettle.errors import ClassAdSyntaxError, NotFoundError, RefusedError, UsageError
+from kettle.errors import (
+    ClassAdSyntaxError,
+    NotConnected,
+    NotFoundError,
+    RefusedError,
+    UsageError,
+)
 from kettle.patterns import late_pattern
 from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
@@ -140,7 +146,11 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         if wrong:
             streams.stderr.write(f"{wrong}\nTransaction failed.  No attributes were set.\n")
             return 1
-        return edit(wish, find_schedd(wish, environment), streams)
+        try:
+            return edit(wish, find_schedd(wish, environment), streams)
+        except NotConnected as error:
+            streams.stderr.write(f"Failed to connect to queue manager {error.address}\n")
+            return 1
 
     return run_tool(
         argv,
@@ -169,10 +179,15 @@ def find_schedd(wish: Wish, environment: Mapping[str, str]) -> Reach:
     reach = Reach(environment, **wish.reach)
     name = wish.reach.get("name")
     if not name:
-        return reach.without_pool()
+        near = reach.without_pool()
+        try:
+            found = near.schedd()
+        except (NotFoundError, NotConnected):
+            raise BriefError("condor_qedit: ERROR: Can't find address of local schedd") from None
+        return Reach(environment, address=str(found.address))
     try:
         found = reach.schedd()
-    except NotFoundError:
+    except (NotFoundError, NotConnected):
         pool = wish.reach.get("pool", "local")
         raise BriefError(f"condor_qedit: No such schedd named {name} in {pool} pool") from None
     return Reach(environment, address=str(found.address))

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from kettle.attributes.codes import JobStatus
 from kettle.client.running_job import RETRY, Shell, find_starter, say_held, start_shell
-from kettle.errors import ConnectionLost, NotFoundError, RefusedError, UsageError
+from kettle.errors import ConnectionLost, NotConnected, NotFoundError, RefusedError, UsageError
 from kettle.tools.options import BriefError, Option, UnknownOptionError, choose_option, run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
@@ -154,8 +154,14 @@ def run_session(wish: Wish, reach: Reach, streams: Streams) -> int:
 
 
 def _reach_shell(wish: Wish, reach: Reach, streams: Streams) -> tuple[Shell, str]:
-    schedd = reach.schedd_or_none_such().address
-    _check_job(wish, reach, schedd)
+    try:
+        schedd = reach.schedd_or_none_such().address
+    except NotFoundError as error:
+        raise error if reach.name else NotFoundError(f"ERROR: {error}") from None
+    try:
+        _check_job(wish, reach, schedd)
+    except NotConnected:
+        raise NotFoundError("Can't connect to schedd") from None
     waiting, since = "", 0.0
     while True:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kettle.errors import KettleError, NotFoundError, RefusedError, UsageError
+from kettle.errors import KettleError, NotConnected, NotFoundError, RefusedError, UsageError
 from kettle.tools.options import (
     MissingValueError,
     Option,
@@ -88,6 +88,9 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
         except (RefusedError, NotFoundError) as error:
             # What the schedd says stands alone, and that there is none.
             streams.stderr.write(f"{error}\n")
+            return 1
+        except NotConnected:
+            streams.stderr.write("Failed to connect to schedd\n")
             return 1
         show(wish, reach, starter, streams)
         return 0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
-from kettle.errors import ConfigError, KettleError, NotFoundError
+from kettle.errors import ConfigError, KettleError, NotConnected, NotFoundError
 from kettle.tools.options import run_tool
 from kettle.tools.programs import Streams
 from kettle.tools.queue.batches import WANTED, find_batches, job_id, render_batches, sort_under_dags
@@ -102,10 +102,25 @@ def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
             streams.stderr.write(f"Error: {error}\n")
         elif isinstance(error, NoAnswerError):
             streams.stderr.write(f"\n-- {error}\n")
+        elif isinstance(error, NotConnected):
+            streams.stderr.write(_tell_silence(wish, error))
         else:
             raise
         return 1
     return 0
+
+
+def _tell_silence(wish: Wish, error: NotConnected) -> str:
+    """Return what is said where the collector does not answer."""
+    from kettle.tools.failures import explain_in_line
+
+    if {"name", "address"} & wish.reach.keys() or wish.submitter or "global" in wish.flags:
+        said = f"Couldn't contact the condor_collector on {error.address.strip('<>')}. "
+        advice = "its CollectorLog says whom it refuses; is it up?"
+    else:
+        said = explain_in_line(error)
+        advice = "no schedd of this machine has said where it is; is the pool up?"
+    return f"Error: {said}\n\nExtra Info: {advice}\n"
 
 
 def _read_preferences(wish: Wish, environment: Mapping[str, str]) -> Reach | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd, parse_ads
 from kettle.errors import (
     KettleError,
+    NotConnected,
     NotFoundError,
     RefusedError,
     UnknownHostError,
@@ -44,8 +45,11 @@ class NoAnswerError(KettleError):
     """
 
     def __init__(self, schedd: Located, error: KettleError) -> None:
+        from kettle.tools.failures import explain_in_line  # for the few that fail
+
         place = schedd.machine or schedd.name
-        super().__init__(f"Failed to fetch ads from: {schedd.address} : {place}\n{error}")
+        why = f"\n{explain_in_line(error)}" if isinstance(error, NotConnected) else str(error)
+        super().__init__(f"Failed to fetch ads from: {schedd.address} : {place}\n{why}")
 
 
 class Answer(Struct):
@@ -111,7 +115,7 @@ def check_hosts(reach: Reach, wish: Wish) -> None:
 
     A name with a dot in it is taken for a whole one, as the reference does.
     """
-    from kettle.runtime.sockets.addresses import is_host
+    from kettle.runtime.sockets.addresses import may_be_daemon
     from kettle.tools.queue.conflicts import NAME_ADVICE, POOL_ADVICE, AdvisedError
 
     def refuse(word: str, advice: str) -> UsageError:
@@ -124,7 +128,7 @@ def check_hosts(reach: Reach, wish: Wish) -> None:
         except UnknownHostError:
             raise refuse(reach.named_pool, POOL_ADVICE) from None
     name = wish.reach.get("name")
-    if name is not None and not (set("@.") & set(name) or (name and is_host(name))):
+    if name is not None and not may_be_daemon(name, reach.config):
         raise refuse(name, NAME_ADVICE)
 
 

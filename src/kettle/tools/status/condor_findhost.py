@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.unparse import render_value
-from kettle.errors import ClassAdSyntaxError, UsageError
+from kettle.errors import ClassAdSyntaxError, NotConnected, UnknownHostError, UsageError
 from kettle.tools.options import (
     MissingValueError,
     Option,
@@ -81,7 +81,12 @@ def complain(error: UsageError, streams: Streams) -> str:
 
 def show(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     """Print the machines found, and on stderr how many are missing."""
-    found = choose(wish, fetch(wish, environment))
+    try:
+        ads = fetch(wish, environment)
+    except (NotConnected, UnknownHostError):
+        streams.stderr.write("\nERROR:  failed to fetch startd ads ... aborting\n")
+        return 1
+    found = choose(wish, ads)
     for name in found:
         streams.stdout.write(f"{name}\n")
     missing = wish.number - len(found)

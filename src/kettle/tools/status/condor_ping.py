@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from kettle.attributes.version import CONDOR_VERSION
 from kettle.client.daemon import Ping, ping
 from kettle.client.pool import KINDS, SCHEDD, Located
-from kettle.errors import (
-    AuthenticationFailed,
-    AuthorizationDenied,
-    ConnectionLost,
-    KettleError,
-    NotConnected,
-    UsageError,
-)
+from kettle.errors import KettleError, NotConnected, UnknownHostError, UsageError
+from kettle.tools.failures import explain
 from kettle.tools.options import (
+    BriefError,
     Given,
     MissingValueError,
     Option,
@@ -124,28 +119,33 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     if _names_nobody(wish):
         streams.stderr.write("WARNING: Missing daemon argument, defaulting to SCHEDD.\n")
     kind = wish.kind.lower() or "schedd"
-    asked = wish.reach.get("name") or wish.reach.get("address")
+    asked = wish.reach.get("name") or wish.reach.get("address") or "(null)"
     try:
         reach = Reach(environment, **wish.reach)
         found = reach.locate(KINDS.get(kind, SCHEDD))
     except KettleError as error:
         if wish.form != "quiet":
-            whom = asked or f"the local {kind}"
-            streams.stderr.write(f"ERROR: couldn't locate {whom}! ({error})\n")
+            why = str(error) if _is_about_pool(wish, error) else f"couldn't locate {asked}!"
+            streams.stderr.write(f"ERROR: {why}\n")
         return 1
     whom = _describe(wish, found)
     if wish.form == "table":
         streams.stdout.write(render_row(TITLES))
     good = True
-    try:
-        for token, command in tokens:
+    for token, command in tokens:
+        try:
             allowed, text = _ask_one(wish.form, reach, found.address, whom, token, command)
-            good = good and allowed
-            streams.stdout.write(text)
-    except NotConnected:
-        streams.stderr.write(f"ERROR: failed to make connection to <{found.address.endpoint}>\n")
-        return 1
+        except NotConnected as error:
+            streams.stderr.write(f"ERROR: failed to make connection to {error.address}\n")
+            good = False
+            continue
+        good = good and allowed
+        streams.stdout.write(text)
     return 0 if good else 1
+
+
+def _is_about_pool(wish: Wish, error: KettleError) -> bool:
+    return isinstance(error, UnknownHostError) and error.host == wish.reach.get("pool")
 
 
 def _names_nobody(wish: Wish) -> bool:
@@ -190,6 +190,8 @@ def read_wish(given: Sequence[Given]) -> Wish:
             case "":
                 words = list(LEVELS) if item.value.upper() == "ALL" else [item.value]
                 wish.tokens += words
+            case "address" if not {"<", ":"} & set(item.value):
+                raise BriefError(f"ERROR: unable to parse sinful string: {item.value}")
             case "pool" | "name" | "address":
                 wish.reach[item.name] = item.value
             case "type" | "subsystem":
@@ -270,26 +272,6 @@ def render_failure(form: str, token: str, error: KettleError) -> str:
     if form == "verbose":
         return "".join(f"{line}\n" for line in (f"{token} failed!", *explain(error), ""))
     return f"{token} failed!  Use -verbose for more information.\n"
-
-
-def explain(error: KettleError) -> list[str]:
-    """Return what the reference says about a failure, the outermost reason first."""
-    match error:
-        case AuthorizationDenied():
-            said = f'Received "{error.code}" from server for user {error.user}'
-            return [f"SECMAN:2010:{said} using method {display_method(error.method)}."]
-        case AuthenticationFailed(tried=()):
-            return ["SECMAN:2005:Protocol Error: No auth methods.", str(error)]
-        case AuthenticationFailed():
-            tried = [display_method(name) for name in reversed(error.tried)]
-            return [
-                "AUTHENTICATE:1003:Failed to authenticate with any method",
-                *(f"AUTHENTICATE:1004:Failed to authenticate using {name}" for name in tried),
-            ]
-        case ConnectionLost():
-            said = "Connection closed during command authorization."
-            return [f"SECMAN:2011:{said} Probably due to an unknown command."]
-    return [str(error)]
 
 
 def describe_protection(method: str, cipher: str) -> str:

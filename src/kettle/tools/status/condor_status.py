@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kettle.classad import ClassAd, Expr, parse_ads, parse_expression
 from kettle.errors import (
     ClassAdSyntaxError,
+    KettleError,
     NotConnected,
     NotFoundError,
     UnknownHostError,
@@ -269,10 +270,9 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequenc
         kind = KINDS.get(wish.mode, STARTD)
         try:
             located = reach.locate(kind)
-        except NotFoundError as error:
-            raise PlainError(
-                f"Error: Failed to locate {kind.title} {wish.direct}\n{error}"
-            ) from None
+        except (NotFoundError, NotConnected) as error:
+            why = _explain(error)
+            raise PlainError(f"Error: Failed to locate {kind.title} {wish.direct}\n{why}") from None
         command = command if kind is not STARTD else Command.QUERY_STARTD_ADS
         return query_ads(reach.connector, located.address, command, query)
     try:
@@ -280,12 +280,20 @@ def ask(wish: Wish, environment: Mapping[str, str], streams: Streams) -> Sequenc
     except UnknownHostError as error:
         raise PlainError(f"Error: {error}\n{POOL_ADVICE}", above="\n") from None
     except NotConnected as error:
-        place = wish.pool or reach.config.get("COLLECTOR_HOST")
-        raise PlainError(
-            f"Error: communication error\n{error}\n"
-            f"Error: Couldn't contact the condor_collector on {place}.\n"
-            "Is it up? Its CollectorLog says whom it refuses."
-        ) from None
+        said = f"Error: communication error\n{_explain(error)}"
+        if wish.pool:
+            # As in the reference, which has more advice there.
+            said += (
+                f"\nError: Couldn't contact the condor_collector on {wish.pool}.\n"
+                "Is it up? Its CollectorLog says whom it refuses."
+            )
+        raise PlainError(said) from None
+
+
+def _explain(error: KettleError) -> str:
+    from kettle.tools.failures import explain_in_line  # for the few that fail
+
+    return explain_in_line(error)
 
 
 def projection(wish: Wish) -> list[str]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from kettle.classad import ClassAd, parse_ads, parse_expression
 from kettle.errors import ClassAdSyntaxError, KettleError, NotConnected, UsageError
+from kettle.tools.failures import explain_in_line
 from kettle.tools.options import MANY, Given, Option, read_options, run_tool
 from kettle.tools.phrases import Phrases
 from kettle.tools.printing.columns import Columns
@@ -113,6 +114,8 @@ SETTERS = {
 }  # fmt: skip
 
 
+# What the reference calls a command where it tells that it could not be sent.
+SPELLINGS = {"setceiling": "SET_ceiling", "setfloor": "SET_floor"}
 COMMANDS = {
     **{name: setter.command for name, setter in SETTERS.items()},
     "resetusage": "RESET_USAGE",
@@ -175,15 +178,18 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 
 def explain_silence(wish: Wish, error: NotConnected) -> str:
-    """Return what is said where nobody answers: the reference's words, and then why."""
+    """Return what is said where nobody answers."""
     name, pool = wish.reach.get("name", "default"), wish.reach.get("pool", "local pool")
     asked = "GET_RESLIST" if wish.user else ""
     if wish.change is not None:
-        asked = COMMANDS[wish.change.name]
-    what = "Can't query collector for ads: "
+        asked = SPELLINGS.get(wish.change.name) or COMMANDS[wish.change.name]
     if asked:
         what = f"failed to send {asked} command to negotiator\n"
-    return f"condor_userprio: Can't locate negotiator '{name}' in {pool}\n{what}{error}\n"
+    elif wish.from_negotiator:
+        what = "Can't query negotiator for ads: \n"
+    else:
+        what = f"Can't query collector for ads: {explain_in_line(error)}\n"
+    return f"condor_userprio: Can't locate negotiator '{name}' in {pool}\n{what}"
 
 
 def read_wish(words: Sequence[str]) -> Wish:

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd, parse_expression
-from kettle.errors import ClassAdSyntaxError, NotFoundError, UnknownHostError, UsageError
+from kettle.errors import (
+    ClassAdSyntaxError,
+    NotConnected,
+    NotFoundError,
+    UnknownHostError,
+    UsageError,
+)
+from kettle.tools.failures import explain_in_line
 from kettle.tools.options import (
     BriefError,
     MissingValueError,
@@ -102,6 +109,8 @@ def _find_schedd(reach: Reach) -> Located:
         raise BriefError(
             f"condor_transfer_data: Can't find address for schedd {reach.name}"
         ) from None
+    except NotConnected as error:
+        raise BriefError(f"condor_transfer_data: {explain_in_line(error)}") from None
 
 
 def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
@@ -115,11 +124,17 @@ def fetch(wish: Wish, environment: Mapping[str, str], streams: Streams) -> int:
     if wish.nonsense:
         streams.stderr.write(f"{wish.nonsense}\n")
         return 0
-    for job, outcome in fetch_output(reach.connector, schedd.address, wish.constraint(), place_for):
-        if outcome.failure is not None:
-            failures += 1
-            name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
-            streams.stderr.write(f"Job {name}: {outcome.failure.reason}\n")
+    fetched = fetch_output(reach.connector, schedd.address, wish.constraint(), place_for)
+    try:
+        for job, outcome in fetched:
+            if outcome.failure is not None:
+                failures += 1
+                name = f"{job.integer('ClusterId')}.{job.integer('ProcId')}"
+                streams.stderr.write(f"Job {name}: {outcome.failure.reason}\n")
+    except NotConnected:
+        why = "DCSchedd::receiveJobSandbox:6001:Failed to connect to schedd"
+        streams.stderr.write(f"\n{why}\nERROR: Failed to spool job files.\n")
+        return 1
     return 1 if failures else 0
 
 

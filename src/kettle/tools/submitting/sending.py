@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError, SubmitError
+from kettle.errors import KettleError, NotConnected, SubmitError, UnknownHostError
 from kettle.structs import Struct
 
 if TYPE_CHECKING:
@@ -184,11 +184,14 @@ def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: S
     try:
         schedd = reach.schedd()
     except KettleError as error:
-        streams.stderr.write(f"\nERROR: Can't find address of local schedd\n{error}\n")
+        streams.stderr.write(tell_absence(reach, error))
         return 1
     progress.begin()
     try:
         cluster, count = _queue(reach, schedd.address, sender, is_factory=manner.is_factory)
+    except NotConnected as error:
+        streams.stderr.write(tell_silence(reach, error))
+        return 1
     except KettleError as error:
         progress.fail(submission, error)
         return 1
@@ -206,6 +209,24 @@ def submit_jobs(reach: Reach, submission: Submission, manner: Manner, streams: S
         end_session(f"{cluster}.0", reach, schedd.address)
         return code
     return 0
+
+
+def tell_absence(reach: Reach, error: KettleError) -> str:
+    """Return what is said of a schedd that is not found."""
+    if isinstance(error, UnknownHostError):
+        return f"condor_submit: {error}\n"
+    if isinstance(error, NotConnected):
+        whom = f"schedd {reach.name}" if reach.name else "local schedd"
+        return f"\nERROR: Can't find address of {whom}\n"
+    return f"\nERROR: Can't find address of local schedd\n{error}\n"
+
+
+def tell_silence(reach: Reach, error: NotConnected) -> str:
+    """Return what is said of a schedd that does not answer."""
+    from kettle.tools.failures import explain_in_line  # for the few that fail
+
+    whom = f"queue manager {reach.name}" if reach.name else "local queue manager"
+    return f"\nERROR: Failed to connect to {whom}\n{explain_in_line(error)}\n"
 
 
 def _queue(reach: Reach, schedd: Sinful, sender: Sender, *, is_factory: bool) -> tuple[int, int]:

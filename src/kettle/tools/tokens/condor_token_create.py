@@ -48,17 +48,16 @@ def create(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Make the token and deliver it."""
     identity = wish.get("identity")
     if not identity:
+        # Compat: the reference makes a token for nobody
+        # (test_a_token_for_nobody_is_not_made).
         raise UsageError("whose token is it?", hint="-identity USER@DOMAIN")
-    if "@" not in identity:
-        identity = f"{identity}@{reach.config.get('UID_DOMAIN') or ''}"
     key_id = wish.get("key") or reach.config.get("SEC_TOKEN_ISSUER_KEY") or POOL_KEY
     key = SigningKeys(reach.config).key(key_id)
     if key is None:
         # Compat: exit code 2; shown by test_a_signing_key_that_is_not_there_ends_with_2.
-        where = reach.config.get("SEC_TOKEN_POOL_SIGNING_KEY_FILE")
-        expected = f"it is expected in {where or 'no file'}"
+        where = SigningKeys(reach.config).path(key_id)
         streams.stderr.write(
-            f"condor_token_create: the signing key {key_id} cannot be read ({expected})\n"
+            f"Failed to generate a token.\nTOKEN:1:Failed to read file {where} securely.\n"
         )
         return NO_KEY_EXIT_CODE
     token = mint_token(

@@ -9,7 +9,15 @@ from kettle.client.pool import SCHEDD
 from kettle.tools.options import Option
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.tokens.token_commands import DAEMON, TOKEN, Wish, choose_daemon, deliver, run
+from kettle.tools.tokens.token_commands import (
+    DAEMON,
+    TOKEN,
+    Wish,
+    asking,
+    choose_daemon,
+    deliver,
+    run,
+)
 
 USAGE = """\
 Usage: condor_token_fetch [OPTIONS]
@@ -33,11 +41,13 @@ def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> i
 
 def fetch(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Ask for the token and deliver it."""
-    token = request_session_token(
-        reach.connector,
-        choose_daemon(wish, reach, SCHEDD),
-        levels=wish.scope,
-        lifetime_seconds=wish.lifetime,
-        key_id=wish.get("key"),
-    )
+    address = choose_daemon(wish, reach, SCHEDD)
+    with asking(address, "Failed to request a session token"):
+        token = request_session_token(
+            reach.connector,
+            address,
+            levels=wish.scope,
+            lifetime_seconds=wish.lifetime,
+            key_id=wish.get("key"),
+        )
     return deliver(token, wish, reach, streams)

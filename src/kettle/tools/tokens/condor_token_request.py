@@ -11,7 +11,15 @@ from kettle.client.daemon import finish_token_request, start_token_request
 from kettle.tools.options import Option
 from kettle.tools.programs import Streams
 from kettle.tools.reach import Reach
-from kettle.tools.tokens.token_commands import DAEMON, TOKEN, Wish, choose_daemon, deliver, run
+from kettle.tools.tokens.token_commands import (
+    DAEMON,
+    TOKEN,
+    Wish,
+    asking,
+    choose_daemon,
+    deliver,
+    run,
+)
 
 USAGE = """\
 Usage: condor_token_request [OPTIONS]
@@ -28,6 +36,7 @@ approves it with condor_token_request_approve.
 """
 OPTIONS = (*DAEMON, *TOKEN, Option("identity", values=1))
 POLL_SECONDS = 2.0
+_BEGINNING = "failed to start command for token request"
 
 
 def main(argv: list[str], environment: Mapping[str, str], streams: Streams) -> int:
@@ -39,22 +48,25 @@ def request(wish: Wish, reach: Reach, streams: Streams) -> int:
     """Ask, wait for the approval, deliver."""
     address = choose_daemon(wish, reach)
     client_id = f"{socket.gethostname()}-{secrets.randbelow(10**6)}"
-    token, request_id = start_token_request(
-        reach.connector,
-        address,
-        client_id=client_id,
-        user=wish.get("identity"),
-        levels=wish.scope,
-        lifetime_seconds=wish.lifetime,
-    )
+    with asking(address, "Failed to request a new token", _BEGINNING):
+        token, request_id = start_token_request(
+            reach.connector,
+            address,
+            client_id=client_id,
+            user=wish.get("identity"),
+            levels=wish.scope,
+            lifetime_seconds=wish.lifetime,
+        )
     if not token:
-        streams.stderr.write(
+        streams.stdout.write(
             "Token request enqueued.  Ask an administrator to please approve "
             f"request {request_id}.\n"
         )
+        streams.stdout.flush()
     while not token:
         time.sleep(POLL_SECONDS)
-        token = finish_token_request(
-            reach.connector, address, client_id=client_id, request_id=request_id
-        )
+        with asking(address, "Failed to get a status update for token request", _BEGINNING):
+            token = finish_token_request(
+                reach.connector, address, client_id=client_id, request_id=request_id
+            )
     return deliver(token, wish, reach, streams)

@@ -7,11 +7,14 @@ side is every daemon's generic commands; what a token means is `wire.security.to
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kettle.client.pool import COLLECTOR, KINDS, Kind
-from kettle.errors import StorageError, UsageError
+from kettle.errors import KettleError, NotConnected, RefusedError, UnknownHostError
+from kettle.tools.failures import explain_in_line
 from kettle.tools.options import Given, Option, UnknownOptionError, read_options, run_tool
 from kettle.tools.phrases import Phrases, SaidError
 from kettle.tools.programs import Streams
@@ -36,6 +39,8 @@ TOKEN = (
     Option("token", values=1),
     Option("file", values=1),
 )
+BEGIN_LISTING = "Failed to start command for listing token requests"
+_PLACES = ("token", "file")
 MISSING = {
     "authz": "{tool}: -authz requires an authorization name argument\n",
     "lifetime": "{tool}: -lifetime requires an integer in seconds.\n",
@@ -70,13 +75,8 @@ class Wish:
 
     @property
     def lifetime(self) -> int:
-        """The seconds asked for, -1 for no limit; UsageError if it is no number."""
-        text = self.get("lifetime")
-        if not text:
-            return -1
-        if not text.isdecimal():
-            raise UsageError(f"-lifetime needs a number of seconds, not {text}")
-        return int(text)
+        """The seconds asked for; none, and a negative number, is no limit."""
+        return int(self.get("lifetime") or -1)
 
 
 Work = Callable[[Wish, Reach, Streams], int]
@@ -117,7 +117,7 @@ def run(
         streams,
         usage=usage,
         read_wish=lambda words: read_wish(
-            read_options(words, (*STANDARD, *options)), takes_words=takes_words
+            read_options(words, (*STANDARD, *options)), tool, takes_words=takes_words
         ),
         act=act,
         complain=lambda error: phrases.render(error, usage),
@@ -126,8 +126,13 @@ def run(
     )
 
 
-def read_wish(given: Iterable[Given], *, takes_words: bool = False) -> Wish:
-    """Return what the options say; UnknownOptionError at a word that is none of them."""
+def read_wish(given: Iterable[Given], tool: str, *, takes_words: bool = False) -> Wish:
+    """Return what the options say; UnknownOptionError at a word that is none of them.
+
+    A lifetime is what its digits at the beginning say, as in the reference (`5x` is 5); without
+    any, or as a number of more than 64 bits, it raises SaidError. Of -token and -file the last one
+    counts.
+    """
     wish = Wish()
     for item in given:
         if not item.name:
@@ -139,7 +144,15 @@ def read_wish(given: Iterable[Given], *, takes_words: bool = False) -> Wish:
             raise SaidError(f"ERROR: unrecognized daemon type: {item.value}", with_usage=True)
         if item.name == "authz":
             wish.levels += [word for word in item.value.replace(",", " ").split() if word]
+        elif item.name == "lifetime":
+            number = re.match(r"\s*([+-]?\d+)", item.value, re.ASCII)
+            if number is None or not -(1 << 63) <= int(number[1]) < 1 << 63:
+                raise SaidError(f"{tool}: Invalid argument for -lifetime: {item.value}.")
+            wish.values["lifetime"] = str(int(number[1]))
         elif item.values:
+            if item.name in _PLACES:
+                for place in _PLACES:
+                    wish.values.pop(place, None)
             wish.values[item.name] = item.value
         else:
             wish.flags.add(item.name)
@@ -147,9 +160,39 @@ def read_wish(given: Iterable[Given], *, takes_words: bool = False) -> Wish:
 
 
 def choose_daemon(wish: Wish, reach: Reach, default: Kind = COLLECTOR) -> Sinful:
-    """Return the address of the daemon that is meant."""
+    """Return the address of the daemon that is meant; SaidError if it is nowhere."""
     word = wish.get("type").lower()
-    return reach.locate(KINDS[word] if word else default).address
+    try:
+        if wish.get("pool"):
+            reach.pool.collectors()
+    except UnknownHostError as error:
+        raise SaidError(f"ERROR: {error}") from None
+    try:
+        return reach.locate(KINDS[word] if word else default).address
+    except KettleError:
+        name = wish.get("name")
+        whom = f"daemon {name}!" if name else "default daemon type."
+        raise SaidError(f"ERROR: couldn't locate {whom}") from None
+
+
+@contextmanager
+def asking(address: Sinful, failed: str, beginning: str = "") -> Iterator[None]:
+    """Say in the reference's words why a daemon was asked in vain: SaidError, `failed` and why.
+
+    `beginning` is what could not be begun where the daemon is there and does not let us in; empty
+    for commands of which the reference says no more than why.
+    """
+    try:
+        yield
+    except NotConnected:
+        why = f"DAEMON:1:Failed to connect to remote daemon at '{address}'"
+        raise SaidError(f"{failed}: {why}") from None
+    except KettleError as error:
+        why = explain_in_line(error)
+        if beginning and not isinstance(error, RefusedError):
+            begun = f"DAEMON:1:{beginning} with remote daemon at '{address}'."
+            why = f"{begun}|{why}"
+        raise SaidError(f"{failed}: {why}") from None
 
 
 def token_folder(reach: Reach) -> str:
@@ -165,20 +208,25 @@ def token_folder(reach: Reach) -> str:
 
 
 def deliver(token: str, wish: Wish, reach: Reach, streams: Streams) -> int:
-    """Print the token, or write it to the file that -token or -file names."""
+    """Print the token, or write it to the file that -token or -file names.
+
+    Raises SaidError if it cannot be written.
+    """
     name = wish.get("token")
     path = wish.get("file") or (os.path.join(token_folder(reach), name) if name else "")
     if not path:
         streams.stdout.write(f"{token}\n")
         return 0
-    if name and ("/" in name or name.startswith(".")):
-        raise UsageError(f"-token names a file in the token folder, not {name}")
+    if "/" in name:
+        raise SaidError("Token name isn't a plain filename")
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        if name:
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(fd, "w", encoding="utf-8") as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(f"{token}\n")
     except OSError as error:
-        raise StorageError(f"cannot write the token to {path}: {error.strerror}") from None
+        why = f"{error.strerror} (errno={error.errno})"
+        raise SaidError(f"Cannot write token to {path}: {why}") from None
     return 0

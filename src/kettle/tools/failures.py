@@ -1,0 +1,46 @@
+"""The reference's words for a daemon that cannot be reached or does not let us in.
+
+Its tools print the whole stack of what went wrong below: `SUBSYSTEM:CODE:TEXT`, the outermost
+first. Recorded from HTCondor 25.14.1 (tests/cli/test_silent_pool.py).
+"""
+
+from __future__ import annotations
+
+from kettle.errors import (
+    AuthenticationFailed,
+    AuthorizationDenied,
+    ConnectionLost,
+    KettleError,
+    NotConnected,
+    RefusedError,
+)
+from kettle.wire.security.negotiation import display_method
+
+
+def explain(error: KettleError) -> list[str]:
+    """Return what the reference says about a failure, the outermost reason first."""
+    match error:
+        case AuthorizationDenied():
+            said = f'Received "{error.code}" from server for user {error.user}'
+            return [f"SECMAN:2010:{said} using method {display_method(error.method)}."]
+        case AuthenticationFailed(tried=()):
+            return ["SECMAN:2005:Protocol Error: No auth methods.", str(error)]
+        case AuthenticationFailed():
+            tried = [display_method(name) for name in reversed(error.tried)]
+            return [
+                "AUTHENTICATE:1003:Failed to authenticate with any method",
+                *(f"AUTHENTICATE:1004:Failed to authenticate using {name}" for name in tried),
+            ]
+        case NotConnected(address=str(address)) if address:
+            return [f"CEDAR:6001:Failed to connect to {address}"]
+        case ConnectionLost():
+            said = "Connection closed during command authorization."
+            return [f"SECMAN:2011:{said} Probably due to an unknown command."]
+        case RefusedError():
+            return [f"DAEMON:{error.code}:{error}"]
+    return [str(error)]
+
+
+def explain_in_line(error: KettleError) -> str:
+    """Return what the reference says about a failure in one line."""
+    return "|".join(explain(error))
