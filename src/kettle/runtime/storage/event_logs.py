@@ -2,8 +2,10 @@
 
 Schedd and shadow host each have one `EventLogs`. Whole events leave in one `write` on a descriptor
 opened for appending, so writers of several processes never mix; descriptors stay open for a
-while, because short jobs of one cluster share a log. What an event says is decided elsewhere, its
-bytes in `kettle.records`. Nothing is fsynced: what was written survives the death of any process.
+while, because short jobs of one cluster share a log. One that is open is its owner's alone: another
+who names the same file opens it with his own rights, or cannot. What an event says is decided
+elsewhere, its bytes in `kettle.records`. Nothing is fsynced: what was written survives the death of
+any process.
 
 What cannot be written at once, because the log is far away or its disk is full, waits in
 `waiting_events.py`, and everything behind it. Whoever made the `EventLogs` is told of it, and gives
@@ -18,7 +20,7 @@ import errno
 import os
 import posixpath
 import stat
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,6 +40,7 @@ from kettle.runtime.storage.global_log import GlobalLog, Privileged
 from kettle.runtime.storage.waiting_events import (
     PASSING,
     Append,
+    Log,
     Note,
     Piece,
     Place,
@@ -49,7 +52,8 @@ if TYPE_CHECKING:
     from kettle.config import Config
     from kettle.records.unwritten_events import Unwritten
 
-# Limit: logs kept open at once; a user with more logs than that pays an open for each event.
+# Limit: logs that a process keeps open, of all its owners. Who has the most gives one up for the
+# next, and pays an open for an event of his own alone.
 MAX_OPEN = 128
 # Limit: how long a job's start waits for a log on a file system that hangs.
 FAR_SECONDS = 60.0
@@ -150,9 +154,9 @@ class EventLogs:
         self._privileged = privileged
         self._report = report
         self._global: GlobalLog | None = None
-        self._open: OrderedDict[str, tuple[int, tuple[int, int]]] = OrderedDict()
-        # By path: whose log it is, and what is to be written.
-        self._gathered: dict[str, tuple[str, list[Piece]]] | None = None
+        # The descriptor of each and which file it is; who used his last comes last.
+        self._open: OrderedDict[Log, tuple[int, tuple[int, int]]] = OrderedDict()
+        self._gathered: dict[Log, list[Piece]] | None = None
         self.reconfigure(config)
 
     def reconfigure(self, config: Config) -> None:
@@ -181,13 +185,14 @@ class EventLogs:
     async def check(self, job: ClassAd) -> None:
         """Make sure that a job's logs can be written; StorageError if not (hold code 22)."""
         for path in user_log_paths(job):
-            trouble = self._waiting.trouble(path)
+            log = Log(job.string("Owner") or "", path)
+            trouble = self._waiting.trouble(log)
             if trouble is not None:
                 raise trouble
             if self._is_far(path):
                 await self._check_far(path)
             else:
-                _check_room(self._descriptor(path), path)
+                _check_room(self._descriptor(log), path)
 
     async def _check_far(self, path: str) -> None:
         opened = self._aside.run(partial(append_once, path, b""))
@@ -218,7 +223,7 @@ class EventLogs:
         """
         logs = logs or self.logs_of(job)
         for path, data in self.prepare(job, event, logs):
-            self._append(path, logs.owner, [Piece((event.cluster, event.proc), data)])
+            self._append(Log(logs.owner, path), [Piece((event.cluster, event.proc), data)])
 
     def prepare(self, job: ClassAd, event: Event, logs: JobLogs | None = None) -> list[Unwritten]:
         """Return what is to be appended to which of a job's logs; the pool's has it already."""
@@ -250,7 +255,7 @@ class EventLogs:
         for path, data in events:
             if path in paths and (path, data) not in known:
                 piece = Piece(place, data, unsure=True)
-                self._waiting.add(path, job.string("Owner") or "", [piece])
+                self._waiting.add(Log(job.string("Owner") or "", path), [piece])
 
     def shows(self, job: ClassAd) -> bool:
         """Whether a job's own log can be read later for what was written into it so far."""
@@ -295,40 +300,40 @@ class EventLogs:
 
         A log that cannot be written does not keep the others back; StorageError for the last one.
         """
-        gathered: dict[str, tuple[str, list[Piece]]] = {}
+        gathered: dict[Log, list[Piece]] = {}
         self._gathered = gathered
         try:
             yield
         finally:
             self._gathered = None
             failure: StorageError | None = None
-            for path, (owner, pieces) in gathered.items():
+            for log, pieces in gathered.items():
                 try:
-                    self._append(path, owner, pieces)
+                    self._append(log, pieces)
                 except StorageError as error:
                     failure = error
         if failure is not None:
             raise failure
 
-    def _append(self, path: str, owner: str, pieces: list[Piece]) -> None:
+    def _append(self, log: Log, pieces: list[Piece]) -> None:
         if self._gathered is not None:
-            self._gathered.setdefault(path, (owner, []))[1].extend(pieces)
+            self._gathered.setdefault(log, []).extend(pieces)
             return
-        if path in self._waiting or self._is_far(path):
-            self._waiting.add(path, owner, pieces)
+        if log in self._waiting or self._is_far(log.path):
+            self._waiting.add(log, pieces)
             return
         try:
-            self._write_now(path, b"".join(piece.data for piece in pieces))
+            self._write_now(log, b"".join(piece.data for piece in pieces))
         except StorageError as trouble:
             if trouble.errno not in PASSING:
                 raise
-            self._waiting.add(path, owner, pieces, trouble)
+            self._waiting.add(log, pieces, trouble)
 
-    def _write_now(self, path: str, data: bytes) -> None:
+    def _write_now(self, log: Log, data: bytes) -> None:
         try:
-            _write_whole(self._descriptor(path), data)
+            _write_whole(self._descriptor(log), data)
         except OSError as error:
-            raise _cannot("write", path, error) from error
+            raise _cannot("write", log.path, error) from error
 
     async def _append_later(self, owner: str, path: str, data: bytes, unsure: bool) -> None:
         """Write what waited, with its owner's rights."""
@@ -341,27 +346,32 @@ class EventLogs:
     async def _append_aside(self, _: str, path: str, data: bytes, unsure: bool) -> None:
         await self._aside.run(partial(append_once, path, data, unsure=unsure))
 
-    def _descriptor(self, path: str) -> int:
-        known = self._open.get(path)
+    def _descriptor(self, log: Log) -> int:
+        known = self._open.get(log)
         if known is not None:
             descriptor, identity = known
             try:
-                facts = os.stat(path)
+                facts = os.stat(log.path)
             except OSError:
                 facts = None
             if facts is not None and (facts.st_dev, facts.st_ino) == identity:
-                self._open.move_to_end(path)
+                self._open.move_to_end(log)
                 return descriptor
             # Somebody moved or deleted the log: events go on in a new one.
             os.close(descriptor)
-            del self._open[path]
-        descriptor = _open_log(path)
+            del self._open[log]
+        descriptor = _open_log(log.path)
         facts = os.fstat(descriptor)
-        self._open[path] = (descriptor, (facts.st_dev, facts.st_ino))
+        self._open[log] = (descriptor, (facts.st_dev, facts.st_ino))
         if len(self._open) > MAX_OPEN:
-            _, (oldest, _) = self._open.popitem(last=False)
-            os.close(oldest)
+            self._close_one()
         return descriptor
+
+    def _close_one(self) -> None:
+        """Close the log unused for longest of the owner who has the most."""
+        owner = Counter(log.owner for log in self._open).most_common(1)[0][0]
+        oldest = next(log for log in self._open if log.owner == owner)
+        os.close(self._open.pop(oldest)[0])
 
 
 def _open_log(path: str) -> int:

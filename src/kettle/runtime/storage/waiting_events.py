@@ -1,9 +1,10 @@
 """Events that cannot be written at once: their log's server may hang, or its disk is full.
 
-They wait in memory, each log's in their order, and are written by a task of the log's own. A disk
-that is full or broken is tried again until it takes them; any other fault is reported and costs
-these events. Which logs those are is decided by `event_logs.py`. Whoever owns the events is told
-which jobs have some waiting, so that the queue has them too and they outlive this process.
+They wait in memory, each log's in their order, and are written by a task of the log's own, with
+its owner's rights: two owners who name the same file wait apart. A disk that is full or broken is
+tried again until it takes them; any other fault is reported and costs these events. Which logs
+those are is decided by `event_logs.py`. Whoever owns the events is told which jobs have some
+waiting, so that the queue has them too and they outlive this process.
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ PASSING = FULL | {errno.EIO, errno.EROFS}
 # Limit: events that wait for one log; further ones are lost, and the log of the daemon says so.
 MAX_WAITING = 10_000
 RETRY_SECONDS = 2.0
+
+
+class Log(NamedTuple):
+    """A log as one owner has it; what another has open, or waits for, under its path is not it."""
+
+    owner: str
+    path: str
+
 
 # A job, by its cluster and its number there.
 Place = tuple[int, int]
@@ -48,7 +57,6 @@ class Piece(NamedTuple):
 class _Queue:
     """What waits for one log, and the trouble it has, if it is known."""
 
-    owner: str
     pieces: list[Piece] = field(default_factory=list)
     lost: int = 0
     trouble: StorageError | None = None
@@ -61,36 +69,30 @@ class WaitingEvents:
         self._append = append
         self._report = report
         self._note = note
-        self._queues: dict[str, _Queue] = {}
+        self._queues: dict[Log, _Queue] = {}
         self._of: dict[Place, list[Unwritten]] = {}
         self._writers: set[asyncio.Task[None]] = set()
 
-    def __contains__(self, path: str) -> bool:
-        return path in self._queues
+    def __contains__(self, log: Log) -> bool:
+        return log in self._queues
 
     def of(self, place: Place) -> list[Unwritten]:
         """Return what waits of a job, in its order."""
         return self._of.get(place, [])
 
-    def trouble(self, path: str) -> StorageError | None:
+    def trouble(self, log: Log) -> StorageError | None:
         """Return what keeps a log's events waiting, None if nothing is known to."""
-        queue = self._queues.get(path)
+        queue = self._queues.get(log)
         return None if queue is None else queue.trouble
 
-    def add(
-        self,
-        path: str,
-        owner: str,
-        pieces: Sequence[Piece],
-        trouble: StorageError | None = None,
-    ) -> None:
+    def add(self, log: Log, pieces: Sequence[Piece], trouble: StorageError | None = None) -> None:
         """Let events wait; `trouble` is why they could not be written at once."""
-        queue = self._queues.get(path)
+        queue = self._queues.get(log)
         if queue is None:
-            queue = self._queues[path] = _Queue(owner)
+            queue = self._queues[log] = _Queue()
             if trouble is not None:
                 self._complain(queue, trouble)
-            writer = tasks.spawn(self._write(path, queue), f"event log {path}")
+            writer = tasks.spawn(self._write(log, queue), f"event log {log.path}")
             self._writers.add(writer)
             writer.add_done_callback(self._writers.discard)
         room = MAX_WAITING - len(queue.pieces)
@@ -98,7 +100,7 @@ class WaitingEvents:
         queue.lost += len(pieces) - len(taken)
         queue.pieces += taken
         for piece in taken:
-            self._of.setdefault(piece.place, []).append((path, piece.data))
+            self._of.setdefault(piece.place, []).append((log.path, piece.data))
         if taken:
             self._note({piece.place for piece in taken}, queue.trouble is not None)
 
@@ -106,8 +108,8 @@ class WaitingEvents:
         """Wait until all is written, but no longer than so; what is not is said."""
         if self._writers:
             await asyncio.wait(self._writers, timeout=seconds)
-        for path, queue in self._queues.items():
-            self._report(f"{len(queue.pieces)} events were not written to {path}")
+        for log, queue in self._queues.items():
+            self._report(f"{len(queue.pieces)} events were not written to {log.path}")
 
     def _complain(self, queue: _Queue, trouble: StorageError) -> None:
         if queue.trouble is None:
@@ -116,23 +118,25 @@ class WaitingEvents:
                 self._note({piece.place for piece in queue.pieces}, True)
         queue.trouble = trouble
 
-    async def _write(self, path: str, queue: _Queue) -> None:
+    async def _write(self, log: Log, queue: _Queue) -> None:
         try:
             if queue.trouble is not None:
                 await asyncio.sleep(RETRY_SECONDS)
             while queue.pieces:
-                await self._write_some(path, queue)
+                await self._write_some(log, queue)
         finally:
-            del self._queues[path]
+            del self._queues[log]
             if queue.lost:
-                self._report(f"{queue.lost} events of {path} were too many to wait, and are lost")
+                self._report(
+                    f"{queue.lost} events of {log.path} were too many to wait, and are lost"
+                )
 
-    async def _write_some(self, path: str, queue: _Queue) -> None:
+    async def _write_some(self, log: Log, queue: _Queue) -> None:
         first = queue.pieces[0]
         count = 1 if first.unsure else _sure(queue.pieces)
         data = b"".join(piece.data for piece in queue.pieces[:count])
         try:
-            await self._append(queue.owner, path, data, first.unsure)
+            await self._append(log.owner, log.path, data, first.unsure)
         except StorageError as error:
             if error.errno in PASSING:
                 self._complain(queue, error)
@@ -141,17 +145,17 @@ class WaitingEvents:
             self._report(str(error))
         else:
             if queue.trouble is not None:
-                self._report(f"{path} has room again: {count} events that waited are written")
+                self._report(f"{log.path} has room again: {count} events that waited are written")
                 queue.trouble = None
-        self._forget(path, queue, count)
+        self._forget(log, queue, count)
 
-    def _forget(self, path: str, queue: _Queue, count: int) -> None:
+    def _forget(self, log: Log, queue: _Queue, count: int) -> None:
         """Let go of the first so many events, which are written, or never will be."""
         gone = queue.pieces[:count]
         del queue.pieces[:count]
         for piece in gone:
             waiting = self._of[piece.place]
-            waiting.remove((path, piece.data))
+            waiting.remove((log.path, piece.data))
             if not waiting:
                 del self._of[piece.place]
         self._note({piece.place for piece in gone}, False)
@@ -163,6 +167,6 @@ def _sure(pieces: Sequence[Piece]) -> int:
 
 
 __all__ = [
-    "FULL", "MAX_WAITING", "PASSING", "RETRY_SECONDS", "Append", "Note", "Piece", "Place",
+    "FULL", "MAX_WAITING", "PASSING", "RETRY_SECONDS", "Append", "Log", "Note", "Piece", "Place",
     "WaitingEvents",
 ]  # fmt: skip

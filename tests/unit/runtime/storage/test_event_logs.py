@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from kettle.records.event_kinds import (
     SubmitEvent,
 )
 from kettle.records.event_log import GlobalHeader, read_events, render_event
+from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.event_logs import MAX_OPEN, EventLogs, user_log_paths
 
 
@@ -84,6 +86,51 @@ def test_only_so_many_logs_stay_open(tmp_path: Path) -> None:
     writer.write(ClassAd({"Iwd": str(tmp_path), "UserLog": "j0"}), JobAbortedEvent())
     writer.close()
     assert numbers(tmp_path / "j0") == [0, 9]
+
+
+def test_who_has_many_logs_gives_up_his_own_and_nobody_else_s(tmp_path: Path) -> None:
+    def job(owner: str, name: str) -> ClassAd:
+        return ClassAd({"Iwd": str(tmp_path), "UserLog": name, "Owner": owner})
+
+    def open_logs() -> set[str]:
+        found = set()
+        for number in os.listdir("/proc/self/fd"):
+            with contextlib.suppress(FileNotFoundError):  # the listing's own
+                found.add(Path(f"/proc/self/fd/{number}").readlink())
+        return {path.name for path in found if path.parent == tmp_path}
+
+    writer = logs()
+    writer.write(job("alice", "hers"), SubmitEvent())
+    for number in range(2 * MAX_OPEN):
+        writer.write(job("bob", f"j{number}"), SubmitEvent())
+    assert len(open_logs()) == MAX_OPEN
+    assert "hers" in open_logs()
+    assert f"j{2 * MAX_OPEN - 1}" in open_logs()
+    writer.close()
+    assert not open_logs()
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_a_log_that_one_owner_has_open_is_not_open_to_another(open_place: Path) -> None:
+    alice, mallory = (Account(name, uid, uid, ()) for name, uid in (("a", 54321), ("m", 54322)))
+    os.chown(open_place, alice.uid, alice.gid)
+    privileges = Privileges(account_of(0), can_switch=True)
+    writer = logs()
+    jobs = {
+        account: ClassAd({"Iwd": str(open_place), "UserLog": "j", "Owner": account.name})
+        for account in (alice, mallory)
+    }
+    with privileges.as_account(alice):
+        writer.write(jobs[alice], SubmitEvent())
+    with privileges.as_account(mallory), pytest.raises(StorageError, match="Permission denied"):
+        writer.write(jobs[mallory], JobAbortedEvent())
+    with privileges.as_account(mallory), pytest.raises(StorageError, match="Permission denied"):
+        asyncio.run(writer.check(jobs[mallory]))
+    with privileges.as_account(alice):
+        writer.write(jobs[alice], JobTerminatedEvent())
+    writer.close()
+    assert numbers(open_place / "j") == [0, 5]
 
 
 def test_a_log_that_cannot_be_written_is_an_error_that_names_it(tmp_path: Path) -> None:

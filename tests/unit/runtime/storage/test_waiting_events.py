@@ -11,9 +11,10 @@ import pytest
 
 from kettle.errors import StorageError
 from kettle.runtime.storage import waiting_events
-from kettle.runtime.storage.waiting_events import RETRY_SECONDS, Piece, Place, WaitingEvents
+from kettle.runtime.storage.waiting_events import RETRY_SECONDS, Log, Piece, Place, WaitingEvents
 from kettle.testing.virtual_loop import run_virtually
 
+LOG = Log("u", "/l")
 NO_ROOM = StorageError("cannot write the event log /l: No space", errno=errno.ENOSPC)
 
 
@@ -32,14 +33,14 @@ class Disk:
     def add(
         self, data: bytes, trouble: StorageError | None = None, *, unsure: bool = False
     ) -> None:
-        self.waiting.add("/l", "u", [Piece((7, 0), data, unsure)], trouble)
+        self.waiting.add(LOG, [Piece((7, 0), data, unsure)], trouble)
 
     def note(self, places: set[Place], urgent: bool) -> None:
         assert places == {(7, 0)}
         self.noted.append((len(self.waiting.of((7, 0))), urgent))
 
     async def append(self, owner: str, path: str, data: bytes, unsure: bool) -> None:
-        assert (owner, path) == ("u", "/l")
+        assert (owner, path) == LOG
         if self.refuses is not None:
             raise self.refuses
         self.written.append(data)
@@ -63,12 +64,12 @@ def test_events_wait_for_room_in_their_order_and_are_written_once() -> None:
         disk.add(b"1", NO_ROOM)
         await asyncio.sleep(10 * RETRY_SECONDS)
         disk.add(b"2")
-        assert disk.waiting.trouble("/l") is NO_ROOM
+        assert disk.waiting.trouble(LOG) is NO_ROOM
         assert disk.written == []
         disk.refuses = None
         await asyncio.sleep(2 * RETRY_SECONDS)
-        assert "/l" not in disk.waiting
-        assert disk.waiting.trouble("/l") is None
+        assert LOG not in disk.waiting
+        assert disk.waiting.trouble(LOG) is None
 
     disk = play(scenario)
     assert disk.written == [b"12"]
@@ -83,7 +84,7 @@ def test_what_another_fault_keeps_out_is_said_and_given_up() -> None:
         disk.refuses = StorageError("cannot open the event log /l: Is a directory", errno=21)
         disk.add(b"1")
         await disk.waiting.settle(1)
-        assert "/l" not in disk.waiting
+        assert LOG not in disk.waiting
 
     disk = play(scenario)
     assert disk.said == ["cannot open the event log /l: Is a directory"]
@@ -143,3 +144,27 @@ def test_a_disk_that_is_broken_may_be_mended(number: int) -> None:
         await asyncio.sleep(RETRY_SECONDS)
 
     assert play(scenario).written == [b"1"]
+
+
+def test_two_owners_who_name_one_file_wait_apart_and_each_is_written_with_his_own_rights() -> None:
+    written: list[tuple[str, bytes]] = []
+    said: list[str] = []
+
+    async def append(owner: str, path: str, data: bytes, unsure: bool) -> None:
+        assert path == "/l"
+        assert not unsure
+        if owner == "mallory":
+            raise StorageError("cannot open the event log /l: Permission denied", errno=13)
+        written.append((owner, data))
+
+    async def main() -> None:
+        waiting = WaitingEvents(append, said.append, lambda *_: None)
+        # Whoever comes first, the other's events are not his.
+        for owners in (("mallory", "alice"), ("alice", "mallory")):
+            for number, owner in enumerate(owners):
+                waiting.add(Log(owner, "/l"), [Piece((number, 0), owner.encode())])
+            await waiting.settle(1)
+
+    run_virtually(main())
+    assert written == [("alice", b"alice")] * 2
+    assert said == ["cannot open the event log /l: Permission denied"] * 2
