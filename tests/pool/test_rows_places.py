@@ -221,6 +221,14 @@ def test_a_scheduler_job_is_a_child_of_the_schedd(pool: PersonalPool, work: Path
     assert [event.number for event in jobs.events()] == [0, 1, 5]
 
 
+def test_scheduler_jobs_are_told_of_in_order(pool: PersonalPool, work: Path) -> None:
+    text = "universe = scheduler\nexecutable = /bin/sleep\narguments = 1\n"
+    jobs = submit(pool, work, text + "priority = $(process)\nqueue 12\n")
+    jobs.wait_for(5, 60)
+    begun = [event.proc for event in jobs.events() if event.number == 1]
+    assert begun == list(range(11, -1, -1))
+
+
 @shows("S008")
 @pytest.mark.parametrize("seconds", [0, 300], ids=["its end", "condor_rm"])
 def test_what_a_scheduler_job_leaves_behind_ends_with_it(

@@ -167,6 +167,20 @@ def test_what_is_set_in_a_running_daemon_counts_from_the_next_reconfiguration(
         assert ask(pool, "-startd", "OUR_A")[1] == "1\n"
 
 
+def test_what_is_set_for_good_outlives_the_daemon(tmp_path: Path) -> None:
+    config = "use FEATURE : REMOTE_CONFIG(OUR_*)\nOUR_A = 1\n"
+    with personal_pool(tmp_path, config) as pool:
+        for words in (("-set", "OUR_A = 2"), ("-rset", "OUR_B = 3")):
+            code, _, complaint = ask(pool, "-startd", *words)
+            assert code == 0, complaint
+        assert run_tool(pool, "condor_restart", "-startd")[0] == 0
+        wait_until(lambda: ask(pool, "-startd", "OUR_A")[1] == "2\n", 30)
+        assert ask(pool, "-startd", "OUR_B")[1] == "Not defined\n"
+        assert ask(pool, "-startd", "-unset", "OUR_A")[0] == 0
+        assert run_tool(pool, "condor_reconfig", "-startd")[0] == 0
+        wait_until(lambda: ask(pool, "-startd", "OUR_A")[1] == "1\n", 10)
+
+
 def test_a_daemon_that_may_not_be_set_is_not_set(pool: PersonalPool) -> None:
     code, _, stderr = ask(pool, "-schedd", "-rset", "FOO = 1")
     assert code == 1

@@ -42,6 +42,7 @@ from kettle.runtime.process.parent import ParentLink
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.process.snapshot import ForkedSnapshots
 from kettle.runtime.process.zygote import Zygote, hear_signals
+from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.self_monitor import SelfMonitor
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.runtime.storage.files import Files, SystemSources
@@ -191,6 +192,8 @@ def run(
             variables["CONDOR_CONFIG"] = os.environ["CONDOR_CONFIG"] = arguments.config_file
         local_name = arguments.local_name or None
         config = load_config(SystemSources(), variables, subsystem=subsystem, local_name=local_name)
+        settings = RemoteSettings.begin(config, Files())
+        settings.apply(config)
     except (UsageError, ConfigError) as error:
         sys.stderr.write(f"ERROR: {error}\n")
         return EXIT_BAD_CONFIGURATION if isinstance(error, ConfigError) else EXIT_FAILURE
@@ -216,7 +219,7 @@ def run(
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
-    return life.run(_live(config, arguments, log, privileges, service_class, zygote, inheritance))
+    return life.run(_live(config, settings, arguments, log, privileges, service_class, zygote, inheritance))
 
 
 def _limit_cores(config: Config) -> None:
@@ -239,6 +242,7 @@ def _go_to_background() -> None:
 
 async def _live(
     config: Config,
+    settings: RemoteSettings,
     arguments: DaemonArguments,
     log: Log,
     privileges: Privileges,
@@ -252,6 +256,7 @@ async def _live(
     _print_banner(log, config, identity)
     network, files = own.connect(config, identity, log), Files()
     runtime = Runtime(config, own.clock, network, own.processes, files, log, privileges, identity)
+    runtime.remote_settings = settings
     runtime.snapshots = ForkedSnapshots(files, own.processes)
     runtime.abort = partial(os._exit, EXIT_FAILURE)
     runtime.self_figures = _watch_self(config, own.clock, network)

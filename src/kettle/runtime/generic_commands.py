@@ -90,7 +90,7 @@ class GenericCommands:
         register(Command.DC_RAISESIGNAL, self._raise_signal)
         register(Command.CONFIG_VAL, self._config_value)
         register(Command.DC_CONFIG_VAL, self._config_details)
-        register(Command.DC_CONFIG_PERSIST, self._refuse_setting)
+        register(Command.DC_CONFIG_PERSIST, self._set)
         register(Command.DC_CONFIG_RUNTIME, self._set)
         register(Command.DC_FETCH_LOG, self._fetch_log)
         register(Command.DC_PURGE_LOG, self._purge_log)
@@ -158,6 +158,7 @@ class GenericCommands:
                 lambda level: runtime.network.allows(stream, level),
                 message.name,
                 message.setting,
+                for_good=stream.command == Command.DC_CONFIG_PERSIST,
             )
         except KettleError as error:
             self._log(stream, f"refusing to set {message.name!r}: {error}")
@@ -165,12 +166,6 @@ class GenericCommands:
             return
         self._log(stream, f"set: {message.setting or f'{message.name}, no longer'}")
         await stream.send(Words(0))
-
-    async def _refuse_setting(self, stream: Stream) -> None:
-        """Refuse to set anything for good from afar: there is no ENABLE_PERSISTENT_CONFIG."""
-        reader = await stream.receive()
-        self._log(stream, f"refusing to set {reader.string()!r}")
-        await stream.send(Words(-1))
 
     async def _fetch_log(self, stream: Stream) -> None:
         await fetch_log(stream, self._daemon.runtime.config)

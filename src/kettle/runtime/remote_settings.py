@@ -1,12 +1,19 @@
-"""What an administrator set in a running daemon from afar (`condor_config_val -rset`).
+"""What an administrator set in a running daemon from afar (`condor_config_val -rset` and `-set`).
 
-Whether that is allowed is ENABLE_RUNTIME_CONFIG's to say, and which names, by whom, that of
-SETTABLE_ATTRS_<LEVEL>. What was set counts from the next reconfiguration on, over everything that
-files and environment say, until the daemon ends. A value is a value: nothing is included or run.
+Whether that is allowed is ENABLE_RUNTIME_CONFIG's and ENABLE_PERSISTENT_CONFIG's to say, as they
+were when the daemon began, and which names, by whom, that of SETTABLE_ATTRS_<LEVEL>. What was set
+counts from the next reconfiguration on, over everything that files and environment say: with
+`-rset` until the daemon ends, with `-set` until it is unset. A value is a value: nothing is
+included or run.
+
+What is set for good stands in the reference's files (test_remote_settings): <SUBSYS>_CONFIG, by
+default `PERSISTENT_CONFIG_DIR/.config.<SUBSYS>`, lists the names, and a file beside it for each
+name, with that name at its end, has the setting.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -14,49 +21,138 @@ from fnmatch import fnmatchcase
 from kettle.config import Config
 from kettle.config.knobs.security import SecurityKnobs
 from kettle.config.origin import Origin
-from kettle.errors import RefusedError
+from kettle.errors import ConfigError, NotFoundError, RefusedError
+from kettle.runtime.storage.files import Files
 from kettle.wire.levels import Level
 
 # Limit: names that may be set in one daemon, and how long a value may be.
 MOST_NAMES = 1000
 LONGEST_VALUE = 64 * 1024
 _SOURCE = "<Runtime>"
+_LIST = "RUNTIME_CONFIG_ADMIN"
 _SETTING = re.compile(r"\s*([A-Za-z_][\w.]*)\s*=[ \t]*([^\r\n]*?)\s*")
+
+
+class KeptSettings:
+    """The names that are set for good, with their texts; `path` is their list's file."""
+
+    def __init__(self, files: Files, path: str) -> None:
+        self._files = files
+        self._path = path
+        self.texts: dict[str, str] = {}
+        # Whoever could write these could set anything.
+        listed = self._read(path, _LIST) or ""
+        for name in re.split(r"[\s,]+", listed):
+            if name:
+                self.texts[name.upper()] = self._read(self.file_of(name), name) or ""
+
+    def file_of(self, name: str) -> str:
+        """Return the file that has a name's setting."""
+        return f"{self._path}.{name.upper()}"
+
+    def keep(self, name: str, text: str) -> None:
+        """Set a name; on disk before this returns. Raises StorageError."""
+        self._files.write_atomically(self.file_of(name), f"{name} = {text}\n", durable=True)
+        self.texts[name] = text
+        self._write_list()
+
+    def drop(self, name: str) -> None:
+        """Set a name no longer. Raises StorageError."""
+        self.texts.pop(name, None)
+        self._write_list()
+        self._files.remove(self.file_of(name))
+
+    def _write_list(self) -> None:
+        if self.texts:
+            line = f"{_LIST} = {', '.join(self.texts)}\n"
+            self._files.write_atomically(self._path, line, durable=True)
+        else:
+            self._files.remove(self._path)
+
+    def _read(self, path: str, name: str) -> str | None:
+        """Return the text of the one setting in a file; None if there is no such file.
+
+        Raises ConfigError if somebody else wrote it, and for what is no setting of that name.
+        """
+        try:
+            owner = os.stat(path).st_uid
+            found = _SETTING.fullmatch(self._files.read_text(path, limit=2 * LONGEST_VALUE))
+        except (FileNotFoundError, NotFoundError):
+            return None
+        if owner not in {0, os.geteuid(), os.getuid()}:
+            raise ConfigError(f"{path}: set for good by user {owner}, who is not this daemon's")
+        if found is None or found[1].upper() != name.upper():
+            raise ConfigError(f"{path}: that is no setting of {name}")
+        return found[2]
 
 
 class RemoteSettings:
     """The names that were set, with their texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, runtime: bool = False, kept: KeptSettings | None = None) -> None:
+        self._runtime = runtime
         self._texts: dict[str, str] = {}
+        self._kept = kept
+
+    @classmethod
+    def begin(cls, config: Config, files: Files) -> RemoteSettings:
+        """Return what a daemon that begins allows, with what was set in it for good before.
+
+        Raises ConfigError for files that cannot be trusted, and if nothing says where they are.
+        """
+        runtime = bool(config[SecurityKnobs.ENABLE_RUNTIME_CONFIG])
+        if not config[SecurityKnobs.ENABLE_PERSISTENT_CONFIG]:
+            return cls(runtime=runtime)
+        own = f"{config.subsystem}_CONFIG"
+        folder = config.get("PERSISTENT_CONFIG_DIR")
+        path = config.get(own) or (f"{folder}/.config.{config.subsystem}" if folder else "")
+        if not path:
+            raise ConfigError(
+                "ENABLE_PERSISTENT_CONFIG is TRUE, but neither "
+                f"{own} nor PERSISTENT_CONFIG_DIR is specified"
+            )
+        return cls(runtime=runtime, kept=KeptSettings(files, path))
 
     def change(
-        self, config: Config, holds: Callable[[Level], bool], name: str, setting: str
+        self,
+        config: Config,
+        holds: Callable[[Level], bool],
+        name: str,
+        setting: str,
+        *,
+        for_good: bool = False,
     ) -> None:
         """Set a name as `NAME = VALUE` says, or with an empty setting no longer.
 
         `holds` tells whether who asks has a level; only those that have a list are asked for.
 
-        Raises RefusedError for who may not, for another name, and for what is no setting.
+        Raises RefusedError for who may not, for another name, and for what is no setting, and
+        StorageError if what is to be set for good cannot be written.
         """
-        if not config[SecurityKnobs.ENABLE_RUNTIME_CONFIG]:
-            raise RefusedError("ENABLE_RUNTIME_CONFIG is off")
+        if not (self._kept if for_good else self._runtime):
+            which = "PERSISTENT" if for_good else "RUNTIME"
+            raise RefusedError(f"ENABLE_{which}_CONFIG is off")
         if not any(_is_settable(config, level, name) and holds(level) for level in Level):
             raise RefusedError(f"{name} is in no SETTABLE_ATTRS of who asks")
-        if not setting:
-            self._texts.pop(name.upper(), None)
-            return
-        found = _SETTING.fullmatch(setting)
+        found = _SETTING.fullmatch(setting or f"{name} =")
         if found is None or found[1].upper() != name.upper() or len(found[2]) > LONGEST_VALUE:
             raise RefusedError(f"that is no setting of {name}")
-        if len(self._texts) >= MOST_NAMES:
+        texts = self._kept.texts if for_good and self._kept else self._texts
+        if setting and len(texts) >= MOST_NAMES:
             raise RefusedError("too many names are set already")
-        self._texts[name.upper()] = found[2]
+        kept = self._kept if for_good else None
+        if setting:
+            (kept.keep if kept else texts.__setitem__)(name.upper(), found[2])
+        elif kept:
+            kept.drop(name.upper())
+        else:
+            texts.pop(name.upper(), None)
 
     def apply(self, config: Config) -> None:
         """Set the names in a configuration that was just read."""
-        for name, text in self._texts.items():
-            config.assign(name, text, Origin(_SOURCE))
+        for texts in (self._kept.texts if self._kept else {}, self._texts):
+            for name, text in texts.items():
+                config.assign(name, text, Origin(_SOURCE))
 
 
 def _is_settable(config: Config, level: Level, name: str) -> bool:

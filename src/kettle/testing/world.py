@@ -31,6 +31,7 @@ from kettle.runtime.generic_commands import GenericCommands
 from kettle.runtime.identity import DaemonIdentity
 from kettle.runtime.logs import Log, parse_verbosity
 from kettle.runtime.process.privileges import Privileges, account_of
+from kettle.runtime.remote_settings import RemoteSettings
 from kettle.runtime.storage.durable import InlineSynchronizer
 from kettle.runtime.storage.files import Files
 from kettle.testing.network import Hub, MemoryNetwork
@@ -137,16 +138,18 @@ class World:
         )
         network = MemoryNetwork(self.hub, config, identity, self.clock, log, host=host)
         processes = FakeProcesses()
+        files = Files(InlineSynchronizer(really=False))
         runtime = Runtime(
             config=config,
             clock=self.clock,
             network=network,
             processes=processes,
-            files=Files(InlineSynchronizer(really=False)),
+            files=files,
             log=log,
             privileges=Privileges(account_of(0), can_switch=False),
             identity=identity,
             random=self.random,
+            remote_settings=RemoteSettings.begin(config, files),
         )
         return runtime, network, processes
 

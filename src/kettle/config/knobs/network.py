@@ -25,7 +25,7 @@ class NetworkKnobs:
     )
     COLLECTOR_USES_SHARED_PORT = boolean(
         "true",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether the collector is behind the shared port, which then has the collector's port.",
     )
     CONDOR_VIEW_CLASSAD_TYPES = string("", doc="Known text; no part of Kettle acts on it yet.")
     CONDOR_VIEW_HOST = string("", doc="Known text; no part of Kettle acts on it yet.")

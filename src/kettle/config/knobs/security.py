@@ -93,7 +93,7 @@ class SecurityKnobs:
     )
     ENABLE_PERSISTENT_CONFIG = boolean(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="Whether knobs of running daemons may be set with `-set`, for good.",
     )
     ENABLE_RUNTIME_CONFIG = boolean(
         "false",
@@ -136,8 +136,8 @@ class SecurityKnobs:
         "128",
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
-    PERSISTENT_CONFIG_DIR = path("", doc="Known path; no part of Kettle acts on it yet.")
-    RUNTIME_CONFIG_ADMIN = string("", doc="Known text; no part of Kettle acts on it yet.")
+    PERSISTENT_CONFIG_DIR = path("", doc="Where daemons keep what `-set` has set in them.")
+    RUNTIME_CONFIG_ADMIN = string("", doc="The names that `-set` has set, in the file that keeps them.")
     SEC_ACCEPT_CAPABILITY_TOKENS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kettle.config.knobs.network import NetworkKnobs
+from kettle.config.knobs.shared_port import SharedPortKnobs
 from kettle.errors import StorageError
 from kettle.runtime.sockets.addresses import is_protocol_wanted
 from kettle.runtime.sockets.datagrams import open_datagram_socket
@@ -121,7 +122,8 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
         return
     if config.subsystem == "SHARED_PORT":
         named = config.integer("SHARED_PORT_PORT")
-        yield collector_port(config) if named is None else named
+        fronts = named is None or _is_before_collector(config)
+        yield collector_port(config) if fronts else named
         return
     low = config.value(NetworkKnobs.IN_LOWPORT) or config.value(NetworkKnobs.LOWPORT)
     high = config.value(NetworkKnobs.IN_HIGHPORT) or config.value(NetworkKnobs.HIGHPORT)
@@ -129,6 +131,18 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
         yield from range(low, high + 1)
     else:
         yield 0
+
+
+def _is_before_collector(config: Config) -> bool:
+    """Whether the pool's collector is reached through this shared port, and so by its own port.
+
+    SHARED_PORT_PORT is for machines without a collector. Source: the reference, which says so in its log.
+    """
+    return (
+        "COLLECTOR" in (word.upper() for word in config.words("DAEMON_LIST"))
+        and config.value(NetworkKnobs.COLLECTOR_USES_SHARED_PORT)
+        and config.value(SharedPortKnobs.USE_SHARED_PORT)
+    )
 
 
 def collector_port(config: Config) -> int:

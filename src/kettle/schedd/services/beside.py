@@ -7,6 +7,7 @@ A scheduler-universe job is the schedd's own child (S008); a local one has a sta
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -40,8 +41,27 @@ if TYPE_CHECKING:
 # How often is seen whether policies are to be looked at, while they are not.
 _AGAIN_SECONDS = 60.0
 
+# Limit: a start that takes longer (a folder that does not answer) does not keep back the news of the next.
+_TURN_SECONDS = 1.0
+
 # Requests that leave no time, and what else they are.
 _AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
+
+
+class _Turn:
+    """When a start's news may be told: after that of the start before it, as the jobs were begun."""
+
+    def __init__(self, before: _Turn | None) -> None:
+        self._before = before.told if before else None
+        self.told = asyncio.Event()
+
+    async def come(self) -> None:
+        """Wait for the start before, for a while."""
+        before, self._before = self._before, None
+        if before is not None:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_TURN_SECONDS):
+                    await before.wait()
 
 
 class BesideJobs:
@@ -55,6 +75,7 @@ class BesideJobs:
         self._local: dict[JobId, LocalRun] = {}
         self._empty = asyncio.Event()
         self._stopping = False
+        self._last_turn: _Turn | None = None
 
     def start(self) -> None:
         """Look for jobs that may start, and after their policy."""
@@ -89,18 +110,21 @@ class BesideJobs:
         schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now))
         schedd.statistics.on_started(job, now)
         run = self.runs[job.id] = Run(job, now)
-        tasks.spawn(self._live(run), f"job {job.id}")
+        # Compat: the reference tells of one start after the other (test_scheduler_jobs_are_told_of_in_order).
+        turn = self._last_turn = _Turn(self._last_turn)
+        tasks.spawn(self._live(run, turn), f"job {job.id}")
 
-    async def _live(self, run: Run) -> None:
+    async def _live(self, run: Run, turn: _Turn) -> None:
         """Run one job from its start to its end."""
         schedd = self._schedd
         try:
             await schedd.journal.flush()
             if run.job.universe == JobUniverse.LOCAL:
+                turn.told.set()
                 local = self._local[run.job.id] = LocalRun(schedd, run, self._on_executing)
                 status = await local.serve()
             else:
-                status = await self._run_program(run)
+                status = await self._run_program(run, turn)
         except (KettleError, OSError) as error:
             if not run.wish:
                 failure = error if isinstance(error, NotStarted) else NotStarted(str(error))
@@ -109,6 +133,7 @@ class BesideJobs:
             # It was to leave anyway.
             status = 0
         finally:
+            turn.told.set()
             self._children.pop(run.job.id, None)
             self._local.pop(run.job.id, None)
             self.runs.pop(run.job.id, None)
@@ -118,7 +143,7 @@ class BesideJobs:
 
     # -- scheduler universe -----------------------------------------------------------------
 
-    async def _run_program(self, run: Run) -> int:
+    async def _run_program(self, run: Run, turn: _Turn) -> int:
         runtime, job = self._schedd.runtime, run.job
         program = beside.plan_program(job.ad, _inherited(job))
         privileges = runtime.privileges
@@ -130,7 +155,9 @@ class BesideJobs:
             # Nobody could be told while there was no process.
             child.signal(signal.SIGKILL)
         if await starting.executed():
+            await turn.come()
             self._on_executing(run)
+        turn.told.set()
         status = await child.wait()
         if child.usage is not None:
             run.attributes["RemoteUserCpu"] = child.usage.ru_utime

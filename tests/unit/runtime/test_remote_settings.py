@@ -1,0 +1,112 @@
+"""What was set from afar for good, where it is kept, and whom a daemon believes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from kettle.config import Config
+from kettle.errors import ConfigError, RefusedError
+from kettle.runtime.remote_settings import RemoteSettings
+from kettle.runtime.storage.files import Files
+from kettle.wire.levels import Level
+
+ALLOWED = "ENABLE_PERSISTENT_CONFIG = true\nSETTABLE_ATTRS_CONFIG = OUR_*\nOUR_A = 1\n"
+
+
+def make(folder: Path, text: str = "") -> tuple[Config, RemoteSettings]:
+    where = f"PERSISTENT_CONFIG_DIR = {folder}\n"
+    config = Config.from_text(ALLOWED + where + text, subsystem="STARTD")
+    return config, RemoteSettings.begin(config, Files())
+
+
+def change(config: Config, settings: RemoteSettings, name: str, setting: str) -> None:
+    settings.change(config, lambda level: level is Level.CONFIG, name, setting, for_good=True)
+
+
+def value(folder: Path, name: str) -> str | None:
+    config, settings = make(folder)
+    settings.apply(config)
+    return config.get(name)
+
+
+def test_what_is_set_for_good_holds_in_the_next_daemon(tmp_path: Path) -> None:
+    config, settings = make(tmp_path)
+    change(config, settings, "our_a", "OUR_A = 5")
+    change(config, settings, "OUR_B", "OUR_B=6")
+    assert (value(tmp_path, "OUR_A"), value(tmp_path, "OUR_B")) == ("5", "6")
+    # The reference's names and form, so that either reads what the other wrote.
+    listed = (tmp_path / ".config.STARTD").read_text()
+    assert listed == "RUNTIME_CONFIG_ADMIN = OUR_A, OUR_B\n"
+    assert (tmp_path / ".config.STARTD.OUR_A").read_text() == "OUR_A = 5\n"
+    change(config, settings, "OUR_A", "")
+    assert (value(tmp_path, "OUR_A"), value(tmp_path, "OUR_B")) == ("1", "6")
+    change(config, settings, "OUR_B", "")
+    assert not list(tmp_path.iterdir())
+
+
+def test_its_file_may_be_named(tmp_path: Path) -> None:
+    config, settings = make(tmp_path, f"STARTD_CONFIG = {tmp_path}/kept\n")
+    change(config, settings, "OUR_A", "OUR_A = 5")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "kept.OUR_A"]
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [
+        ("START", "START = false"),
+        ("OUR_A", "START = false"),
+        ("OUR_A", "OUR_A = 1\ninclude : /etc/passwd"),
+        ("OUR_/../../x", ""),
+        ("OUR_/../../x", "OUR_/../../x = 1"),
+    ],
+)
+def test_another_name_and_more_than_a_setting_are_refused(
+    tmp_path: Path, name: str, setting: str
+) -> None:
+    config, settings = make(tmp_path)
+    with pytest.raises(RefusedError):
+        change(config, settings, name, setting)
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_off_at_the_start_stays_off(tmp_path: Path) -> None:
+    config = Config.from_text("SETTABLE_ATTRS_CONFIG = *\n", subsystem="STARTD")
+    settings = RemoteSettings.begin(config, Files())
+    on, _ = make(tmp_path, "ENABLE_RUNTIME_CONFIG = true\nSETTABLE_ATTRS_CONFIG = *\n")
+    for for_good in (True, False):
+        with pytest.raises(RefusedError, match="is off"):
+            settings.change(on, lambda _: True, "A", "A = 1", for_good=for_good)
+
+
+def test_without_a_place_to_keep_it_no_daemon_begins(tmp_path: Path) -> None:
+    config = Config.from_text("ENABLE_PERSISTENT_CONFIG = true\n", subsystem="STARTD")
+    with pytest.raises(ConfigError, match="neither STARTD_CONFIG nor PERSISTENT_CONFIG_DIR"):
+        RemoteSettings.begin(config, Files())
+
+
+@pytest.mark.parametrize("text", ["OUR_B = 2\n", "use ROLE : Execute\n", "OUR_A = 1\nX = 2\n"])
+def test_a_kept_file_with_anything_else_is_an_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".config.STARTD").write_text("RUNTIME_CONFIG_ADMIN = OUR_A\n")
+    (tmp_path / ".config.STARTD.OUR_A").write_text(text)
+    with pytest.raises(ConfigError, match="no setting of OUR_A"):
+        make(tmp_path)
+
+
+def test_a_file_of_somebody_else_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, settings = make(tmp_path)
+    change(config, settings, "OUR_A", "OUR_A = 5")
+    os_stat = os.stat
+
+    def foreign(path: str) -> os.stat_result:
+        fields = list(os_stat(path))
+        fields[4] = 4711
+        return os.stat_result(fields)
+
+    monkeypatch.setattr(os, "stat", foreign)
+    with pytest.raises(ConfigError, match="by user 4711"):
+        make(tmp_path)
