@@ -18,6 +18,7 @@ from kettle.config.knobs.startd import StartdKnobs
 from kettle.errors import ConfigError
 from kettle.startd import slot_machine
 from kettle.startd.claim_machine import Claim, ClaimPhase
+from kettle.startd.cores import choose_cores
 from kettle.startd.facts import MachineFacts, Readings
 from kettle.startd.run_times import RunTimes
 from kettle.startd.slot_machine import Phase, Slot
@@ -45,6 +46,8 @@ class SlotRecord:
     phase_seconds: dict[Phase, float] = field(default_factory=dict)
     sequence: int = 0
     sent_at: float = 0.0
+    # Those that its jobs are bound to, where jobs are.
+    cores: tuple[int, ...] = ()
     accepted_while_draining: bool = False
 
     @property
@@ -164,7 +167,12 @@ class Machine:
             name = f"slot{spec.slot_id}@{self.name}"
             slot = Slot(name, entered_state_at=now, entered_activity_at=now)
             pool = Pool.of(spec.total) if spec.partitionable else None
-            self.slots[name] = SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool)
+            self._add(SlotRecord(slot, spec.slot_id, spec.type_id, spec.total, pool))
+
+    def _add(self, record: SlotRecord) -> None:
+        others = [other.cores for other in self.slots.values()]
+        record.cores = choose_cores(others, record.total.amount("Cpus"), self.facts.cores)
+        self.slots[record.name] = record
 
     def carve(self, parent: SlotRecord, wanted: Bundle, now: float) -> SlotRecord:
         """Make a dynamic slot of a partitionable one; it is Unclaimed until claimed."""
@@ -180,7 +188,7 @@ class Machine:
             parent=parent,
             dynamic_id=number,
         )
-        self.slots[name] = record
+        self._add(record)
         return record
 
     def destroy(self, record: SlotRecord) -> None:

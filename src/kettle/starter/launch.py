@@ -83,6 +83,8 @@ class LaunchPlan:
     umask: int = 0o22
     nice: int = 0
     core_bytes: int | None = 0
+    # The cores that it may run on, where it is bound to some.
+    cores: frozenset[int] | None = None
     soft_kill_signal: int = signal.SIGTERM
     # The file of the job itself, before USER_JOB_WRAPPER; its absence holds the job.
     program: str = ""
@@ -130,6 +132,7 @@ class Surroundings:
     bin_directory: str = ""
     wrapper: str = ""
     renice: int = 0
+    cores: frozenset[int] | None = None
     delayed_prefix: str = "Chirp*"
     starter_environment: Mapping[str, str] = field(default_factory=dict)
     slot_tmp: str = ""
@@ -205,6 +208,7 @@ def plan_launch(
         stderr=plan_output(job, "Err", "StreamErr", error_name, cwd, transfers=transfers),
         umask=_umask(job),
         nice=around.renice,
+        cores=around.cores,
         core_bytes=_core_bytes(job),
         soft_kill_signal=kill_signal(job, *SOFT_KILL_ATTRIBUTES),
         program=program,

@@ -15,6 +15,7 @@ from functools import cached_property
 from kettle.classad import ClassAd, parse_expression
 from kettle.classad.shared_lines import SharedLines
 from kettle.errors import ClassAdSyntaxError
+from kettle.starter.affinity import choose_affinity
 from kettle.starter.launch import SlotShare, Surroundings, share_of
 from kettle.starter.limits import Limits, disk_limit_kib, plan_limits
 from kettle.starter.private_view import SHARED_MEMORY, is_needed, private_folders
@@ -59,18 +60,29 @@ class Process:
     # What jobs inherit of our environment, where they are to.
     environment: dict[str, str] = field(default_factory=dict)
     machine_pids: int = 0
+    # The machine's cores that it may run on itself.
+    cores: tuple[int, ...] = ()
 
 
 class Place:
-    """One slot with the starter that works in it. `slot` is the whole ad, for the first job."""
+    """One slot with the starter that works in it. `slot` is the whole ad, for the first job.
+
+    `cores` are the slot's, as the startd says them.
+    """
 
     def __init__(
-        self, settings: StarterSettings, slot: ClassAd, slot_name: str, process: Process
+        self,
+        settings: StarterSettings,
+        slot: ClassAd,
+        slot_name: str,
+        process: Process,
+        cores: str = "",
     ) -> None:
         self._settings = settings
         self._first = slot
         self._short_name = slot_name.partition("@")[0]
         self.process = process
+        self._cores = [int(word) for word in cores.split()]
         self._folders: dict[str, tuple[str, ...]] = {}
         self._surroundings: Surroundings | None = None
         # How a job's beginning is told on the short way, by whether files may travel.
@@ -147,7 +159,10 @@ class Place:
         """Return what a launch plan needs beside the ads."""
         settings, process = self._settings, self.process
         renice, last = self.renice(job), self._surroundings
-        if last is not None and (last.home, last.renice) == (home, renice):
+        cores = choose_affinity(
+            settings.affinity, job, self._short_name, self._cores, process.cores
+        )
+        if last is not None and (last.home, last.renice, last.cores) == (home, renice, cores):
             return last
         self._surroundings = Surroundings(
             slot_name=self._short_name,
@@ -157,6 +172,7 @@ class Place:
             bin_directory=settings.bin_directory,
             wrapper=settings.wrapper,
             renice=renice,
+            cores=cores,
             delayed_prefix=settings.chirp_prefix,
             starter_environment=process.environment,
             share=self._share,

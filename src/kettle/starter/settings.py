@@ -6,6 +6,7 @@ after a reconfiguration does each read it again.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from kettle.config import Config
@@ -18,8 +19,11 @@ from kettle.config.knobs.starter import StarterKnobs
 from kettle.config.knobs.transfer import TransferKnobs
 from kettle.errors import ConfigError
 from kettle.starter.account import AccountRules
+from kettle.starter.affinity import AffinityRules
 from kettle.starter.limits import LimitRules
 from kettle.transfer.plugins import PluginRules
+
+_SLOT_CORES = re.compile(r"SLOT(\d{1,9})_CPU_AFFINITY", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class StarterSettings:
     checks_reactivation: bool = True
     inherits_environment: str = ""
     job_environment: str = ""
+    affinity: AffinityRules = field(default_factory=AffinityRules)
     accounts: AccountRules = field(default_factory=AccountRules)
     minimum_uid: int = 1
     limits: LimitRules = field(default_factory=LimitRules)
@@ -89,6 +94,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         checks_reactivation=value(StarterKnobs.CHECK_REACTIVATE_AFTER_CHECKPOINT),
         inherits_environment=value(StarterKnobs.JOB_INHERITS_STARTER_ENVIRONMENT),
         job_environment=config.get("STARTER_JOB_ENVIRONMENT") or "",
+        affinity=_read_affinity(config),
         accounts=_read_account_rules(config),
         minimum_uid=value(StarterKnobs.JOB_MINIMUM_UID),
         limits=_read_limit_rules(config),
@@ -114,6 +120,21 @@ def _read_java(config: Config) -> JavaMachine:
         return read_java(config)
     except ConfigError:
         return JavaMachine()
+
+
+def _read_affinity(config: Config) -> AffinityRules:
+    lists = {}
+    for macro in config.entries():
+        found = _SLOT_CORES.fullmatch(macro.name)
+        if found is not None:
+            lists[int(found[1])] = config.get(macro.name) or ""
+    assigns = config.get("ASSIGN_CPU_AFFINITY") or ""
+    return AffinityRules(
+        # What is most often said is not to cost every job an evaluation.
+        "" if assigns.lower() == "false" else assigns,
+        bool(config.boolean("ENFORCE_CPU_AFFINITY")),
+        lists,
+    )
 
 
 def _read_account_rules(config: Config) -> AccountRules:

@@ -6,9 +6,9 @@ from kettle.config.knob import boolean, expression, integer, listing, path, real
 class StarterKnobs:
     """Knobs of the starter."""
 
-    ASSIGN_CPU_AFFINITY = boolean(
+    ASSIGN_CPU_AFFINITY = expression(
         "false",
-        doc="Known and checked as a truth value; no part of Kettle acts on it yet.",
+        doc="For which jobs it is so that they run on their slot's cores only.",
     )
     BASE_CGROUP = string(
         "htcondor",

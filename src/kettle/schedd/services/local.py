@@ -129,6 +129,7 @@ class LocalRun:
             channel=Channel(token_bytes).export(),
             slot=ClassAd({"Name": "local", "Cpus": 1, "Machine": self._schedd.name}),
             job=self._job_ad(),
+            cores="",
             machine=None,
         )
 

@@ -173,6 +173,7 @@ class Activating:
             b"",
             _public(ad),
             record.job,
+            " ".join(map(str, record.cores)),
             self._public_base(),
         )
 

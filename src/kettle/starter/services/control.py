@@ -170,6 +170,7 @@ class StartdControl:
             b"",
             news,
             ClassAd(),
+            last.cores,
             None,
         )
 

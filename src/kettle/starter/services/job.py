@@ -178,12 +178,21 @@ class JobProcesses:
         if plan.nice:
             with contextlib.suppress(OSError):
                 os.nice(plan.nice)
+        if plan.cores is not None:
+            # Compat: cores that the machine does not have bind nothing (test_cores_that_the_machine_does_not_have_bind_nothing).
+            own_cores = os.sched_getaffinity(0)
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, plan.cores)
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
             with self.inside(), self._privileges.as_job(self.account):
                 return self._spawn_tethered(plan, opened)
         except OSError as error:
             raise self._explain(plan, error) from error
+        finally:
+            if plan.cores is not None:
+                # The next job of the claim may be bound to none.
+                os.sched_setaffinity(0, own_cores)
 
     def _spawn_tethered(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
         """Start a program that does not outlive us: nobody may be left who would end it."""

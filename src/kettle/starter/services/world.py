@@ -68,12 +68,17 @@ class StarterWorld:
         """A job begins."""
         self.shadow_host = shadow.remote_host
 
-    def place_of(self, slot: ClassAd, slot_name: str) -> Place:
+    def place_of(self, slot: ClassAd, slot_name: str, cores: str) -> Place:
         """Return what is the same for all jobs in a slot."""
         own = Process(
-            self.pid, self.address, self.ancestors(), self.job_environment(), machine_pids()
+            self.pid,
+            self.address,
+            self.ancestors(),
+            self.job_environment(),
+            machine_pids(),
+            tuple(sorted(os.sched_getaffinity(0))),
         )
-        return Place(self.settings, slot, slot_name, own)
+        return Place(self.settings, slot, slot_name, own, cores)
 
     def job_processes(self, account: Account) -> JobProcesses:
         """Return what starts, measures and ends the processes of a job that runs as `account`."""

@@ -137,7 +137,7 @@ class StarterActivation(Message):
     The connection to the shadow and the control socket travel beside it as descriptors, in this
     order; `channel` is the state of the former. `generation` counts reconfigurations. `machine` is
     what all slots share, where `slot` is only its own part; a starter that asked for its activation
-    and has it already gets none.
+    and has it already gets none. `cores` are those of the slot, counted from 0, with blanks between.
     """
 
     number: int = integer()
@@ -150,6 +150,7 @@ class StarterActivation(Message):
     channel: bytes = counted_bytes(_MAXIMUM_CHANNEL)
     slot: ClassAd = ad(private=True)
     job: ClassAd = ad(private=True)
+    cores: str = string()
     machine: ClassAd | None = optional(ad(private=True))
 
 
