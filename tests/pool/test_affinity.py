@@ -10,7 +10,9 @@ import pytest
 from kettle.testing.pool_fixture import personal_pool
 from pool_jobs import submit
 
-LOOK = "executable = /bin/sh\narguments = \"-c 'sleep 1; grep Cpus_allowed_list /proc/self/status'\"\n"
+LOOK = (
+    "executable = /bin/sh\narguments = \"-c 'sleep 1; grep Cpus_allowed_list /proc/self/status'\"\n"
+)
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core binds nothing")

@@ -331,17 +331,20 @@ class NegotiatorService:
                 continue
             self.recent.add(match.claim_id, request.submitter, match.cost, now, limits=match.limits)
             self.books.accountant.note_match(request.submitter, int(now))
-            log(
+            log.debug(
+                "D_MATCH",
                 f"      Matched {request.cluster}.{request.proc} {request.submitter} "
                 f"{request.schedd} preempting {match.preempted_user or 'none'} "
-                f"{match.slot_address} {match.slot_name}"
+                f"{match.slot_address} {match.slot_name}",
+                always=True,
             )
             trace(log, request.ad, Step.MATCHED, match.slot_name, coming=True)
         for rejection in plan.rejections:
             request = rejection.request
-            log(
+            log.debug(
+                "D_MATCH",
                 f"      Rejected {request.cluster}.{request.proc} {request.submitter} "
-                f"{request.schedd}: {rejection.reason}"
+                f"{request.schedd}: {rejection.reason}",
             )
 
     def _log_cycle(self, statistics: CycleStatistics) -> None:

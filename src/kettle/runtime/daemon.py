@@ -219,7 +219,9 @@ def run(
     kernel.become_subreaper()
     modules: tuple[str, ...] = getattr(service_class, "preload", ())
     zygote = Zygote.launch(modules, f"{title}: zygote") if modules else None
-    return life.run(_live(config, settings, arguments, log, privileges, service_class, zygote, inheritance))
+    return life.run(
+        _live(config, settings, arguments, log, privileges, service_class, zygote, inheritance)
+    )
 
 
 def _limit_cores(config: Config) -> None:

@@ -1,14 +1,15 @@
 """What the configuration says of a daemon's log: its file, its verbosity, its limits.
 
 Read for one subsystem: <SUBSYS>_LOG, <SUBSYS>_DEBUG with ALL_DEBUG, MAX_<SUBSYS>_LOG,
-MAX_NUM_<SUBSYS>_LOG, TRUNC_<SUBSYS>_LOG_ON_OPEN, DEBUG_TIME_FORMAT. What is done with them is
-`logs`'.
+MAX_NUM_<SUBSYS>_LOG, TRUNC_<SUBSYS>_LOG_ON_OPEN, DEBUG_TIME_FORMAT. <SUBSYS>_<CATEGORY>_LOG is a
+file of its own for the lines of one category (NEGOTIATOR_MATCH_LOG has D_MATCH), with knobs after
+the same pattern. What is done with them is `logs`'.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kettle.config import Config
 from kettle.config.knobs.log import LogKnobs
@@ -16,6 +17,8 @@ from kettle.errors import StorageError
 from kettle.runtime.arguments import DaemonArguments
 from kettle.runtime.logs import Log, Verbosity, parse_limit, parse_verbosity
 
+# The categories that lines of ours have, and so may have files of their own.
+CATEGORIES = ("COMMAND", "ERROR", "JOB", "MATCH", "NETWORK", "SECURITY")
 # Subsystems whose knobs of old have another word.
 _OLD_NAMES = {"SCHEDD": "SCHED", "STARTD": "START"}
 
@@ -72,9 +75,38 @@ def open_log(config: Config, arguments: DaemonArguments, subsystem: str) -> Log:
     except OSError as error:
         raise StorageError(f"cannot open the log {path}: {error.strerror}") from error
     settings.apply(log)
+    if path is not None:
+        _open_asides(log, config, subsystem, os.path.dirname(path))
     return log
 
 
 def configure_log(log: Log, config: Config) -> None:
     """Take verbosity and rotation of the configuration's own subsystem."""
     read_log_settings(config, config.subsystem).apply(log)
+    for category, aside in log.asides.items():
+        _configure_aside(aside, config, config.subsystem, category.removeprefix("D_"))
+
+
+def _open_asides(log: Log, config: Config, subsystem: str, folder: str) -> None:
+    """Open the files of single categories; one that cannot be opened is no reason not to begin."""
+    for category in CATEGORIES:
+        path = config.get(f"{subsystem}_{category}_LOG")
+        if not path:
+            continue
+        # Compat: the reference takes a name without a folder from where the daemon stands, which
+        # is LOG (test_a_category_has_a_file_of_its_own).
+        path = os.path.join(folder, path)
+        truncate = bool(config.boolean(f"TRUNC_{subsystem}_{category}_LOG_ON_OPEN"))
+        try:
+            aside = Log(path, truncate=truncate)
+        except OSError as error:
+            log.problem(f"cannot open the log {path}: {error.strerror}")
+            continue
+        _configure_aside(aside, config, subsystem, category)
+        log.asides[f"D_{category}"] = aside
+
+
+def _configure_aside(aside: Log, config: Config, subsystem: str, category: str) -> None:
+    whole = read_log_settings(config, subsystem)
+    own = read_log_settings(config, f"{subsystem}_{category}")
+    replace(own, verbosity=whole.verbosity).apply(aside)

@@ -144,6 +144,8 @@ class Log:
         # Lines that the disk did not take, and why.
         self._lost = 0
         self._why = ""
+        # Files of their own for lines of single categories, whether these are on here or not.
+        self.asides: dict[str, Log] = {}
         if path is not None:
             try:
                 self._open(truncate=truncate)
@@ -164,16 +166,30 @@ class Log:
     def problem(self, text: str) -> None:
         """Write a line about something that went wrong here."""
         self.write("D_ERROR", text)
+        self._put_aside("D_ERROR", text, 1)
 
-    def debug(self, category: str, text: str, *, level: int = 1) -> None:
-        """Write a line if its category (`D_SECURITY`, `D_COMMAND`, …) is on at that level."""
-        if self.enabled(category, level):
-            self.write(category if level == 1 else f"{category}:{level}", text)
+    def debug(self, category: str, text: str, *, level: int = 1, always: bool = False) -> None:
+        """Write a line if its category (`D_SECURITY`, `D_COMMAND`, …) is on at that level.
+
+        Here that is, or `always`; in the category's own file if it has one.
+        """
+        if always or self._is_on(category, level):
+            shown = "D_ALWAYS" if always else category
+            self.write(shown if level == 1 else f"{shown}:{level}", text)
+        self._put_aside(category, text, level)
 
     def enabled(self, category: str, level: int = 1) -> bool:
         """Whether lines of a category are written."""
+        return self._is_on(category, level) or (level == 1 and category in self.asides)
+
+    def _is_on(self, category: str, level: int) -> bool:
         levels = self.verbosity.levels
         return levels.get(category, levels.get("D_ANY", 0)) >= level
+
+    def _put_aside(self, category: str, text: str, level: int) -> None:
+        aside = self.asides.get(category)
+        if aside is not None and (level == 1 or self._is_on(category, level)):
+            aside.write(category, text)
 
     def write(self, category: str, text: str) -> None:
         """Write a line whatever the verbosity; lines inside `text` follow without a head."""
@@ -248,6 +264,9 @@ class Log:
     def close(self) -> None:
         """Close the file; later lines go to standard error."""
         self._closed = True
+        for aside in self.asides.values():
+            aside.close()
+        self.asides = {}
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

@@ -1,8 +1,8 @@
 """Which cores of the machine a slot's jobs are bound to, where ASSIGN_CPU_AFFINITY has them bound.
 
 Arithmetic only. Cores are counted from 0, in the order in which the operating system has them; what
-binds a process is the starter's (`starter/affinity.py`). Source: the reference's startd, which gives
-each new slot the cores that the fewest slots have (test_a_slot_gets_the_cores_that_fewest_have).
+binds a process is the starter's (`starter/affinity.py`). Source: the reference's startd, which
+gives each new slot the cores that the fewest slots have.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 from kettle.config import Config
 from kettle.runtime.arguments import DaemonArguments
-from kettle.runtime.log_settings import open_log, read_log_settings
+from kettle.runtime.log_settings import configure_log, open_log, read_log_settings
 
 
 def test_the_knobs_of_a_subsystem_are_its_own() -> None:
@@ -25,6 +25,46 @@ def test_the_knobs_of_a_subsystem_are_its_own() -> None:
     assert settings.verbosity.show_category
     assert settings.verbosity.levels["D_COMMAND"] == 2
     assert settings.time_format == "%Y"
+
+
+def test_a_category_has_a_file_of_its_own(tmp_path: Path) -> None:
+    text = (
+        f"NEGOTIATOR_LOG = {tmp_path}/NegotiatorLog\nNEGOTIATOR_MATCH_LOG = MatchLog\n"
+        f"NEGOTIATOR_COMMAND_LOG = {tmp_path}/no/folder\nMAX_NEGOTIATOR_MATCH_LOG = 80\n"
+        "NEGOTIATOR_DEBUG = D_SECURITY\n"
+    )
+    config = Config.from_text(text, subsystem="NEGOTIATOR")
+    log = open_log(config, DaemonArguments(), "NEGOTIATOR")
+    assert log.enabled("D_MATCH")
+    assert not log.enabled("D_MATCH", 2)
+    log("of no category")
+    log.debug("D_SECURITY", "of another category")
+    log.debug("D_MATCH", "Rejected")
+    log.debug("D_MATCH", "Rejected in detail", level=2)
+    log.debug("D_MATCH", "Matched", always=True)
+    log.close()
+    main = (tmp_path / "NegotiatorLog").read_text()
+    said = [line.split(" ", 2)[2] for line in main.splitlines()]
+    assert said[0] == f"cannot open the log {tmp_path}/no/folder: No such file or directory"
+    assert said[1:] == ["of no category", "of another category", "Matched"]
+    match = (tmp_path / "MatchLog").read_text()
+    assert [line.split(" ", 2)[2] for line in match.splitlines()] == ["Rejected", "Matched"]
+
+
+def test_a_file_of_a_category_has_its_own_limit(tmp_path: Path) -> None:
+    text = f"NEGOTIATOR_LOG = {tmp_path}/N\nNEGOTIATOR_MATCH_LOG = {tmp_path}/M\n"
+    config = Config.from_text(text, subsystem="NEGOTIATOR")
+    log = open_log(config, DaemonArguments(), "NEGOTIATOR")
+    configure_log(
+        log, Config.from_text(text + "MAX_NEGOTIATOR_MATCH_LOG = 60\n", subsystem="NEGOTIATOR")
+    )
+    for number in range(3):
+        log.debug("D_MATCH", f"a line of some length {number}", always=True)
+    log.close()
+    assert len((tmp_path / "N").read_text().splitlines()) == 3
+    assert (tmp_path / "M").read_text().endswith(" length 2\n")
+    assert " length 1" not in (tmp_path / "M").read_text()
+    assert (tmp_path / "M.old").exists()
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class NegotiatorKnobs:
     )
     MAX_NEGOTIATOR_MATCH_LOG = string(
         "$(MAX_DEFAULT_LOG)",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="How large the log of matches grows before it is moved aside: 10 Mb, 1 day.",
     )
     NEGOTIATION_CYCLE_STATS_LENGTH = integer(
         "3",
@@ -153,7 +153,7 @@ class NegotiatorKnobs:
     )
     NEGOTIATOR_MATCH_LOG = path(
         "$(LOG)/MatchLog",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="The log of matches and rejections alone (D_MATCH).",
     )
     NEGOTIATOR_MAX_TIME_PER_CYCLE = seconds(
         "1200",

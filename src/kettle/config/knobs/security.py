@@ -137,7 +137,9 @@ class SecurityKnobs:
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     PERSISTENT_CONFIG_DIR = path("", doc="Where daemons keep what `-set` has set in them.")
-    RUNTIME_CONFIG_ADMIN = string("", doc="The names that `-set` has set, in the file that keeps them.")
+    RUNTIME_CONFIG_ADMIN = string(
+        "", doc="The names that `-set` has set, in the file that keeps them."
+    )
     SEC_ACCEPT_CAPABILITY_TOKENS = boolean(
         "false",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

@@ -122,8 +122,9 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
         return
     if config.subsystem == "SHARED_PORT":
         named = config.integer("SHARED_PORT_PORT")
-        fronts = named is None or _is_before_collector(config)
-        yield collector_port(config) if fronts else named
+        if named is None or _is_before_collector(config):
+            named = collector_port(config)
+        yield named
         return
     low = config.value(NetworkKnobs.IN_LOWPORT) or config.value(NetworkKnobs.LOWPORT)
     high = config.value(NetworkKnobs.IN_HIGHPORT) or config.value(NetworkKnobs.HIGHPORT)
@@ -136,7 +137,8 @@ def _ports(config: Config, port: int | None) -> Iterator[int]:
 def _is_before_collector(config: Config) -> bool:
     """Whether the pool's collector is reached through this shared port, and so by its own port.
 
-    SHARED_PORT_PORT is for machines without a collector. Source: the reference, which says so in its log.
+    SHARED_PORT_PORT is for machines without a collector. Source: the reference's master, which
+    says so in its log.
     """
     return (
         "COLLECTOR" in (word.upper() for word in config.words("DAEMON_LIST"))

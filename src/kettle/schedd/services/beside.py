@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 # How often is seen whether policies are to be looked at, while they are not.
 _AGAIN_SECONDS = 60.0
 
-# Limit: a start that takes longer (a folder that does not answer) does not keep back the news of the next.
+# Limit: a start that takes longer (a folder that does not answer) does not keep back the news of
+# the next.
 _TURN_SECONDS = 1.0
 
 # Requests that leave no time, and what else they are.
@@ -49,10 +50,10 @@ _AT_ONCE = {"VacateFast": "Vacate", "Forget": "Remove"}
 
 
 class _Turn:
-    """When a start's news may be told: after that of the start before it, as the jobs were begun."""
+    """When a start's news may be told: after that of the start before it."""
 
-    def __init__(self, before: _Turn | None) -> None:
-        self._before = before.told if before else None
+    def __init__(self, before: asyncio.Event) -> None:
+        self._before: asyncio.Event | None = before
         self.told = asyncio.Event()
 
     async def come(self) -> None:
@@ -75,7 +76,8 @@ class BesideJobs:
         self._local: dict[JobId, LocalRun] = {}
         self._empty = asyncio.Event()
         self._stopping = False
-        self._last_turn: _Turn | None = None
+        self._last_told = asyncio.Event()
+        self._last_told.set()
 
     def start(self) -> None:
         """Look for jobs that may start, and after their policy."""
@@ -110,8 +112,10 @@ class BesideJobs:
         schedd.queue.update(job.id, beside.start_attributes(job.ad, host, now))
         schedd.statistics.on_started(job, now)
         run = self.runs[job.id] = Run(job, now)
-        # Compat: the reference tells of one start after the other (test_scheduler_jobs_are_told_of_in_order).
-        turn = self._last_turn = _Turn(self._last_turn)
+        # Compat: the reference tells of one start after the other
+        # (test_scheduler_jobs_are_told_of_in_order).
+        turn = _Turn(self._last_told)
+        self._last_told = turn.told
         tasks.spawn(self._live(run, turn), f"job {job.id}")
 
     async def _live(self, run: Run, turn: _Turn) -> None:

@@ -48,6 +48,25 @@ _CENSUS_SECONDS = 1.0
 _NOTHING = contextlib.nullcontext()
 
 
+@contextlib.contextmanager
+def _bound_to(cores: frozenset[int] | None) -> Iterator[None]:
+    """Have what is started inside run on some cores only; we and the next job are not bound.
+
+    Compat: cores that the machine does not have bind nothing, as in the reference
+    (test_cores_that_the_machine_does_not_have_bind_nothing).
+    """
+    if cores is None:
+        yield
+        return
+    own = os.sched_getaffinity(0)
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, own)
+
+
 class JobProcesses:
     """Everything the starter runs for its job."""
 
@@ -178,21 +197,16 @@ class JobProcesses:
         if plan.nice:
             with contextlib.suppress(OSError):
                 os.nice(plan.nice)
-        if plan.cores is not None:
-            # Compat: cores that the machine does not have bind nothing (test_cores_that_the_machine_does_not_have_bind_nothing).
-            own_cores = os.sched_getaffinity(0)
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(0, plan.cores)
         self._own_peak_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         try:
-            with self.inside(), self._privileges.as_job(self.account):
+            with (
+                self.inside(),
+                self._privileges.as_job(self.account),
+                _bound_to(plan.cores),
+            ):
                 return self._spawn_tethered(plan, opened)
         except OSError as error:
             raise self._explain(plan, error) from error
-        finally:
-            if plan.cores is not None:
-                # The next job of the claim may be bound to none.
-                os.sched_setaffinity(0, own_cores)
 
     def _spawn_tethered(self, plan: LaunchPlan, opened: dict[int, int]) -> Child:
         """Start a program that does not outlive us: nobody may be left who would end it."""

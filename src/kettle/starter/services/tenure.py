@@ -116,9 +116,7 @@ class Tenure:
         self._machine = activation.machine or self._machine
         if self._place is None or "Name" in activation.slot:
             activation.slot.parent = self._machine
-            self._place = world.place_of(
-                activation.slot, activation.slot_name, activation.cores
-            )
+            self._place = world.place_of(activation.slot, activation.slot_name, activation.cores)
         else:
             activation.slot = self._place.slot_for(activation.slot, activation.job)
         return self._place

@@ -137,7 +137,7 @@ class StarterActivation(Message):
     The connection to the shadow and the control socket travel beside it as descriptors, in this
     order; `channel` is the state of the former. `generation` counts reconfigurations. `machine` is
     what all slots share, where `slot` is only its own part; a starter that asked for its activation
-    and has it already gets none. `cores` are those of the slot, counted from 0, with blanks between.
+    and has it already gets none. `cores` are the slot's, counted from 0, with blanks between.
     """
 
     number: int = integer()

@@ -43,7 +43,18 @@ def talk(startd: Startd, connections: socket.socket | None = None) -> None:
 
 def activation(number: int) -> bytes:
     granted = StarterActivation(
-        number, "slot1", "<1:2>#3#4#5", 0, "here", "startd", "me", b"", ClassAd(), ClassAd(), "", None
+        number,
+        "slot1",
+        "<1:2>#3#4#5",
+        0,
+        "here",
+        "startd",
+        "me",
+        b"",
+        ClassAd(),
+        ClassAd(),
+        "",
+        None,
     )
     writer = Writer()
     granted.write(writer)
