@@ -50,17 +50,16 @@ class KeptSettings:
         """Return the file that has a name's setting."""
         return f"{self._path}.{name.upper()}"
 
-    def keep(self, name: str, text: str) -> None:
-        """Set a name; on disk before this returns. Raises StorageError."""
+    def change(self, name: str, text: str | None) -> None:
+        """Set a name, or with None no longer; on disk before this returns. Raises StorageError."""
+        if text is None:
+            self.texts.pop(name, None)
+            self._write_list()
+            self._files.remove(self.file_of(name))
+            return
         self._files.write_atomically(self.file_of(name), f"{name} = {text}\n", durable=True)
         self.texts[name] = text
         self._write_list()
-
-    def drop(self, name: str) -> None:
-        """Set a name no longer. Raises StorageError."""
-        self.texts.pop(name, None)
-        self._write_list()
-        self._files.remove(self.file_of(name))
 
     def _write_list(self) -> None:
         if self.texts:
@@ -134,17 +133,15 @@ class RemoteSettings:
             raise RefusedError(f"ENABLE_{which}_CONFIG is off")
         if not any(_is_settable(config, level, name) and holds(level) for level in Level):
             raise RefusedError(f"{name} is in no SETTABLE_ATTRS of who asks")
-        found = _SETTING.fullmatch(setting or f"{name} =")
-        if found is None or found[1].upper() != name.upper() or len(found[2]) > LONGEST_VALUE:
-            raise RefusedError(f"that is no setting of {name}")
-        texts = self._kept.texts if for_good and self._kept else self._texts
+        text = _read_setting(name, setting or f"{name} =")
+        kept = self._kept if for_good else None
+        texts = kept.texts if kept else self._texts
         if setting and len(texts) >= MOST_NAMES:
             raise RefusedError("too many names are set already")
-        kept = self._kept if for_good else None
-        if setting:
-            (kept.keep if kept else texts.__setitem__)(name.upper(), found[2])
-        elif kept:
-            kept.drop(name.upper())
+        if kept:
+            kept.change(name.upper(), text if setting else None)
+        elif setting:
+            texts[name.upper()] = text
         else:
             texts.pop(name.upper(), None)
 
@@ -153,6 +150,14 @@ class RemoteSettings:
         for texts in (self._kept.texts if self._kept else {}, self._texts):
             for name, text in texts.items():
                 config.assign(name, text, Origin(_SOURCE))
+
+
+def _read_setting(name: str, setting: str) -> str:
+    """Return the value of `NAME = VALUE`; RefusedError for another name, and for more than that."""
+    found = _SETTING.fullmatch(setting)
+    if found is None or found[1].upper() != name.upper() or len(found[2]) > LONGEST_VALUE:
+        raise RefusedError(f"that is no setting of {name}")
+    return found[2]
 
 
 def _is_settable(config: Config, level: Level, name: str) -> bool:
