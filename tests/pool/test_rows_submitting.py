@@ -93,7 +93,6 @@ def test_universes_have_their_numbers(pool: PersonalPool, work: Path) -> None:
         "java": "arguments = Main\n",
         "vm": "vm_type = kvm\nvm_memory = 64\nvm_disk = a:vda:w\n",
         "docker": "docker_image = debian\n",
-        "parallel": "machine_count = 1\n",
         "container": "container_image = a.sif\n",
     }.items():
         [[numbers[name]]] = held(pool, work, f"universe = {name}\n{more}", "JobUniverse")
@@ -105,13 +104,33 @@ def test_universes_have_their_numbers(pool: PersonalPool, work: Path) -> None:
         "java": "10",
         "vm": "13",
         "docker": "5",
-        "parallel": "11",
         "container": "5",
     }
     (work / "bad.sub").write_text(HELD + "universe = foo\nqueue\n")
     code, _, complaint = run_tool(pool, "condor_submit", str(work / "bad.sub"))
     assert code != 0
     assert "foo" in complaint
+
+
+@shows("S011")
+@pytest.mark.parametrize(
+    ("universe", "name"), [("parallel", "Parallel"), ("standard", "Standard"), ("11", "Parallel")]
+)
+def test_a_parallel_job_is_described_and_refused(
+    pool: PersonalPool, work: Path, universe: str, name: str
+) -> None:
+    description = work / "parallel.sub"
+    text = f"executable = /bin/true\nuniverse = {universe}\nmachine_count = 2\n"
+    for more in ("queue\n", "max_materialize = 1\nqueue 3\n"):
+        description.write_text(text + more)
+        code, _, complaint = run_tool(pool, "condor_submit", str(description))
+        assert code == 1
+        assert complaint.strip() == f"ERROR: '{name}' is not a supported universe."
+    code, said, _ = run_tool(pool, "condor_submit", "-dry-run", "-", str(description))
+    if name == "Parallel":
+        assert code == 0
+        assert "JobUniverse=11" in said
+    assert ask_queue(pool, "-all", "JobUniverse").count(["11"]) == 0
 
 
 @shows("R053")

@@ -20,13 +20,14 @@ from kettle.schedd.queue.exports import is_external
 from kettle.schedd.queue.job_ids import JobId
 from kettle.schedd.queue.job_queue import Changes, Job, JobQueue, Priority
 
-# Universes whose jobs the negotiator finds machines for.
+# Universes whose jobs the negotiator finds machines for. A parallel job needs several at once,
+# which nothing here gathers: one that comes (condor_submit refuses it, S011) is idle for ever, as
+# in a pool of HTCondor without dedicated machines.
 MATCHED_UNIVERSES = frozenset(
     (
         int(JobUniverse.VANILLA),
         int(JobUniverse.JAVA),
         int(JobUniverse.VM),
-        int(JobUniverse.PARALLEL),
     )
 )
 

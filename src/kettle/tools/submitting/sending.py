@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
+from kettle.attributes.codes import JobUniverse
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, NotConnected, SubmitError, UnknownHostError
 from kettle.structs import Struct
@@ -100,6 +101,7 @@ class Sender:
         """Return the ad of what all jobs share."""
         del cluster
         self._cluster_ad = self.submission.cluster_ad()
+        check_universe(self._cluster_ad.integer("JobUniverse"))
         return self._cluster_ad
 
     def proc_ad(self, cluster: int, index: int) -> ClassAd | None:
@@ -132,6 +134,16 @@ class Sender:
             out.writelines(f"{line}\n" for line in sorted(ad.lines(), key=str.lower))
 
 
+def check_universe(universe: int | None) -> None:
+    """Raise SubmitError for jobs that no pool of Kettle's runs, however well they are described.
+
+    Compat: the reference takes parallel jobs, which wait for machines under a dedicated schedd; the
+    seeds want them refused (S011, test_a_parallel_job_is_described_and_refused).
+    """
+    if universe == JobUniverse.PARALLEL:
+        raise SubmitError("ERROR: 'Parallel' is not a supported universe.")
+
+
 def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
     """Submit a cluster whose jobs the schedd makes later; returns its number and their count."""
     from kettle.submit.digest import encode_items, render_digest
@@ -140,6 +152,7 @@ def submit_factory(queue: Queue, submission: Submission) -> tuple[int, int]:
     cluster = queue.new_cluster()
     submission.begin(cluster)
     statement = submission.first_of_later()
+    check_universe(submission.cluster_ad().integer("JobUniverse"))
     count = submission.job_count
     most = submission.materialize_limit() or count
     if statement.items is None:
