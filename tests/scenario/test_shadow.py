@@ -104,10 +104,12 @@ def test_a_refused_activation_is_no_start_and_says_why(tmp_path: Path) -> None:
         await here.run(there)
         assert exit_of(await here.ended()) == (108, False)
         assert here.updates["VacateReason"] == '"The slot is broken."'
+        assert here.updates["VacateReasonCode"] == "1031"
         assert "NumJobStarts" not in here.updates
         assert here.numbers() == []
 
-    play(tmp_path, scenario, codes=[0], failure=ClassAd({"VacateReason": "The slot is broken."}))
+    failure = ClassAd({"VacateReason": "The slot is broken.", "VacateReasonCode": 1031})
+    play(tmp_path, scenario, codes=[0], failure=failure)
 
 
 def test_a_startd_that_is_gone_is_no_start(tmp_path: Path) -> None:

@@ -274,7 +274,7 @@ class Job:
     LastRejMatchTime = time(written_by="schedd", doc="When the negotiator found no machine.")
     LastRemoteHost = string(written_by="schedd", doc="The slot of the last run.")
     LastSuspensionTime = time(written_by="shadow", doc="When the job was last suspended.")
-    LastVacateTime = time(written_by="shadow", doc="When the job last left a machine early.")
+    LastVacateTime = time(written_by="schedd", doc="When the job last left a machine early.")
     LeaveJobInQueue = expression(
         written_by="submit", doc="Whether the job stays in the queue after its end."
     )
@@ -311,12 +311,20 @@ class Job:
         written_by="schedd", doc="How often a shadow began to work for the job."
     )
     NumSystemHolds = integer(
-        written_by="schedd", doc="How often the job was held other than by its user."
+        written_by="schedd", doc="How often the schedd held the job for a fault it found itself."
     )
     NumVacates = integer(written_by="schedd", doc="How often the job left a machine early.")
     NumVacatesByReason = nested(
         written_by="schedd",
         doc="How often the job left a machine early, by the name of the reason.",
+    )
+    NumVacatesByReasonPreExecution = nested(
+        written_by="schedd",
+        doc="How often it did so before its program had begun, by the name of the reason.",
+    )
+    NumVacatesPreExecution = integer(
+        written_by="schedd",
+        doc="How often the job left a machine early and its program had not begun.",
     )
     OnExitHold = expression(
         written_by="submit", doc="Whether the job goes on hold when it has ended."
@@ -369,6 +377,9 @@ class Job:
     RequestDisk = expression(written_by="submit", unit="KiB", doc="Disk the job asks for.")
     RequestGPUs = expression(written_by="submit", doc="GPUs the job asks for.")
     RequestMemory = expression(written_by="submit", unit="MiB", doc="Memory the job asks for.")
+    RequeueReason = string(
+        written_by="shadow", doc="Why its own OnExitRemove last sent the job back."
+    )
     RequireGPUs = expression(written_by="submit", doc="What each GPU must satisfy.")
     Requirements = expression(written_by="submit", doc="What a machine must satisfy.")
     ResidentSetSize = integer(

@@ -9,14 +9,14 @@ Sources: wire notes, ACT_ON_JOBS state rules and the queue log of a real schedd 
 # ruff: noqa: E501 - the table's rows are read across
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus
 from kettle.classad import ClassAd
 from kettle.classad.text import quote_line
 from kettle.errors import ImpossibleTransition
-from kettle.policy.hold_reasons import hold_label
+from kettle.schedd.tallies import count_hold
 
 # Attributes to set (text in old syntax) or, where None, to remove.
 Attributes = dict[str, str | None]
@@ -122,31 +122,16 @@ def _to_be_completed(ad: ClassAd) -> bool:
 
 def _record_hold(ad: ClassAd, event: Event, _now: int) -> Attributes:
     assert isinstance(event, Held)
-    label = hold_label(event.code)
-    counts = ad.evaluate("NumHoldsByReason")
-    tally: dict[str, int] = {}
-    if isinstance(counts, ClassAd):
-        tally = {name: counts.integer(name) or 0 for name in counts}
-    tally[label] = tally.get(label, 0) + 1
     changes: Attributes = {
         "HoldReason": quote_line(event.reason),
-        "NumHolds": str((ad.integer("NumHolds") or 0) + 1),
-        "NumHoldsByReason": render_counts(tally),
+        **count_hold(ad, event.code),
         "HoldReasonCode": str(int(event.code)),
         "HoldReasonSubCode": str(event.subcode),
         "LastSuspensionTime": "0",
     }
     if ad.integer("JobStatus") == JobStatus.REMOVED:
         changes["JobStatusOnRelease"] = str(int(JobStatus.REMOVED))
-    if event.code not in {HoldReasonCode.UserRequest, HoldReasonCode.SubmittedOnHold}:
-        changes["NumSystemHolds"] = str((ad.integer("NumSystemHolds") or 0) + 1)
     return changes
-
-
-def render_counts(counts: Mapping[str, int]) -> str:
-    """Return counts by name as the nested ad the queue log holds."""
-    inner = "; ".join(f"{name} = {count}" for name, count in counts.items())
-    return f"[ {inner} ]"
 
 
 def _record_release(ad: ClassAd, event: Event, _now: int) -> Attributes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kettle.attributes.codes import VacateReasonCode
+from kettle.policy.hold_reasons import REFUSALS
 from kettle.schedd.queue.job_ids import JobId
 
 _FAULTS = frozenset(
@@ -19,12 +20,11 @@ _FAULTS = frozenset(
     for code in (
         VacateReasonCode.ShadowException,
         VacateReasonCode.JobNotStarted,
-        VacateReasonCode.FailedToActivateClaim,
         VacateReasonCode.StarterError,
         VacateReasonCode.ReconnectFailed,
         VacateReasonCode.ScratchDirError,
     )
-)
+).union(REFUSALS)
 # So many failed runs in a row may be the machine's bad day.
 _FREE = 2
 LONGEST_SECONDS = 64

@@ -29,7 +29,7 @@ from kettle.policy.attribute_protection import RESTS_UNTIL
 from kettle.policy.job_policy import SystemPolicy, Verdict, decide_periodic
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.schedd import claims as claim_states
-from kettle.schedd import departures, job_machine, job_runs
+from kettle.schedd import departures, job_machine, job_runs, tallies
 from kettle.schedd.claims import Claim, Claims, Effect, Phase
 from kettle.schedd.exits import ENDED, event_of_exit
 from kettle.schedd.idle_jobs import IdleJobs
@@ -362,6 +362,7 @@ class Scheduler:
         now = self.now()
         changes = job_runs.reported_attributes(attributes)
         changes.pop("JobStatus", None)
+        changes |= tallies.count_end(job.ad, attributes, reason, now)
         changes |= job_runs.end_attributes(job.ad, now)
         event = event_of_exit(job, reason, attributes)
         if event is not None:

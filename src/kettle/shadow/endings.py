@@ -183,7 +183,8 @@ def _ended(job: ClassAd, reason: ShadowExit, now: float, system: SystemPolicy) -
             ShadowExit.SHOULD_REQUEUE,
             (Last.REQUEUED,),
             decision.reason,
-            attributes=_vacated(decision.reason, int(VacateReasonCode.JobShouldRequeue), 0),
+            # It has left by itself: no VacateReason.
+            attributes={"RequeueReason": decision.reason},
         )
     if decision.reason:
         return _removed(decision)
@@ -237,7 +238,11 @@ def _requested(request: Request) -> Ending:
         case Wish.HOLD:
             return _held((Last.EVICTED, Last.HELD), reason, code, subcode)
         case Wish.POLICY_HOLD:
-            return _held((Last.HELD,), reason, code, subcode)
+            ending = _held((Last.HELD,), reason, code, subcode)
+            # What the starter says of it: its claim was taken back.
+            deactivated = VacateReasonCode.ClaimDeactivated
+            ending.attributes |= _vacated("Claim deactivated", int(deactivated), 0)
+            return ending
         case Wish.POLICY_REMOVE:
             return _removed(Decision(Verdict.REMOVE, reason))
         case Wish.FORGET:

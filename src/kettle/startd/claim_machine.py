@@ -125,17 +125,17 @@ def accept(claim: Claim, holder: Holder, now: float, *, lease: float, worklife: 
 def refusal(claim: Claim | None, now: float, *, shutting_down: bool = False) -> int:
     """Return why ACTIVATE_CLAIM must be refused, a VacateReasonCode; 0 where it may go on."""
     if claim is None:
-        return VacateReasonCode.ActivationClaimNotFound
+        return VacateReasonCode.ActivationRefusedClaimNotFound
     if shutting_down:
         return VacateReasonCode.StartdShutdown
     if claim.phase is ClaimPhase.OFFERED:
-        return VacateReasonCode.ActivationUnclaimed
+        return VacateReasonCode.ActivationRefusedUnclaimed
     if claim.phase is ClaimPhase.ACTIVE:
-        return VacateReasonCode.ActivationNotIdle
+        return VacateReasonCode.ActivationRefusedNotIdle
     if claim.phase is not ClaimPhase.IDLE:
-        return VacateReasonCode.ActivationPreempted
+        return VacateReasonCode.ActivationRefusedPreempted
     if claim.activations and not may_run_another(claim, now):
-        return VacateReasonCode.ActivationWorklifeExpired
+        return VacateReasonCode.ActivationRefusedWorklifeExpired
     return 0
 
 

@@ -21,7 +21,6 @@ from kettle.schedd.job_machine import (
     Started,
     Suspended,
     may,
-    render_counts,
     step,
 )
 
@@ -96,18 +95,7 @@ def test_a_hold_is_counted_by_its_reason_and_says_why() -> None:
     assert changes["HoldReason"] == r'"it \"broke\" here"'
     assert (changes["HoldReasonCode"], changes["HoldReasonSubCode"]) == ("3", "7")
     assert changes["NumHolds"] == "3"
-    assert changes["NumSystemHolds"] == "1"
     assert changes["NumHoldsByReason"] == "[ JobPolicy = 1 ]"
-    counted = ClassAd({"JobStatus": 1, "NumSystemHolds": 4})
-    counted.insert_text("NumHoldsByReason", "[ JobPolicy = 1; UserRequest = 2 ]")
-    again = step(counted, Held("r", HoldReasonCode.JobPolicy), NOW)
-    assert again["NumHoldsByReason"] == "[ JobPolicy = 2; UserRequest = 2 ]"
-    assert again["NumSystemHolds"] == "5"
-
-
-@pytest.mark.parametrize("code", [HoldReasonCode.UserRequest, HoldReasonCode.SubmittedOnHold])
-def test_a_hold_that_a_person_asked_for_is_none_of_the_system_s(code: HoldReasonCode) -> None:
-    assert "NumSystemHolds" not in happen(S.IDLE, Held("r", code))
 
 
 @pytest.mark.parametrize("before", [S.REMOVED, S.COMPLETED])
@@ -158,10 +146,6 @@ def test_a_job_occupies_hosts_only_while_it_is_on_one() -> None:
     assert happen(S.RUNNING, Requeued())["CurrentHosts"] == "0"
     ended = happen(S.RUNNING, Completed())
     assert (ended["CurrentHosts"], ended["CompletionDate"]) == ("0", str(NOW))
-
-
-def test_counts_become_an_ad_on_one_line() -> None:
-    assert render_counts({"A": 1, "B": 2}) == "[ A = 1; B = 2 ]"
 
 
 def test_why_a_job_was_held_is_past_when_it_is_removed() -> None:

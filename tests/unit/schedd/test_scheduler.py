@@ -252,6 +252,17 @@ def test_holding_a_running_job_is_its_shadows_to_log() -> None:
     assert job.ad.integer("NumHolds") == 1
 
 
+def test_every_run_that_ended_early_is_counted_in_the_job() -> None:
+    world = World()
+    (job,) = world.submit()
+    for number, code in enumerate((1022, 1010, 1022)):
+        world.run(job, f"<c>#1#{number}#key")
+        world.exit(job, int(ShadowExit.SHOULD_REQUEUE), reusable=False, VacateReasonCode=code)
+    assert job.ad.integer("NumVacates") == 3
+    assert job.ad.text("NumVacatesByReason") == "[ ScheddVacate = 2; StartdVacateCommand = 1 ]"
+    assert job.ad.integer("LastVacateTime") is not None
+
+
 def test_a_hold_that_came_after_the_last_event_changes_nothing() -> None:
     world = World()
     (job,) = world.submit()

@@ -70,7 +70,7 @@ def test_an_exit_expression_may_hold_or_requeue() -> None:
     back = judge(exited(), OnExitRemove="false")
     assert (back.exit, back.events) == (ShadowExit.SHOULD_REQUEUE, (Last.REQUEUED,))
     assert not back.has_code
-    assert back.attributes["VacateReasonCode"] == VacateReasonCode.JobShouldRequeue
+    assert back.attributes == {"RequeueReason": back.reason}
     removed = judge(exited(), PeriodicRemove="true")
     assert (removed.exit, removed.events) == (ShadowExit.SHOULD_REMOVE, ())
     assert removed.attributes["RemoveReason"] == removed.reason
@@ -90,6 +90,8 @@ def test_a_policy_hold_writes_no_eviction() -> None:
     ending = judge(exited(9, 107), Request(Wish.POLICY_HOLD, "peri", 3, 7))
     assert ending.events == (Last.HELD,)
     assert ending.attributes["HoldReasonSubCode"] == 7
+    # But it was taken off its machine.
+    assert ending.attributes["VacateReasonCode"] == VacateReasonCode.ClaimDeactivated
 
 
 def test_a_removal_is_an_eviction_with_its_own_code() -> None:

@@ -39,17 +39,17 @@ def test_an_active_claim_has_no_lease_of_its_own() -> None:
 def test_the_worklife_limits_reuse() -> None:
     once = cm.end_activation(cm.activate(idle_claim(0), 1, 100.0), 101.0)
     assert not cm.may_run_another(once, 101.0)
-    assert cm.refusal(once, 101.0) == VacateReasonCode.ActivationWorklifeExpired
+    assert cm.refusal(once, 101.0) == VacateReasonCode.ActivationRefusedWorklifeExpired
     endless = cm.end_activation(cm.activate(idle_claim(-1), 1, 100.0), 101.0)
     assert cm.refusal(endless, 1e9) == 0
 
 
 def test_refusals_say_why() -> None:
-    assert cm.refusal(None, 0.0) == VacateReasonCode.ActivationClaimNotFound
-    assert cm.refusal(cm.Claim("id"), 0.0) == VacateReasonCode.ActivationUnclaimed
+    assert cm.refusal(None, 0.0) == VacateReasonCode.ActivationRefusedClaimNotFound
+    assert cm.refusal(cm.Claim("id"), 0.0) == VacateReasonCode.ActivationRefusedUnclaimed
     active = cm.activate(idle_claim(), 1, 100.0)
-    assert cm.refusal(active, 100.0) == VacateReasonCode.ActivationNotIdle
-    assert cm.refusal(cm.break_off(active), 100.0) == VacateReasonCode.ActivationPreempted
+    assert cm.refusal(active, 100.0) == VacateReasonCode.ActivationRefusedNotIdle
+    assert cm.refusal(cm.break_off(active), 100.0) == VacateReasonCode.ActivationRefusedPreempted
     stopping = cm.refusal(idle_claim(), 100.0, shutting_down=True)
     assert stopping == VacateReasonCode.StartdShutdown
 

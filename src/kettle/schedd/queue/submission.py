@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad.text import quote_line
-from kettle.policy.hold_reasons import hold_label
-from kettle.schedd import job_machine
+from kettle.policy.hold_reasons import reason_label
+from kettle.schedd import tallies
 from kettle.schedd.queue.job_ids import CLUSTER_PROC, JobId, key_of
 from kettle.schedd.queue.transaction import Transaction
 from kettle.schedd.settings import QueueSettings, round_up
@@ -89,8 +89,8 @@ def _note_beginning(transaction: Transaction, cluster: int) -> None:
     found = {"InitialJobStatus": transaction.text(cluster, 0, "JobStatus") or "1"}
     if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
         code = transaction.text(cluster, 0, "HoldReasonCode") or "0"
-        label = hold_label(int(code) if code.isdecimal() else 0)
-        found |= {"NumHolds": "1", "NumHoldsByReason": job_machine.render_counts({label: 1})}
+        label = reason_label(int(code) if code.isdecimal() else 0)
+        found |= {"NumHolds": "1", "NumHoldsByReason": tallies.render_counts({label: 1})}
     for name, text in found.items():
         transaction.set_attribute(key_of(cluster, CLUSTER_PROC), name, text)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from kettle.attributes.codes import ShadowExit, VacateReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import KettleError, WireError
+from kettle.policy.hold_reasons import REFUSALS
 from kettle.records.event_kinds import (
     JobEvictedEvent,
     JobTerminatedEvent,
@@ -28,8 +29,6 @@ from kettle.shadow.job_updates import texts
 from kettle.shadow.services.run import Run
 from kettle.wire.messages.claims import DeactivateClaimForcibly
 from kettle.wire.messages.shadow_host import ShadowExited
-
-_REQUEUE = VacateReasonCode.JobShouldRequeue
 
 
 def recall_events(run: Run) -> None:
@@ -52,8 +51,9 @@ def recall_end(run: Run) -> bool:
         if told <= (run.job.integer("NumJobCompletions") or 0):
             return False
         reason = event.reason or ""
-        vacated = {"VacateReason": reason, "VacateReasonCode": int(_REQUEUE)}
-        run.told = Ending(ShadowExit.SHOULD_REQUEUE, reason=reason, attributes=vacated)
+        run.told = Ending(
+            ShadowExit.SHOULD_REQUEUE, reason=reason, attributes={"RequeueReason": reason}
+        )
     elif isinstance(event, JobTerminatedEvent):
         run.told = Ending(ShadowExit.EXITED, attributes={"TerminationPending": True})
     else:
@@ -98,13 +98,15 @@ def _was_broken_off(run: Run) -> bool:
 def _unstarted(run: Run) -> Ending:
     """Judge a run that was refused, or whose starter is lost."""
     reconnecting = run.state.executed or run.state.reconnecting
-    code = VacateReasonCode.ReconnectFailed if reconnecting else (
-        VacateReasonCode.FailedToActivateClaim
-    )  # fmt: skip
+    code = int(VacateReasonCode.FailedToActivateClaim)
+    if reconnecting:
+        code = int(VacateReasonCode.ReconnectFailed)
+    elif run.refusal in REFUSALS:
+        code = run.refusal
     return Ending(
         ShadowExit.RECONNECT_FAILED if reconnecting else ShadowExit.NOT_STARTED,
         reason=run.reason,
-        attributes={"VacateReason": run.reason, "VacateReasonCode": int(code)},
+        attributes={"VacateReason": run.reason, "VacateReasonCode": code},
     )
 
 

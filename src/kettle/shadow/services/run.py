@@ -55,6 +55,7 @@ class Run(JobRecord):
         "program_ended",
         "reason",
         "received_bytes",
+        "refusal",
         "report",
         "request",
         "reusable",
@@ -113,6 +114,8 @@ class Run(JobRecord):
         self.received_bytes = 0
         self.wake = asyncio.Event()
         self.reason = ""
+        # The startd's VacateReasonCode, where it refused the job.
+        self.refusal = 0
         self.reusable = False
         # Whether the claim may run another job, where the starter says so with the job's end.
         self.goes_on: bool | None = None

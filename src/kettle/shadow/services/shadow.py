@@ -232,8 +232,7 @@ class RunningShadow(Run):
                 return
             stream.close()
             if code != 2 or self.request is not None:
-                said = failure.string("VacateReason") if failure is not None else None
-                self._refused(said or "The startd refused to start the job")
+                self._refused("The startd refused to start the job", failure)
                 await self.happen(Event.REFUSED)
                 return
             await asyncio.sleep(ACTIVATION_RETRY_SECONDS)
@@ -265,8 +264,7 @@ class RunningShadow(Run):
             return False
         if isinstance(call, ActivationRefused):
             line.close()
-            said = call.failure.string("VacateReason") if call.failure is not None else None
-            self._refused(said or "The startd refused to start the job")
+            self._refused("The startd refused to start the job", call.failure)
             await self.happen(Event.REFUSED)
             return True
         self._first_call = call
@@ -288,7 +286,11 @@ class RunningShadow(Run):
         ad.parent = None
         return Writer().ad_upon(self.common.lines, ad).getvalue()
 
-    def _refused(self, reason: str) -> None:
+    def _refused(self, reason: str, failure: ClassAd | None = None) -> None:
+        """Note why no program began; a startd that refused may say it better, and as a code."""
+        if failure is not None:
+            reason = failure.string("VacateReason") or reason
+            self.refusal = failure.integer("VacateReasonCode") or 0
         self.reason = reason
         self.log(f"Request to run on {self.slot_name} {self.startd_address} was REFUSED: {reason}")
 
@@ -526,7 +528,7 @@ class RunningShadow(Run):
         elif decision.verdict is Verdict.REMOVE:
             await self.ask(Request(Wish.POLICY_REMOVE, decision.reason))
         elif decision.verdict is Verdict.VACATE:
-            code = int(VacateReasonCode.JobPolicy)
+            code = int(VacateReasonCode.JobPolicyVacate)
             fast = not self._wants_grace()
             await self.ask(Request(Wish.VACATE, decision.reason, code, fast=fast))
         else:

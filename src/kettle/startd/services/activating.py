@@ -120,7 +120,7 @@ class Activating:
             return self._refuse_activation(job, code, _REFUSED)
         if record.slot.phase is not Phase.CLAIMED_IDLE:
             return self._refuse_activation(
-                job, VacateReasonCode.ActivationStillCleaning, _TRY_AGAIN
+                job, VacateReasonCode.ActivationRefusedStillCleaning, _TRY_AGAIN
             )
         record.job = job
         return record
@@ -129,7 +129,7 @@ class Activating:
         """Return the slot's ad if it takes the job, else why not."""
         ad = self._startd.slot_ad(record, policy=True)
         if ad.evaluate("Start", job) is False:
-            return self._refuse_activation(job, VacateReasonCode.ActivationNoMatch, _REFUSED)
+            return self._refuse_activation(job, VacateReasonCode.ActivationRefusedNoMatch, _REFUSED)
         return ad
 
     def _refuse_activation(self, job: ClassAd, code: int, word: int) -> messages.ActivateClaimReply:
