@@ -46,7 +46,8 @@ def attributes() -> str:
         for row in vars(table).values():
             if isinstance(row, Attribute):
                 kind = f"{row.kind}, {row.unit}" if getattr(row, "unit", "") else row.kind
-                lines.append(f"| `{row}` | {kind} | {row.written_by} | {row.doc} |")
+                writers = f"{row.written_by}, the running job" if row.by_job else row.written_by
+                lines.append(f"| `{row}` | {kind} | {writers} | {row.doc} |")
     return "\n".join(lines) + "\n"
 
 

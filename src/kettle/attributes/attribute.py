@@ -21,16 +21,18 @@ E = TypeVar("E", bound="IntEnum")
 class Attribute(str, Generic[T]):
     """One attribute: its name, its type, who writes it, its unit and its sentence.
 
-    `secret` is never sent in clear, `immutable` cannot be edited once the job is queued.
+    `secret` is never sent in clear, `immutable` cannot be edited once the job is queued, `by_job`
+    may be set by the running job itself.
     """
 
-    __slots__ = ("doc", "immutable", "kind", "reader", "secret", "unit", "written_by")
+    __slots__ = ("by_job", "doc", "immutable", "kind", "reader", "secret", "unit", "written_by")
     kind: str
     reader: Callable[[ClassAd, str], Any]
     written_by: str
     unit: str
     secret: bool
     immutable: bool
+    by_job: bool
     doc: str
 
     def read(self, ad: ClassAd) -> T | None:
@@ -63,6 +65,7 @@ def _row(
     unit: str = "",
     secret: bool = False,
     immutable: bool = False,
+    by_job: bool = False,
 ) -> Any:
     return Row(
         kind,
@@ -72,6 +75,7 @@ def _row(
         unit=unit,
         secret=secret,
         immutable=immutable,
+        by_job=by_job,
     )
 
 

@@ -2,9 +2,9 @@
 
 Pure: the lists of the configuration, and one table that every road into a job's ad asks: queue
 management (`schedd/queue/attribute_rules.py`, where a super user is allowed more), what another
-manager made of an exported job (`schedd/queue/exports.py`), and a running job's own
-`set_job_attr`, under a shadow or beside the schedd (`decide_by_job`). Source: wire notes,
-Attribute protection rules.
+manager made of an exported job (`schedd/queue/exports.py`), a running job's own `set_job_attr`,
+under a shadow or beside the schedd (`decide_by_job`), and what a shadow host reports of its jobs
+(`may_report`). Source: wire notes, Attribute protection rules.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
-from kettle.classad import ClassAd, parse_expression, unparse
+from kettle.classad import parse_expression, unparse
 from kettle.errors import ClassAdSyntaxError, RefusedError
+from kettle.policy.job_words import is_jobs_to_set, is_of_a_run
 from kettle.records.unwritten_events import SCHEDD_EVENTS, SHADOW_EVENTS
 from kettle.wire.codec import is_private_attribute
 
@@ -87,17 +88,6 @@ _STATE = NOTES | {"jobstatus", "lastjobstatus"}
 # Limit: one expression that a job sets of its own ad.
 MAX_EXPRESSION = 64 * 1024
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
-# What says where this access point reads and writes files of the job's owner, and for how long it
-# keeps the job: the owner may change it, a program on somebody else's machine may not.
-_OF_THE_OWNER = frozenset(
-    name.lower()
-    for name in (
-        "Cmd", "DAGManNodesLog", "Err", "In", "Iwd", "JobLeaseDuration", "LeaveJobInQueue", "Out",
-        "OutputDestination", "CheckpointDestination", "StageInStart", "StageInFinish",
-        "TransferInput", "TransferOutput", "TransferOutputRemaps", "TransferPlugins",
-        "TransferCheckpoint", "UserLog", "X509UserProxy",
-    )
-)  # fmt: skip
 
 
 def standing(name: str, lists: Protection) -> Standing:
@@ -119,16 +109,27 @@ def is_attribute_name(name: str) -> bool:
     return _NAME.fullmatch(name) is not None
 
 
-def may_reach_attributes(job: ClassAd) -> bool:
-    """Whether a running job may change its own ad through its starter."""
-    return any(job.boolean(name) is True for name in ("WantIOProxy", "WantRemoteUpdates"))
-
-
 def may_set(name: str, lists: Protection) -> bool:
-    """Tell whether a running job may set this attribute of its own ad (chirp set_job_attr)."""
-    if not is_attribute_name(name) or name.lower() in _OF_THE_OWNER:
+    """Tell whether a running job may set this attribute of its own ad (chirp set_job_attr).
+
+    The names of its own invention, and of those that mean something the ones that `job_words`
+    leaves to it.
+
+    Compat: the reference refuses the configured lists only; there a machine says where its job's
+    output is written next, or which program runs elsewhere (tests/unit/policy/test_job_words.py).
+    """
+    if not is_attribute_name(name) or not is_jobs_to_set(name.lower()):
         return False
     return standing(name, lists) is Standing.FREE
+
+
+def may_report(name: str, lists: Protection) -> bool:
+    """Tell whether a shadow host may change this attribute of a job that it runs.
+
+    What belongs to a run, which is a table; of all else what the job itself may set. The host has
+    its user's rights only, so the user may be at its other end.
+    """
+    return is_of_a_run(name.lower()) or may_set(name, lists)
 
 
 def decide_by_job(name: str, text: str, lists: Protection) -> str:

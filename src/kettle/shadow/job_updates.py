@@ -18,6 +18,7 @@ from kettle.policy.attribute_protection import (
     may_set,
     may_set_delayed,
 )
+from kettle.policy.job_words import is_of_a_resource
 
 # Limit: attributes taken over from one report.
 MAX_ATTRIBUTES = 1000
@@ -42,7 +43,6 @@ _RENAMED = {
     "statslifetime": "StatsLifetimeStarter",
     "recentstatslifetime": "RecentStatsLifetimeStarter",
 }
-_GIVEN = ("usage", "provisioned")
 
 
 def from_report(report: ClassAd) -> dict[str, str]:
@@ -65,7 +65,7 @@ def _kept_name(name: str) -> str:
     if not is_attribute_name(name):
         return ""
     lower = name.lower()
-    measured = lower in _MEASURED or lower.endswith(_GIVEN) or lower.startswith("assigned")
+    measured = lower in _MEASURED or is_of_a_resource(lower)
     return _RENAMED.get(lower, name if measured else "")
 
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from kettle.attributes.codes import HoldReasonCode
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, RefusedError
-from kettle.policy.attribute_protection import decide_by_job, may_reach_attributes
+from kettle.policy.attribute_protection import decide_by_job
+from kettle.policy.run_rights import rights_of
 from kettle.runtime import tasks
 from kettle.runtime.process.census import birth_of
 from kettle.runtime.process.hunt import has_mark, hunt, marked, outlives_its_daemon
@@ -53,6 +54,7 @@ class LocalRun:
     def __init__(self, schedd: Schedd, run: Run, on_executing: Callable[[Run], None]) -> None:
         self._schedd = schedd
         self._run = run
+        self._rights = rights_of(run.job.ad)
         self._on_executing = on_executing
         self._control: Stream | None = None
         self._exit_status: int | None = None
@@ -203,7 +205,7 @@ class LocalRun:
 
     def _set_attribute(self, call: calls.SetJobAttr) -> Reply:
         job, lists = self._run.job, self._schedd.queue_settings
-        if not may_reach_attributes(job.ad):
+        if not self._rights.attributes:
             return call.answer(-1, errno=errno.EACCES)
         try:
             text = decide_by_job(call.name, call.value, lists)

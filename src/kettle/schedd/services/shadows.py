@@ -24,6 +24,7 @@ from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime import tasks
 from kettle.runtime.sockets.stream import Stream
+from kettle.schedd.host_reports import believed
 from kettle.schedd.kept_ads import KeptAds
 from kettle.schedd.queue.job_ids import JobId, parse_key
 from kettle.wire.messages.shadow_host import (
@@ -64,6 +65,8 @@ _STOP_SECONDS = 20.0
 IDLE_SECONDS = 300.0
 # A host that takes nothing off its socket for so long is stuck, and is replaced.
 STUCK_SECONDS = 120.0
+# Limit: attributes that a complaint names.
+_MOST_NAMED = 10
 # Limit: words that wait for a host that does not read; beyond that it is replaced too.
 MAX_WAITING = 100_000
 
@@ -345,25 +348,49 @@ class ShadowHosts:
             elif isinstance(message, ShadowExited):
                 self._on_exit(host, message)
             elif isinstance(message, TransferRecord):
-                self._records.transferred(_job_of(message), message.kind, message.record)
+                if _job_of(message) in host.jobs:
+                    self._records.transferred(_job_of(message), message.kind, message.record)
             else:
                 raise RemoteProtocolError(f"a shadow host sent {type(message).__name__}")
 
     def _on_update(self, host: _Host, message: UpdateJob) -> None:
         job = _job_of(message)
-        _note_unwritten(host, job, message.attributes)
-        self._schedd.scheduler.on_job_update(job, message.attributes)
+        attributes = self._believed(host, job, message.attributes)
+        _note_unwritten(host, job, attributes)
+        if attributes:
+            self._schedd.scheduler.on_job_update(job, attributes)
         if message.answered:
             self._schedd.on_disk.then(partial(self._send, host, UpdateKept(*job)))
 
+    def _believed(
+        self, host: _Host, job: JobId, attributes: Mapping[str, str]
+    ) -> Mapping[str, str]:
+        """Return what a host may say of a job; what it may not is a line in the log."""
+        runs = job in host.jobs
+        queued = self._schedd.queue.jobs.get(job)
+        if not runs and (queued is None or queued.user != host.user):
+            kept: dict[str, str] = {}
+            refused = list(attributes)
+        else:
+            kept, refused = believed(attributes, self._schedd.queue_settings, running=runs)
+        # Of a job that has left, the rest of its shadow's words means nothing.
+        if refused and queued is not None:
+            names = " ".join(refused[:_MOST_NAMED])
+            self._problem(host, f"may not change {names} of {job}")
+        return kept
+
     def _on_exit(self, host: _Host, message: ShadowExited) -> None:
         job = _job_of(message)
-        _note_unwritten(host, job, message.attributes)
+        if job not in host.jobs:
+            self._problem(host, f"reports the end of {job}, which it does not run")
+            return
+        attributes = self._believed(host, job, message.attributes)
+        _note_unwritten(host, job, attributes)
         host.jobs.discard(job)
         if self._by_job.get(job) is host:
             del self._by_job[job]
         self._schedd.scheduler.on_shadow_exited(
-            job, message.reason, message.attributes, reusable=message.reusable
+            job, message.reason, attributes, reusable=message.reusable
         )
         # The scheduler may have started the claim's next job meanwhile.
         if not host.jobs:

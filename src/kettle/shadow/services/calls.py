@@ -20,7 +20,6 @@ from kettle.errors import ClassAdSyntaxError, ConnectionLost, RefusedError
 from kettle.policy.attribute_protection import (
     MAX_EXPRESSION,
     decide_by_job,
-    may_reach_attributes,
 )
 from kettle.records.event_grid import RemoteErrorEvent
 from kettle.shadow import job_events
@@ -56,22 +55,13 @@ async def answer(shadow: Run, call: Call, data: bytes = b"") -> Reply:
     file_call = FILE_CALLS.get(type(call))
     if file_call is None:
         return call.answer(-1, errno=errno.ENOSYS)
-    if not may_reach_files(shadow.job):
+    if not shadow.rights.files:
         return call.answer(-1, errno=errno.EACCES)
     if shadow.files is None:
         directory, reserve = shadow.job.string("Iwd") or "/", shadow.host.reserve
         shadow.files = RemoteFiles(directory, shadow.access_limits(), reserve)
     # Whatever the file is, other jobs' shadows go on.
     return await shadow.host.aside.run(partial(shadow.files.do, file_call, call, data))
-
-
-def may_reach_files(job: ClassAd) -> bool:
-    """Whether a job's starter may touch files here: for chirp, or for streams, that it asked for.
-
-    Otherwise a machine that only runs the job would read and write all that its owner can.
-    """
-    wishes = ("WantIOProxy", "StreamIn", "StreamOut", "StreamErr")
-    return any(job.boolean(name) is True for name in wishes)
 
 
 async def _get_job_info(shadow: Run, call: calls.GetJobInfo) -> Reply:
@@ -218,7 +208,7 @@ async def _get_job_attr(shadow: Run, call: calls.GetJobAttr) -> Reply:
 
 
 async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
-    if not may_reach_attributes(shadow.job):
+    if not shadow.rights.attributes:
         return call.answer(-1, errno=errno.EACCES)
     try:
         text = decide_by_job(call.name, call.value, shadow.host.protected)
@@ -231,7 +221,7 @@ async def _set_job_attr(shadow: Run, call: calls.SetJobAttr) -> Reply:
 
 
 async def _constrain(shadow: Run, call: calls.Constrain) -> Reply:
-    if not may_reach_attributes(shadow.job):
+    if not shadow.rights.attributes:
         return call.answer(-1, errno=errno.EACCES)
     try:
         added = unparse(parse_expression(call.expression, old=True), old=True)

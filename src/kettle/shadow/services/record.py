@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
 from kettle.errors import StorageError
+from kettle.policy.run_rights import rights_of
 from kettle.records.event_base import Event
 from kettle.records.job_trace import Step
 from kettle.runtime.job_tracing import trace
@@ -52,6 +53,7 @@ class JobRecord:
         "job",
         "last_contact",
         "proc",
+        "rights",
         "slot",
     )
 
@@ -63,6 +65,7 @@ class JobRecord:
         self.proc = start.proc
         self.job = start.job
         self.slot = start.slot
+        self.rights = rights_of(self.job)
         # What the starter said of itself; until then what the schedd knows.
         self.info = ClassAd({"Name": self.job.string("RemoteHost") or ""})
         # Both by the steady clock: a lease is no shorter because somebody sets the time.
@@ -202,8 +205,10 @@ class JobRecord:
 
     def changes_of(self, ad: ClassAd) -> dict[str, str]:
         """Return what a starter's report changes in the queue's ad of the job."""
-        host = self.host
-        return from_report(ad) | delayed_chirp(ad, host.chirp_prefix, host.protected)
+        host, changes = self.host, from_report(ad)
+        if self.rights.delayed:
+            changes |= delayed_chirp(ad, host.chirp_prefix, host.protected)
+        return changes
 
     def note_report(self, ad: ClassAd) -> dict[str, str]:
         """Take over what a starter measured; return what has changed for the queue."""

@@ -189,7 +189,7 @@ class Run(JobRecord):
     def access_limits(self) -> AccessLimits | None:
         """Return where the job's files may be; None for anywhere."""
         host = self.host
-        folders = host.limited_to or tuple(split_list(self.job.string("LimitDirectoryAccess")))
+        folders = host.limited_to or tuple(split_list(self.rights.fence))
         if not folders:
             return None
         own = spool_directory(host.spool, self.cluster, self.proc) if host.spool else ""

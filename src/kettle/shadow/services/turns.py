@@ -70,7 +70,8 @@ class Turn:
         self._asked_at = run.host.steady()
         word = "In" if self._direction == "Input" else "Out"
         run.write_event(FileTransferEvent(kind=_QUEUED[self._direction]))
-        run.update(texts({"TransferQueued": True, f"Transfer{word}Queued": int(self._asked_at)}))
+        queued = {"TransferQueued": True, f"Transfer{word}Queued": int(run.host.now())}
+        run.update(texts(queued))
         run.flush()
         request = ClassAd(
             {

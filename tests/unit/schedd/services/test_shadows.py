@@ -11,6 +11,7 @@ import pytest
 
 from kettle.classad import ClassAd
 from kettle.errors import ConnectionLost, KettleError
+from kettle.policy.attribute_protection import ProtectedNames
 from kettle.records import queue_log
 from kettle.records.unwritten_events import SHADOW_EVENTS
 from kettle.runtime.context import Runtime
@@ -30,6 +31,7 @@ from kettle.wire.messages.shadow_host import (
     SignalShadow,
     StartShadow,
     StopHost,
+    TransferRecord,
     UpdateJob,
     UpdateKept,
     read_host_message,
@@ -52,11 +54,26 @@ class Stage:
         self.refuse_forks = 0
         self.raises = False
         self.waiting: list[Callable[[], None]] = []
+        self.jobs: dict[JobId, Job] = {}
+        self.updates: list[tuple[int, dict[str, str]]] = []
+        self.recorded: list[int] = []
+        self.queue_settings = ProtectedNames(
+            frozenset({"owner", "jobuniverse"}), frozenset(), frozenset()
+        )
 
     @property
     def scheduler(self) -> Stage:
         """It is told the reports itself."""
         return self
+
+    @property
+    def queue(self) -> Stage:
+        """It has the jobs itself."""
+        return self
+
+    def transferred(self, job_id: JobId, kind: str, record: ClassAd) -> None:
+        """Note whose transfer was recorded."""
+        self.recorded.append(job_id.cluster)
 
     @property
     def on_disk(self) -> Stage:
@@ -72,7 +89,8 @@ class Stage:
         self.story += [f"events of {job_id}" for job_id in jobs]
 
     def on_job_update(self, job_id: JobId, attributes: Mapping[str, str]) -> None:
-        """Not used."""
+        """Note what a host changes."""
+        self.updates.append((job_id.cluster, dict(attributes)))
 
     def on_shadow_exited(
         self, job_id: JobId, reason: int, attributes: Mapping[str, str], *, reusable: bool
@@ -125,7 +143,8 @@ class Stage:
     def start(self, number: int, *, reconnect: bool = False, user: str = "u@here") -> None:
         """Start a job's shadow."""
         claim = Claim("<1.2.3.4:5>#1#1#x", "<1.2.3.4:5>", ClassAd(), user, 0, None, 0.0)
-        self.hosts.start_shadow(self.job(number, user), claim, reconnect=reconnect)
+        job = self.jobs[JobId(number, 0)] = self.job(number, user)
+        self.hosts.start_shadow(job, claim, reconnect=reconnect)
 
     def end(self, number: int, host: int = -1) -> None:
         """Let a host report a job's end."""
@@ -376,6 +395,50 @@ def test_an_update_that_wants_an_answer_gets_it_when_it_is_on_disk(tmp_path: Pat
         answer()
         await asyncio.sleep(1)
         assert stage.story == ["start 1.0", "kept 1.0"]
+
+    play(tmp_path, scenario)
+
+
+def test_a_host_is_believed_of_the_jobs_that_it_was_given_alone(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1, user="mallory@here")
+        await asyncio.sleep(1)
+        stage.start(2, user="alice@here")
+        await asyncio.sleep(1)
+        mallorys = stage.streams[0]
+        mallorys.post(UpdateJob(2, 0, {"ExitCode": "0", SHADOW_EVENTS: '"/l|1"'}))
+        mallorys.post(TransferRecord(2, 0, "INPUT", ClassAd()))
+        mallorys.post(ShadowExited(2, 0, 100, attributes={"ExitCode": "0"}))
+        mallorys.post(UpdateJob(1, 0, {"ExitCode": "3"}))
+        await asyncio.sleep(1)
+        assert stage.updates == [(1, {"ExitCode": "3"})]
+        assert stage.recorded == []
+        assert stage.hosts.running == 2
+        assert "ended 2.0" not in stage.story
+        mallorys.post(TransferRecord(1, 0, "INPUT", ClassAd()))
+        await asyncio.sleep(1)
+        assert stage.recorded == [1]
+
+    play(tmp_path, scenario)
+
+
+def test_a_host_reports_what_belongs_to_a_run_and_nothing_of_the_owners(tmp_path: Path) -> None:
+    async def scenario(stage: Stage) -> None:
+        stage.start(1)
+        await asyncio.sleep(1)
+        words = {
+            "Cmd": '"/home/mallory/x"', "JobUniverse": "7", "Owner": '"alice"', "Iwd": '"/etc"',
+            "NotifyUser": '"-x"', "bad name": "1", "MyProgress": "5", "JobStatus": "2",
+        }  # fmt: skip
+        stage.streams[0].post(UpdateJob(1, 0, words))
+        await asyncio.sleep(1)
+        assert stage.updates == [(1, {"MyProgress": "5", "JobStatus": "2"})]
+        # Of a job that has ended it says only which events it has yet to write.
+        stage.end(1)
+        late = {"ExitCode": "0", SHADOW_EVENTS: "undefined"}
+        stage.streams[0].post(UpdateJob(1, 0, late))
+        await asyncio.sleep(1)
+        assert stage.updates[1:] == [(1, {SHADOW_EVENTS: "undefined"})]
 
     play(tmp_path, scenario)
 

@@ -1,0 +1,79 @@
+"""Which attributes of its ad are a running job's own to set, and which a run's to report.
+
+Pure: names. A machine that runs a job says whatever it likes in the job's name. So of the
+attributes that mean something here, those that the job may set are marked in the table
+(`attributes/job.py`, `by_job`): its policy, its wishes for a machine, its labels, its sizes. Not
+marked is what says where files are read and written at the access point or by the user's tools,
+what a starter may reach, which programs run, who is charged, who gets mail, and how the job stands.
+Names that mean nothing here are the user's own (+MyProgress), and free.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from kettle.attributes.job import Job
+from kettle.records.unwritten_events import SHADOW_EVENTS
+
+_BY_JOB = frozenset(str(row).lower() for row in vars(Job).values() if getattr(row, "by_job", False))
+# What a run says of itself, by the table: what its shadow or its starter writes, how the job stands
+# (which the job machine decides) and the events that its shadow has not written yet.
+_OF_A_RUN = frozenset(
+    str(row).lower()
+    for row in vars(Job).values()
+    if not {"shadow", "starter"}.isdisjoint(getattr(row, "written_by", "").split(", "))
+) | {"jobstatus", SHADOW_EVENTS.lower()}
+# What the machine says of each resource, of whatever name.
+_OF_RESOURCES = ("usage", "provisioned")
+# Families of names that others read: where the user's tools put a spooled job's files, our own
+# notes, what authentication and credentials say, what a job is at another access point or under
+# another manager, what a late materialized cluster reads, and what a workflow or a virtual machine
+# makes of a job.
+_FAMILIES = (
+    "submit_", "kettle", "authtoken", "x509", "oauth", "remote_", "routed", "jobmaterialize",
+    "dagman", "machineattr", "ec2tag", "ec2parameter", "vmparam_",
+)  # fmt: skip
+# Names that mean something, beside the tables of attributes and of submit commands.
+_BESIDE = frozenset(
+    name.lower()
+    for name in (
+        "AlwaysRunAsOwner", "ClaimId", "ClaimIds", "CredentialDir", "DAGParentNodeNames",
+        "DelegatedProxyExpiration", "EC2RemoteVirtualMachineName", "Env", "EnvDelim",
+        "FirstJobMatchDate", "GridJobStatus", "HookKeyword", "JavaVMArguments",
+        "JobAbortEventLogged", "JobCoreFileName", "JobRequiresSandbox", "JobUid", "JobUmask",
+        "LastRejMatchNegotiator", "LastRemoteWallClockTime", "LimitDirectoryAccess", "Managed",
+        "ManagedManager", "MyAddress", "OtherJobRemoveRequirements", "PostArgs", "PostArguments",
+        "PostCmd", "PostEnv", "PostEnvironment", "PreArgs", "PreArguments", "PreCmd", "PreEnv",
+        "PreEnvironment", "PublicClaimIds", "RouteName", "SendCredential", "ShadowIpAddr",
+        "ShadowVersion", "StartdIpAddr", "SubmitterId", "TransferInputRemaps", "UidDomain",
+        "UserLogExecuteEventAttrs", "WallClockCheckpoint", "WantDelayedUpdates",
+        "WantRemoteUpdates",
+    )
+)  # fmt: skip
+
+
+@cache
+def _known() -> frozenset[str]:
+    """Return the attributes that mean something, in lower case."""
+    from kettle.submit.registry import all_commands
+
+    of_jobs = {str(row).lower() for row in vars(Job).values() if hasattr(row, "by_job")}
+    of_submit = {row.attribute.lower() for row in all_commands() if row.attribute}
+    return _BESIDE | of_jobs | of_submit
+
+
+def is_jobs_to_set(lower: str) -> bool:
+    """Tell whether an attribute, in lower case, is the running job's own to set."""
+    if lower in _BY_JOB:
+        return True
+    return not lower.startswith(_FAMILIES) and lower not in _known()
+
+
+def is_of_a_resource(lower: str) -> bool:
+    """Tell whether an attribute, in lower case, says how much of a resource a run had or used."""
+    return lower.endswith(_OF_RESOURCES) or lower.startswith("assigned")
+
+
+def is_of_a_run(lower: str) -> bool:
+    """Tell whether an attribute, in lower case, is a run's to report."""
+    return lower in _OF_A_RUN or is_of_a_resource(lower)

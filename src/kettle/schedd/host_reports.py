@@ -1,0 +1,27 @@
+"""What the schedd believes of a shadow host's words: only of jobs that it was given, only a run's.
+
+Pure. A host lives with its user's rights, so these words may be the user's. Which names a run may
+report is `policy/job_words.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kettle.policy.attribute_protection import Protection, may_report
+from kettle.records.unwritten_events import SHADOW_EVENTS
+
+
+def believed(
+    attributes: Mapping[str, str], lists: Protection, *, running: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Return what is believed of a host's words about a job, and the names of what is not.
+
+    Of a job that it no longer runs a host knows one thing: which events it has yet to write.
+    """
+    kept = {
+        name: text
+        for name, text in attributes.items()
+        if (may_report(name, lists) if running else name == SHADOW_EVENTS)
+    }
+    return kept, [name for name in attributes if name not in kept]
