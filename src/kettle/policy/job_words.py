@@ -14,6 +14,7 @@ from functools import cache
 
 from kettle.attributes.job import Job
 from kettle.records.unwritten_events import SHADOW_EVENTS
+from kettle.submit.registry import all_commands
 
 _BY_JOB = frozenset(str(row).lower() for row in vars(Job).values() if getattr(row, "by_job", False))
 # What a run says of itself, by the table: what its shadow or its starter writes, how the job stands
@@ -55,8 +56,6 @@ _BESIDE = frozenset(
 @cache
 def _known() -> frozenset[str]:
     """Return the attributes that mean something, in lower case."""
-    from kettle.submit.registry import all_commands
-
     of_jobs = {str(row).lower() for row in vars(Job).values() if hasattr(row, "by_job")}
     of_submit = {row.attribute.lower() for row in all_commands() if row.attribute}
     return _BESIDE | of_jobs | of_submit
