@@ -374,6 +374,29 @@ def test_a_job_that_does_nothing_but_checkpoints_has_about_one_a_second(
     jobs.wait_for(9, 20)
 
 
+@pytest.mark.parametrize("lines", ["", "transfer_output_files = res\n"])
+def test_a_core_file_comes_back_under_the_job_s_name_and_the_log_tells_where(
+    pool: PersonalPool, work: Path, lines: str
+) -> None:
+    jobs = shell(pool, work, "echo dump > core; echo > res; kill -SEGV $$", lines)
+    jobs.wait_for(5, 20)
+    core = work / f"core.{jobs.cluster}.0"
+    assert core.read_text() == "dump\n"
+    assert not (work / "core").exists()
+    assert f"(0) Abnormal termination (signal 11)\n\t(1) Corefile in: {core}\n" in (
+        jobs.log.read_text()
+    )
+    record = jobs.record()
+    assert (record.boolean("JobCoreDumped"), record.string("JobCoreFileName")) == (True, str(core))
+
+
+def test_a_job_that_leaves_no_core_file_has_none_in_its_log(pool: PersonalPool, work: Path) -> None:
+    jobs = shell(pool, work, "ln -s nothing core; kill -SEGV $$", "transfer_output_files =\n")
+    jobs.wait_for(5, 20)
+    assert "\t(0) No core file\n" in jobs.log.read_text()
+    assert jobs.record().boolean("JobCoreDumped") is False
+
+
 def statistics(ad: ClassAd, name: str) -> dict[str, int | None]:
     found = ad.evaluate(name)
     assert isinstance(found, ClassAd)

@@ -218,6 +218,7 @@ class Job:
         written_by="submit", by_job=True, doc="Name under which jobs are grouped."
     )
     JobCoreDumped = boolean(written_by="starter", doc="Whether the program left a core file.")
+    JobCoreFileName = string(written_by="shadow", doc="Where that file is at the access point.")
     JobCurrentFinishTransferInputDate = time(
         written_by="shadow", doc="When the input had arrived in this run."
     )

@@ -9,12 +9,14 @@ policy).
 
 from __future__ import annotations
 
+import posixpath
 from dataclasses import dataclass, field
 from enum import Enum
 
 from kettle.attributes.codes import HoldReasonCode, ShadowExit, VacateReasonCode, sends_back
 from kettle.classad import ClassAd
 from kettle.policy.job_policy import Decision, SystemPolicy, Verdict, decide_exit
+from kettle.transfer.plan import core_name
 
 
 class Wish(Enum):
@@ -103,9 +105,16 @@ def exit_attributes(report: ExitReport) -> dict[str, object]:
     else:
         code = info.integer("ExitCode")
         attributes["ExitCode"] = status >> 8 & 0xFF if code is None else code
-    if status & 0x80:
+    if status & 0x80 and info.lookup("JobCoreDumped") is None:
         attributes["JobCoreDumped"] = True
     return attributes
+
+
+def core_attributes(job: ClassAd, report: ExitReport) -> dict[str, object]:
+    """Return where the core file is that the program left; an earlier run's is none of this one."""
+    if known_reason(report.reason) is ShadowExit.CORED:
+        return {"JobCoreFileName": posixpath.join(job.string("Iwd") or "/", core_name(job))}
+    return {"JobCoreFileName": None} if "JobCoreFileName" in job else {}
 
 
 def completion_attributes(job: ClassAd, report: ExitReport) -> dict[str, object]:

@@ -25,12 +25,15 @@ class Vacate:
 
 
 def exit_attributes(status: int, *, core_dumped: bool = False) -> dict[str, object]:
-    """Return the attributes that say how a process ended, from its wait status."""
+    """Return the attributes that say how a process ended, from its wait status.
+
+    `core_dumped` is whether it left a core file: the kernel's word for it may have gone elsewhere.
+    """
     if os.WIFSIGNALED(status):
         return {
             "ExitBySignal": True,
             "ExitSignal": os.WTERMSIG(status),
-            "JobCoreDumped": core_dumped or os.WCOREDUMP(status),
+            "JobCoreDumped": core_dumped,
         }
     return {"ExitBySignal": False, "ExitCode": os.WEXITSTATUS(status)}
 
@@ -45,7 +48,7 @@ def exit_reason(status: int | None, vacate: Vacate | None, *, core_dumped: bool 
         return ShadowExit.SHOULD_REQUEUE
     if status is None:
         return ShadowExit.NOT_STARTED
-    if os.WIFSIGNALED(status) and (core_dumped or os.WCOREDUMP(status)):
+    if os.WIFSIGNALED(status) and core_dumped:
         return ShadowExit.CORED
     return ShadowExit.EXITED
 

@@ -206,6 +206,11 @@ def executable_name(job: ClassAd) -> str:
     return posixpath.basename(job.string("Cmd") or "condor_exec.exe")
 
 
+def core_name(job: ClassAd) -> str:
+    """Return what a job's core file is called at its access point."""
+    return f"core.{job.integer('ClusterId') or 0}.{job.integer('ProcId') or 0}"
+
+
 def spool_directory(spool: str, cluster: int, proc: int) -> str:
     """Return where a job's spooled files are: `SPOOL/C/P/clusterC.procP.subproc0`."""
     name = f"cluster{cluster}.proc{proc}.subproc0"

@@ -13,6 +13,7 @@ from kettle.shadow.endings import (
     Last,
     Request,
     Wish,
+    core_attributes,
     decide_ending,
     exit_attributes,
     known_reason,
@@ -47,12 +48,22 @@ def test_a_core_dump_keeps_its_exit_reason() -> None:
     assert judge(exited(139, 103)).exit is ShadowExit.CORED
 
 
+def test_a_core_file_has_the_job_s_name_in_its_directory_and_belongs_to_one_run() -> None:
+    job = ClassAd({"Iwd": "/home/u", "ClusterId": 26, "ProcId": 1})
+    cored = core_attributes(job, exited(139, 103))
+    assert cored == {"JobCoreFileName": "/home/u/core.26.1"}
+    assert core_attributes(job, exited(139, 100)) == {}
+    job.update(cored)
+    assert core_attributes(job, exited(139, 100)) == {"JobCoreFileName": None}
+
+
 @pytest.mark.parametrize(
     ("status", "info", "expected"),
     [
         (768, {}, {"ExitBySignal": False, "ExitCode": 3}),
         (9, {}, {"ExitBySignal": True, "ExitSignal": 9}),
         (139, {}, {"ExitBySignal": True, "ExitSignal": 11, "JobCoreDumped": True}),
+        (139, {"JobCoreDumped": False}, {"ExitBySignal": True, "ExitSignal": 11}),
         (0, {"ExitBySignal": True, "ExitSignal": 6}, {"ExitBySignal": True, "ExitSignal": 6}),
         (0, {"ExitCode": 4}, {"ExitBySignal": False, "ExitCode": 4}),
     ],

@@ -22,6 +22,7 @@ from kettle.shadow.endings import (
     ExitReport,
     Last,
     completion_attributes,
+    core_attributes,
     decide_ending,
     exit_attributes,
 )
@@ -73,7 +74,7 @@ def finish(run: Run) -> None:
         if unsaid and not run.host.logs.tell_of_start(run.job):
             # The shadow that heard of the start died before it could say so.
             run.write_event(job_events.execute_event(run.startd_address, run.info, run.job))
-        ended = exit_attributes(run.report) | counts
+        ended = exit_attributes(run.report) | core_attributes(run.job, run.report) | counts
         ended |= run.activation.end(int(run.host.now()))
         run.update(texts(ended))
     if run.transfer_failure is not None and run.request is None and not _was_broken_off(run):

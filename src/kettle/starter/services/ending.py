@@ -167,7 +167,8 @@ class JobEnd:
             for name, text in starter.delayed.items():
                 delayed.insert_text(name, text)
             final["ChirpDelayedAttrs"] = delayed
-        reason = int(outcome.exit_reason(self._status, starter.vacate))
+        core_dumped = bool(starter.keeper.core)
+        reason = int(outcome.exit_reason(self._status, starter.vacate, core_dumped=core_dumped))
         status = self._status or 0
         await starter.shadow.call(lambda: syscalls.must(calls.JobExit(status, reason, final)))
         starter.trace(Step.REPORTED)

@@ -27,6 +27,7 @@ from kettle.starter.limits import Excess
 from kettle.starter.services.parts import Starter
 from kettle.starter.services.transfer import TransferFailed
 from kettle.transfer.checkpoints import checkpoint_number
+from kettle.transfer.plan import core_name
 from kettle.wire.messages import syscalls as calls
 
 CLAIM_CLOSES = Excess(
@@ -110,6 +111,9 @@ class Programs:
         starter.log(f"Process exited, pid={child.pid}, status={child.status}")
         starter.trace(Step.EXITED, f"pid {child.pid}, status {child.status}")
         self.processes = self.processes.reap(child.pid, child.status)
+        if child is starter.jobs.child and os.WIFSIGNALED(child.status):
+            cwd = starter.launch_plan.cwd
+            starter.keeper.take_core(cwd, child.pid, core_name(starter.job))
         failed = self._judge_script(child)
         if failed is not None and starter.vacate is None:
             tasks.spawn(self._give_up(failed), "a failed script")

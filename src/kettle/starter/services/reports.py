@@ -131,6 +131,7 @@ class JobReports:
             ad.insert_text(name, text)
         ad["StarterIpAddr"] = starter.world.address
         if status is not None:
-            ad.update(outcome.exit_attributes(status))
+            core_dumped = bool(starter.keeper.core)
+            ad.update(outcome.exit_attributes(status, core_dumped=core_dumped))
         ad.update(outcome.vacate_attributes(starter.vacate))
         return ad

@@ -78,6 +78,8 @@ class SandboxKeeper:
         self.files = OwnedFiles(privileges, account)
         self._kept = kept
         self._seen: Survey | None = None
+        # The job's core file, by its name for the access point.
+        self.core = ""
         # Whether nothing of the job is left.
         self._removed = False
 
@@ -186,6 +188,20 @@ class SandboxKeeper:
             mode = stat.S_IMODE(os.stat(path).st_mode)
             if mode & 0o111 != 0o111:
                 os.chmod(path, mode | 0o755)  # noqa: S103 - a program has to be executable
+
+    def take_core(self, folder: str, pid: int, name: str) -> None:
+        """Give the core file of a process that ended its job's name, so that it clobbers no other.
+
+        `core` says afterwards what it is called; nothing, where none was left in the folder.
+        """
+        with self.privileges.as_account(self.account):
+            for left in (f"core.{pid}", "core"):
+                path = os.path.join(folder, left)
+                with contextlib.suppress(OSError):
+                    if stat.S_ISREG(os.lstat(path).st_mode):
+                        os.rename(path, os.path.join(folder, name))
+                        self.core = name
+                        return
 
     def measure(self, *more: str) -> tuple[int, int]:
         """Return the size of the sandbox and of `more` folders in KiB, and how many files it is."""

@@ -296,9 +296,10 @@ class SandboxTransfer:
                 ) from error
 
     def _listed(self, attribute: str) -> list[str]:
-        """Return the folder with lists of the sandbox, which goes with what is final."""
-        folder = self.manifest.folder
-        return [folder] if folder and attribute != "TransferCheckpoint" else []
+        """Return what goes with what is final: lists of the sandbox, and the job's core file."""
+        if attribute == "TransferCheckpoint":
+            return []
+        return [name for name in (self.manifest.folder, self._starter.keeper.core) if name]
 
     def _plan(self, attribute: str) -> Plan:
         starter = self._starter
