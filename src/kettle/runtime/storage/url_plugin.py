@@ -12,14 +12,17 @@ HTTP PUT. A download appears under its name only when it is whole.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import shutil
+import socket
+import ssl
 import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO
 
 from kettle.classad import ClassAd, parse_ads, unparse
@@ -33,14 +36,81 @@ TRIES = 3
 _PIECE = 1024 * 1024
 _RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 _METHODS = ("file", "http", "https")
+_NO_PROGRESS = "Aborted due to lack of progress"
+
+
+# What stands for the URL's host in what is said of a kind of failure.
+_HOST = object()
+_UNKNOWN = "Unknown"
+# Kinds of failure: the number that curl has for it, by which the reference's plug-in tells them,
+# and what its TransferErrorData says (test_what_fails_is_told_by_its_kind).
+Kind = tuple[int, Mapping[str, object]]
+OTHER: Kind = (23, {})
+MALFORMED: Kind = (
+    3,
+    {"ErrorType": "Parameter", "PluginLaunched": True, "PluginVersion": VERSION},
+)
+UNRESOLVED: Kind = (
+    6,
+    {"ErrorType": "Resolution", "FailedName": _HOST, "FailureType": _UNKNOWN},
+)
+UNREACHED: Kind = (7, {"ErrorType": "Contact", "FailedServer": _UNKNOWN})
+UNREAD: Kind = (37, {"ErrorType": "Specification"})
+TOO_SLOW: Kind = (
+    42,
+    {"ErrorType": "Transfer", "FailedServer": _UNKNOWN, "FailureType": "TooSlow"},
+)
+UNTRUSTED: Kind = (
+    60,
+    {"ErrorType": "Authorization", "FailedServer": _UNKNOWN, "FailureType": "Authentication"},
+)
+# What a connection that failed was about.
+_BY_REASON: tuple[tuple[type, Kind], ...] = (
+    (socket.gaierror, UNRESOLVED),
+    (ssl.SSLCertVerificationError, UNTRUSTED),
+    (ssl.SSLError, (35, UNREACHED[1])),
+)
+_HTTP = 22
+_BY_STATUS: Mapping[int, Mapping[str, object]] = {
+    400: {"ErrorType": "Specification", "FailedServer": _HOST},
+    403: {
+        "ErrorType": "Authorization",
+        "FailureType": "Authorization",
+        "FailedServer": _HOST,
+    },
+    404: {"ErrorType": "Specification", "FailedServer": _HOST},
+}
 
 
 class TransferError(Exception):
-    """One file could not be moved; the text says why, `again` that another try may help."""
+    """One file could not be moved; the text says why, `again` that another try may help.
 
-    def __init__(self, text: str, *, again: bool = False) -> None:
+    `kind` is what sort of failure it is, `status` what an HTTP server said.
+    """
+
+    def __init__(
+        self, text: str, *, again: bool = False, kind: Kind = OTHER, status: int = 0
+    ) -> None:
         super().__init__(text)
         self.again = again
+        self.kind = kind
+        self.status = status
+
+    def data(self, url: str) -> ClassAd:
+        """Return the ad that TransferErrorData has for this failure."""
+        code, more = self.kind
+        ad = ClassAd({"ErrorCode": code, "ErrorString": str(self)})
+        for name, value in more.items():
+            ad[name] = _host_of(url) if value is _HOST else value
+        return ad
+
+
+def _host_of(url: str) -> str:
+    """Return a URL's host and port, without the user and password that may stand before."""
+    try:
+        return urllib.parse.urlsplit(url).netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
 
 
 def abilities() -> str:
@@ -55,22 +125,17 @@ def abilities() -> str:
 
 def fetch(url: str, path: str) -> int:
     """Bring a URL's content into a file and return its size; TransferError if it cannot be."""
-    scheme = urllib.parse.urlsplit(url).scheme.lower()
-    if scheme not in _METHODS:
-        raise TransferError(f"{scheme}:// is not served by this plug-in")
+    scheme = _scheme_of(url)
     part = f"{path}.part{os.getpid()}"
     try:
-        with _open(url, scheme) as source, open(part, "wb") as target:
+        with (
+            _told_by_kind(url),
+            _open(url, scheme) as source,
+            open(part, "wb") as target,
+        ):
             copy(source, target, time.monotonic)
             size = target.tell()
         os.replace(part, path)
-    except urllib.error.HTTPError as error:
-        again = error.code in _RETRIED
-        text = f"The URL {url} returned {error.code} {error.reason}"
-        raise TransferError(text, again=again) from error
-    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", error)
-        raise TransferError(f"{url} cannot be reached: {reason}", again=True) from error
     except OSError as error:
         raise TransferError(f"{url} to {path}: {error.strerror or error}") from error
     finally:
@@ -89,7 +154,8 @@ def copy(source: IO[bytes], target: IO[bytes], clock: Callable[[], float]) -> No
         took = clock() - began
         if took >= TIMEOUT_SECONDS:
             if since < took:
-                raise TransferError(f"only {since} bytes came in {took:.0f} seconds", again=True)
+                text = f"{_NO_PROGRESS}: {since} bytes came in {took:.0f} seconds"
+                raise TransferError(text, again=True, kind=TOO_SLOW)
             began, since = clock(), 0
 
 
@@ -97,8 +163,13 @@ def _open(url: str, scheme: str) -> IO[bytes]:
     if scheme == "file":
         parts = urllib.parse.urlsplit(url)
         if parts.netloc not in ("", "localhost"):
-            raise TransferError(f"{url} names another host")
-        return open(urllib.parse.unquote(parts.path), "rb")
+            raise TransferError(f"{url} names another host", kind=MALFORMED)
+        path = urllib.parse.unquote(parts.path)
+        try:
+            return open(path, "rb")
+        except OSError as error:
+            text = f"{url}: couldn't open file {path}: {error.strerror or error}"
+            raise TransferError(text, kind=UNREAD) from error
     request = urllib.request.Request(url, headers={"User-Agent": "Kettle"})  # noqa: S310
     response: IO[bytes] = urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS)  # noqa: S310
     return response
@@ -106,32 +177,58 @@ def _open(url: str, scheme: str) -> IO[bytes]:
 
 def put(url: str, path: str) -> int:
     """Send a file to a URL and return its size; TransferError if it cannot be."""
-    parts = urllib.parse.urlsplit(url)
+    scheme, parts = _scheme_of(url), urllib.parse.urlsplit(url)
     try:
         size = os.path.getsize(path)
     except OSError as error:
         why = error.strerror or error
         raise TransferError(f"could not open local file {path}: {why}") from error
-    if parts.scheme == "file":
+    if scheme == "file":
         target = urllib.parse.unquote(parts.path)
         os.makedirs(os.path.dirname(target) or "/", exist_ok=True)
         shutil.copyfile(path, target)
         return size
-    if parts.scheme not in _METHODS:
-        raise TransferError(f"{parts.scheme}:// is not served by this plug-in")
+    with _told_by_kind(url), open(path, "rb") as source:
+        request = urllib.request.Request(  # noqa: S310
+            url, data=source, method="PUT", headers={"Content-Length": str(size)}
+        )
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
+            return size
+
+
+def _scheme_of(url: str) -> str:
+    """Return the URL's scheme; TransferError if it is none of ours."""
     try:
-        with open(path, "rb") as source:
-            request = urllib.request.Request(  # noqa: S310
-                url, data=source, method="PUT", headers={"Content-Length": str(size)}
-            )
-            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
-                return size
+        scheme = urllib.parse.urlsplit(url).scheme.lower()
+    except ValueError as error:
+        raise TransferError(f"{url}: {error}", kind=MALFORMED) from error
+    if scheme not in _METHODS:
+        raise TransferError(f"{scheme}:// is not served by this plug-in", kind=MALFORMED)
+    return scheme
+
+
+@contextlib.contextmanager
+def _told_by_kind(url: str) -> Iterator[None]:
+    """Make what HTTP and its connections raise the TransferError of its kind."""
+    try:
+        yield
     except urllib.error.HTTPError as error:
-        text = f"The URL {url} returned {error.code} {error.reason}"
-        raise TransferError(text, again=error.code in _RETRIED) from error
-    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
+        raise TransferError(
+            f"The URL {url} returned {error.code} {error.reason}",
+            again=error.code in _RETRIED,
+            kind=(_HTTP, _BY_STATUS.get(error.code, {})),
+            status=error.code,
+        ) from error
+    except TimeoutError as error:
+        text = f"{url}: {_NO_PROGRESS}: nothing came in {TIMEOUT_SECONDS:.0f} seconds"
+        raise TransferError(text, again=True, kind=TOO_SLOW) from error
+    except (http.client.InvalidURL, UnicodeError, ValueError) as error:
+        raise TransferError(f"{url}: {error}", kind=MALFORMED) from error
+    except (urllib.error.URLError, http.client.HTTPException, ConnectionError) as error:
         reason = getattr(error, "reason", error)
-        raise TransferError(f"{url} cannot be reached: {reason}", again=True) from error
+        kind = next((kind for sort, kind in _BY_REASON if isinstance(reason, sort)), UNREACHED)
+        text = f"{url} cannot be reached: {reason}"
+        raise TransferError(text, again=True, kind=kind) from error
 
 
 def move(url: str, path: str, *, upload: bool) -> ClassAd:
@@ -141,13 +238,14 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
         {
             "TransferUrl": url,
             "TransferFileName": os.path.basename(path),
-            "TransferProtocol": urllib.parse.urlsplit(url).scheme.lower(),
+            "TransferProtocol": url.partition(":")[0].lower(),
             "TransferType": "upload" if upload else "download",
             "TransferStartTime": int(began),
         }
     )
     error = ""
-    size = tries = 0
+    failures: list[ClassAd] = []
+    size = tries = status = 0
     while tries < TRIES:
         tries += 1
         try:
@@ -155,20 +253,31 @@ def move(url: str, path: str, *, upload: bool) -> ClassAd:
             error = ""
             break
         except TransferError as problem:
-            error = str(problem)
+            error, status = str(problem), problem.status
+            failures.append(problem.data(url))
             if not problem.again or tries == TRIES:
                 break
             time.sleep(0.5 * 2**tries)
         except OSError as problem:
             error = f"{path}: {problem.strerror or problem}"
+            failures.append(TransferError(error).data(url))
             break
     result["TransferSuccess"] = not error
     if error:
         result["TransferError"] = error
     result["TransferFileBytes"] = size
     result["TransferTotalBytes"] = size
-    result["TransferTries"] = tries
-    result["TransferEndTime"] = int(time.time())
+    ended = time.time()
+    result["TransferEndTime"] = int(ended)
+    result["ConnectionTimeSeconds"] = max(0.0, ended - began)
+    developer = ClassAd({"TransferLocalMachineName": socket.gethostname(), "TransferTries": tries})
+    if _host_of(url):
+        developer["TransferHostName"] = _host_of(url)
+    if status:
+        developer["TransferHTTPStatusCode"] = status
+    result["DeveloperData"] = developer
+    if failures:
+        result["TransferErrorData"] = failures
     return result
 
 

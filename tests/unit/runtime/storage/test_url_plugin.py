@@ -12,8 +12,9 @@ from urllib.parse import quote
 
 import pytest
 
-from kettle.classad import parse_ads
+from kettle.classad import parse_ads, parse_expression
 from kettle.runtime.storage import url_plugin
+from kettle.transfer.plugin_records import file_record
 from kettle.transfer.plugins import (
     Ran,
     parse_abilities,
@@ -22,6 +23,8 @@ from kettle.transfer.plugins import (
     render_requests,
 )
 from kettle.transfer.plugins import built_in_plugin as built_in
+
+TRIES = parse_expression("DeveloperData.TransferTries")
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -32,6 +35,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if Handler.busy > 0:
             Handler.busy -= 1
             self.send_error(503)
+            return
+        if self.path.startswith("/status/"):
+            self.send_error(int(self.path.removeprefix("/status/")))
             return
         body = self.stored.get(self.path)
         if body is None:
@@ -99,6 +105,57 @@ def test_what_is_not_there_fails_with_a_reason_and_leaves_no_file(
     assert "404" in capsys.readouterr().err
     assert url_plugin.main(["file:///no/such/file", str(tmp_path / "out")]) == 1
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "code", "data"),
+    [
+        ("file://$(staging/a", 3, {"ErrorType": "Parameter", "PluginLaunched": True}),
+        ("http://[::1/a", 3, {"ErrorType": "Parameter"}),
+        ("gopher://h/a", 3, {"ErrorType": "Parameter"}),
+        (
+            "http://nonexistent.invalid:81/a",
+            6,
+            {"ErrorType": "Resolution", "FailedName": "nonexistent.invalid:81"},
+        ),
+        ("http://127.0.0.1:1/a", 7, {"ErrorType": "Contact", "FailedServer": "Unknown"}),
+        ("{server}/status/400", 22, {"ErrorType": "Specification", "FailedServer": "{host}"}),
+        ("{server}/status/403", 22, {"ErrorType": "Authorization", "FailedServer": "{host}"}),
+        ("{server}/status/404", 22, {"ErrorType": "Specification", "FailedServer": "{host}"}),
+        ("{server}/status/501", 22, {}),
+        ("file:///no-such.file", 37, {"ErrorType": "Specification"}),
+    ],
+)
+def test_what_fails_is_told_by_its_kind(
+    server: str, tmp_path: Path, url: str, code: int, data: dict[str, object]
+) -> None:
+    host = server.partition("//")[2]
+    result = url_plugin.move(url.format(server=server), str(tmp_path / "a"), upload=False)
+    assert result.boolean("TransferSuccess") is False
+    failures = file_record(result).evaluate("TransferErrorData")
+    assert isinstance(failures, list)
+    first = failures[0]
+    assert first.integer("ErrorCode") == code
+    assert first.string("ErrorString")
+    for name, value in data.items():
+        wanted = value.format(host=host) if isinstance(value, str) else value
+        assert first.evaluate(name) == wanted, name
+    assert len(failures) == result.evaluate_expression(TRIES)
+
+
+def test_a_server_that_keeps_silent_is_too_slow(
+    server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(url_plugin, "TRIES", 1)
+
+    def silent(*_: object, **__: object) -> None:
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(url_plugin.urllib.request, "urlopen", silent)
+    result = url_plugin.move(f"{server}/data", str(tmp_path / "a"), upload=False)
+    assert "Aborted due to lack of progress" in (result.string("TransferError") or "")
+    [failure] = result.evaluate("TransferErrorData")
+    assert failure.string("FailureType") == "TooSlow"
 
 
 def test_many_files_are_moved_with_a_result_for_each(server: str, tmp_path: Path) -> None:
