@@ -115,6 +115,19 @@ def test_what_plug_ins_did_is_in_the_epoch_history(
     assert "ExitCode = 0" in runs
 
 
+def test_the_machine_keeps_what_plug_ins_did(pool: PersonalPool, tmp_path: Path) -> None:
+    text = f"executable = /bin/true\n{SMALL}transfer_input_files = odd://b/file\nqueue\n"
+    jobs = submit(pool, tmp_path, text)
+    jobs.wait_for(5, 30)
+    records = Path(pool.log_folder, "transfer_history").read_text().split("***\n")
+    [own] = [record for record in records if f"JobClusterId = {jobs.cluster}\n" in record]
+    assert 'TransferUrl = "odd://b/file"' in own
+    assert "TransferSuccess = true" in own
+    assert "JobProcId = 0" in own
+    assert "JobOwner = " in own
+    assert own.splitlines() == sorted(own.splitlines(), key=str.lower)
+
+
 def test_an_absolute_output_file_comes_back_under_its_last_part(
     pool: PersonalPool, work: Path
 ) -> None:

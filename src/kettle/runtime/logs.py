@@ -255,6 +255,22 @@ class Log:
         self._limit = limit
         self._keep = keep
 
+    def turn_to(self, path: str) -> None:
+        """Write into another file from here on; the present one, if that cannot be opened."""
+        before, old = self.path, self._fd
+        if self._closed or before is None or path == before:
+            return
+        self.path = path
+        try:
+            with self.privileged():
+                self._open()
+        except OSError as error:
+            self.path = before
+            self.problem(f"cannot open the log {path}: {error.strerror}")
+            return
+        if old >= 0:
+            os.close(old)
+
     def banner(self, lines: list[str]) -> None:
         """Write the box that a daemon's start or end is found by."""
         bar = "*" * 54

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.hooks import JobHooks, read_job_hooks
 from kettle.config.java import JavaMachine, read_java
@@ -32,6 +33,8 @@ class StarterSettings:
 
     execute: str = "/tmp/execute"  # noqa: S108 - replaced by EXECUTE of the configuration
     log: str = ""
+    own_log: str = ""
+    own_log_ends: str = ""
     uid_domain: str = ""
     file_system_domain: str = ""
     condor_ids: str = ""
@@ -63,9 +66,28 @@ class StarterSettings:
     java: JavaMachine = field(default_factory=JavaMachine)
     starter_user_log: str = ""
     hooks: JobHooks = field(default_factory=JobHooks)
+    transfer_history: str = ""
     transfer_plugins: PluginRules = field(default_factory=PluginRules)
     version: str = ""
     platform: str = ""
+
+    def log_of(self, slot_name: str, job: ClassAd) -> str:
+        """Return the file in which a job's run is told: STARTER_LOG and what its name ends with.
+
+        Empty where there is no STARTER_LOG. Compat: an ending that is none of
+        STARTER_LOG_NAME_APPEND's words is as without one, the slot (test_the_name_of_a_log).
+        """
+        number = str(job.integer("ClusterId") or 0)
+        slot = slot_name.partition("@")[0]
+        endings = {
+            "false": "",
+            "0": "",
+            "cluster": f".{number}",
+            "clusterid": f".{number}",
+            "jobid": f".{number}.{job.integer('ProcId') or 0}",
+        }
+        ending = endings.get(self.own_log_ends.lower(), f".{slot}")
+        return f"{self.own_log}{ending}" if self.own_log else ""
 
 
 def read_settings(config: Config, *, version: str, platform: str) -> StarterSettings:
@@ -74,6 +96,8 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
     return StarterSettings(
         execute=value(StartdKnobs.EXECUTE),
         log=value(PlaceKnobs.LOG),
+        own_log=config.get("STARTER_LOG") or "",
+        own_log_ends=config.get("STARTER_LOG_NAME_APPEND") or "",
         version=version,
         platform=platform,
         uid_domain=value(SecurityKnobs.UID_DOMAIN),
@@ -106,6 +130,7 @@ def read_settings(config: Config, *, version: str, platform: str) -> StarterSett
         starter_user_log=value(StarterKnobs.STARTER_USER_LOG),
         java=_read_java(config),
         hooks=read_job_hooks(config),
+        transfer_history=config.get("FILE_TRANSFER_STATS_LOG") or "",
         transfer_plugins=PluginRules(
             config.get("FILETRANSFER_PLUGINS") or "",
             float(value(TransferKnobs.MAX_FILE_TRANSFER_PLUGIN_LIFETIME)),

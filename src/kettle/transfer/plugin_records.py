@@ -127,6 +127,16 @@ def run_record(plugin: Plugin, urls: Iterable[str], kind: TransferClass, ran: Ra
     return ad
 
 
+def history_text(record: ClassAd, job: ClassAd) -> str:
+    """Return what FILE_TRANSFER_STATS_LOG says of one file that a plug-in moved."""
+    ad = record.copy()
+    for name in ("ClusterId", "ProcId", "Owner"):
+        text = job.text(name)
+        if text is not None:
+            ad.insert_text(f"Job{name}", text)
+    return "\n".join(["***", *sorted(ad.lines(), key=str.lower), ""])
+
+
 def split_records(records: object) -> tuple[list[ClassAd], list[ClassAd]]:
     """Return the ads about files, and those about runs, of a starter's report."""
     ads = [ad for ad in records if isinstance(ad, ClassAd)] if isinstance(records, list) else []

@@ -211,7 +211,9 @@ class StarterKnobs:
     )
     STARTER_LIST = listing("STARTER", doc="Known list of words; no part of Kettle acts on it yet.")
     STARTER_LOG = path("$(LOG)/StarterLog", doc="The starter's log.")
-    STARTER_LOG_NAME_APPEND = string("", doc="Known text; no part of Kettle acts on it yet.")
+    STARTER_LOG_NAME_APPEND = string(
+        "", unset="Slot", doc="What the log's name ends with: Slot, Cluster, JobId, or false."
+    )
     STARTER_NESTED_SCRATCH = boolean(
         "true",
         doc="Known and checked as a truth value; no part of Kettle acts on it yet.",

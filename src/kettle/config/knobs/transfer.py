@@ -64,7 +64,7 @@ class TransferKnobs:
     )
     FILE_TRANSFER_STATS_LOG = path(
         "$(LOG)/transfer_history",
-        doc="Known path; no part of Kettle acts on it yet.",
+        doc="Where it is told how each file fared that a URL plug-in moved.",
     )
     HTTP_PUBLIC_FILES_ADDRESS = string(
         "127.0.0.1:80",

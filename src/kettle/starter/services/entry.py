@@ -151,11 +151,9 @@ def _group_of(prepared: Prepared, activation: StarterActivation) -> Group | None
 
 
 def _open_log(prepared: Prepared, activation: StarterActivation) -> Log:
-    path = prepared.config.get("STARTER_LOG")
-    slot = activation.slot_name.partition("@")[0]
     settings = prepared.log
     log = Log(
-        f"{path}.{slot}" if path else None,
+        prepared.settings.log_of(activation.slot_name, activation.job) or None,
         verbosity=settings.verbosity,
         truncate=settings.truncate,
         # A job is worth more than what would be said of it.

@@ -6,21 +6,27 @@ What they are asked and what they answer is `kettle.transfer.plugins`', the runn
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
+from kettle.errors import KettleError
+from kettle.runtime.storage.files import Files
 from kettle.starter import syscalls
 from kettle.starter.services.parts import Starter
 from kettle.transfer.items import ReportUrl
 from kettle.transfer.outcome import UrlResult
-from kettle.transfer.plugin_records import TransferClass
+from kettle.transfer.plugin_records import TransferClass, history_text, split_records
 from kettle.transfer.plugins import plugin_environment
 from kettle.wire.messages import syscalls as calls
 
 if TYPE_CHECKING:
     from kettle.runtime.process.processes import Child
     from kettle.runtime.storage.url_fetching import UrlFetcher
+
+# How long the history of transfers becomes before it is moved aside: the reference's.
+_LONGEST_HISTORY = 5_000_000
 
 
 class JobPlugins:
@@ -55,7 +61,28 @@ class JobPlugins:
         if self._fetcher is None or not self._fetcher.records:
             return
         ad = ClassAd({kind.list_name: self._fetcher.records})
+        self._note(split_records(self._fetcher.records)[0])
         await self._starter.shadow.call(lambda: syscalls.must(calls.RegisterJobInfo(ad)))
+
+    def _note(self, records: Sequence[ClassAd]) -> None:
+        """Tell in this machine's own history of transfers how the files fared.
+
+        Compat: the reference has also each file that comes from the access point; these are counted
+        in TransferInputStats alone, for a line a file is more than a short job is worth
+        (test_the_machine_keeps_what_plug_ins_did).
+        """
+        starter = self._starter
+        path = starter.world.settings.transfer_history
+        if not path or not records:
+            return
+        text = "".join(history_text(record, starter.job) for record in records)
+        files = Files()
+        try:
+            if files.exists(path) and os.path.getsize(path) > _LONGEST_HISTORY:
+                files.rename(path, f"{path}.old")
+            files.append(path, text.encode())
+        except (KettleError, OSError) as error:
+            starter.world.log.problem(f"the history of transfers is not written: {error}")
 
     def _made(self) -> UrlFetcher:
         if self._fetcher is None:

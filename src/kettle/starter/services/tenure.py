@@ -96,6 +96,8 @@ class Tenure:
     async def _run_one(
         self, world: StarterWorld, activation: StarterActivation, shadow: Stream, *, may_stay: bool
     ) -> Starter:
+        around = self._around
+        around.log.turn_to(around.settings.log_of(activation.slot_name, activation.job))
         if activation.claim_id != self._claim_id:
             self._claim_id = activation.claim_id
             world.accept_session(ClaimId(activation.claim_id))
@@ -103,8 +105,7 @@ class Tenure:
             world.submitter = self._submitter(activation.job)
         world.begin(shadow)
         place = self._place_of(world, activation)
-        control = self._around.control
-        starter = Starter(activation, place, world, control, shadow, may_stay=may_stay)
+        starter = Starter(activation, place, world, around.control, shadow, may_stay=may_stay)
         try:
             await starter.run()
         finally:

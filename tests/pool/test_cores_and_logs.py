@@ -1,4 +1,4 @@
-"""Jobs that are bound to cores, seen by the operating system."""
+"""Jobs that are bound to cores, seen by the operating system, and logs of single jobs."""
 
 from __future__ import annotations
 
@@ -30,6 +30,18 @@ def test_jobs_run_on_the_cores_of_their_slots(tmp_path: Path) -> None:
     assert len(set(seen[:4])) == min(4, len(present))
     # A job of the same claim that is not to be bound is not.
     assert "-" in seen[4] or "," in seen[4]
+
+
+def test_each_job_has_a_log_of_its_own(tmp_path: Path) -> None:
+    # Jobs of one claim, which one starter runs.
+    config = "STARTER_LOG_NAME_APPEND = JobId\nSTARTER_DEBUG = D_JOB\n"
+    with personal_pool(tmp_path / "pool", config) as pool:
+        jobs = submit(pool, tmp_path / "work", "executable = /bin/true\nqueue 3\n")
+        jobs.wait_for(5, 60)
+        logs = {path.name: path.read_text() for path in Path(pool.log_folder).glob("StarterLog.*")}
+        assert sorted(logs) == [f"StarterLog.{jobs.cluster}.{proc}" for proc in range(3)]
+        for proc in range(3):
+            assert f"#{jobs.cluster}.{proc}#" in logs[f"StarterLog.{jobs.cluster}.{proc}"]
 
 
 def test_cores_that_the_machine_does_not_have_bind_nothing(tmp_path: Path) -> None:
