@@ -393,11 +393,13 @@ class MasterService:
         )
 
     async def _spawn(self, plan: DaemonPlan) -> Child:
-        return self._runtime.processes.spawn(
-            [plan.program, *(("-f",) if plan.speaks else ()), *plan.arguments],
-            environment=self._environment(plan),
-            name=plan.name,
-        )
+        # A daemon of another make switches between accounts by itself, as ours do.
+        with self._runtime.privileges.as_root():
+            return self._runtime.processes.spawn(
+                [plan.program, *(("-f",) if plan.speaks else ()), *plan.arguments],
+                environment=self._environment(plan),
+                name=plan.name,
+            )
 
     def _environment(self, plan: DaemonPlan) -> dict[str, str]:
         identity = self._runtime.identity

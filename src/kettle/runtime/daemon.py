@@ -288,7 +288,9 @@ async def _live(
         _print_farewell(log, identity, daemon.exit_code)
         log.close()
     if runtime.replace_with:
-        os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
+        # Our next life, or what halts the machine.
+        with privileges.as_root():
+            os.execv(runtime.replace_with[0], runtime.replace_with)  # noqa: S606
     return daemon.exit_code
 
 

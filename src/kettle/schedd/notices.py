@@ -6,6 +6,7 @@ Complete, Error).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -16,6 +17,12 @@ from kettle.schedd.queue.job_queue import Job
 
 # The notes with names that every submit event has, where the job has them.
 _ALWAYS_NOTED = ("DAGNodeName", "JobBatchName")
+# Compat: an address begins like a word. What begins with `-`, `|`, `/` or `+` is an option, a
+# command or a file to one mailer or another; the reference hands it to the mailer all the same
+# (test_only_what_is_an_address_is_told_to_the_mailer).
+_ADDRESS = re.compile(r"\w[^\s,]*")
+# A line that begins so is a command to some mailers, and users say what stands in a mail.
+_ESCAPE = re.compile("^~", re.MULTILINE)
 
 
 def add_notes(event: SubmitEvent, ad: ClassAd) -> SubmitEvent:
@@ -40,7 +47,7 @@ def add_notes(event: SubmitEvent, ad: ClassAd) -> SubmitEvent:
 class Mail:
     """One message."""
 
-    recipient: str
+    recipients: tuple[str, ...]
     subject: str
     body: str
 
@@ -74,11 +81,8 @@ _WISHED = frozenset(
 
 
 def compose(job: Job, *, machine: str, uid_domain: str) -> Mail:
-    """Return the mail about a job's present state."""
+    """Return the mail about a job's present state; it may have no recipient."""
     ad = job.ad
-    recipient = ad.string("NotifyUser") or job.owner
-    if "@" not in recipient:
-        recipient = f"{recipient}@{uid_domain}"
     lines = [
         f"This is an automated message from the access point {machine}.",
         "",
@@ -95,7 +99,14 @@ def compose(job: Job, *, machine: str, uid_domain: str) -> Mail:
     seconds = ad.real("RemoteWallClockTime")
     if seconds is not None:
         lines.append(f"{'Run time:':<16}{int(seconds)} s")
-    return Mail(recipient, f"[HTCondor] HTCondor Job {job.id}", "\n".join(lines) + "\n")
+    body = _ESCAPE.sub(" ~", "\n".join(lines) + "\n")
+    return Mail(_recipients(job, uid_domain), f"[HTCondor] HTCondor Job {job.id}", body)
+
+
+def _recipients(job: Job, uid_domain: str) -> tuple[str, ...]:
+    words = (job.ad.string("NotifyUser") or job.owner).replace(",", " ").split()
+    addresses = [word for word in words if _ADDRESS.fullmatch(word)]
+    return tuple(word if "@" in word else f"{word}@{uid_domain}" for word in addresses)
 
 
 def _command_line(job: Job) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from kettle.errors import KettleError
 from kettle.runtime.process import kernel
+from kettle.runtime.process.privileges import Account, Privileges
 from kettle.runtime.process.processes import (
     SystemProcesses,
     descendants,
@@ -67,6 +68,41 @@ def test_a_program_runs_with_its_own_descriptors_directory_and_environment(tmp_p
     run(scenario)
     # Three descriptors and the one that lists them.
     assert output.read_text().split() == [str(tmp_path), "kettle", "0", "1", "2", "3"]
+
+
+# A shell whose real and effective ids differ takes the real ones: asked before it starts, too.
+SHOW_IDS = ["/bin/bash", "-c", "grep -E '^(Uid|Gid|Groups):' /proc/self/status"]
+DAEMON = Account("daemon", 54321, 54321, ())
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_what_a_daemon_that_can_be_root_starts_is_root_only_if_it_is_root_just_then(
+    tmp_path: Path,
+) -> None:
+    privileges = Privileges(DAEMON, can_switch=True)
+
+    async def scenario(processes: SystemProcesses) -> None:
+        for name, switch in (
+            ("daemon", contextlib.nullcontext()),
+            ("root", privileges.as_root()),
+            ("owner", privileges.as_account(Account("owner", 54322, 54322, ()))),
+        ):
+            with (tmp_path / name).open("wb") as file:
+                with privileges.as_account(DAEMON), switch:
+                    child = processes.spawn(
+                        SHOW_IDS, environment=ENVIRONMENT, fds={1: file.fileno()}
+                    )
+                assert await child.wait() == 0
+
+    run(scenario)
+
+    def ids(name: str) -> list[list[str]]:
+        return [line.split()[1:] for line in (tmp_path / name).read_text().splitlines()]
+
+    assert ids("daemon") == [["54321"] * 4, ["54321"] * 4, []]
+    assert ids("owner") == [["54322"] * 4, ["54322"] * 4, []]
+    assert ids("root")[0] == ["0"] * 4
 
 
 def test_descriptors_may_be_mapped_crosswise(tmp_path: Path) -> None:

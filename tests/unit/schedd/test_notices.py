@@ -55,12 +55,41 @@ def test_an_exit_code_that_means_failure_is_an_error() -> None:
 
 def test_a_mail_names_the_job_and_how_it_ended() -> None:
     mail = notices.compose(job_of(4, ExitCode="3"), machine="ap", uid_domain="vm")
-    assert (mail.recipient, mail.subject) == ("alice@vm", "[HTCondor] HTCondor Job 1.0")
+    assert (mail.recipients, mail.subject) == (("alice@vm",), "[HTCondor] HTCondor Job 1.0")
     assert "exited with status 3" in mail.body
     other = job_of(4, NotifyUser='"a@b.c"', ExitBySignal="true", ExitSignal="11")
     mail = notices.compose(other, machine="ap", uid_domain="vm")
-    assert mail.recipient == "a@b.c"
+    assert mail.recipients == ("a@b.c",)
     assert "signal 11" in mail.body
+
+
+def test_no_line_of_a_mail_is_a_command_to_the_mailer() -> None:
+    job = job_of(5)
+    job.ad["Args"], job.ad["HoldReason"] = "a\n~!touch x", "b\n~r /etc/passwd"
+    body = notices.compose(job, machine="ap", uid_domain="vm").body
+    assert "\n ~!touch x\n" in body
+    assert "\n ~r /etc/passwd\n" in body
+
+
+@pytest.mark.parametrize(
+    ("notify_user", "recipients"),
+    [
+        ("a@b.c, d  é@f", ("a@b.c", "d@vm", "é@f")),
+        ("-Smta=/tmp/x@y", ()),
+        ("a -Smta=/tmp/x@y", ("a@vm",)),
+        ("|/tmp/x@y", ()),
+        ("/tmp/x@y", ()),
+        ("+folder@y", ()),
+        ("a\n-v@y", ("a@vm",)),
+        (" , ", ()),
+    ],
+)
+def test_only_what_is_an_address_is_told_to_the_mailer(
+    notify_user: str, recipients: tuple[str, ...]
+) -> None:
+    job = job_of(4)
+    job.ad["NotifyUser"] = notify_user
+    assert notices.compose(job, machine="ap", uid_domain="vm").recipients == recipients
 
 
 def test_the_notes_of_a_submit_event_are_values_and_the_node_and_batch_are_always_among_them() -> (

@@ -3,7 +3,8 @@
 Started as root, a daemon works as the `condor` account (or CONDOR_IDS) and switches for a
 moment to the owner of what it touches; started as anybody else everything runs as that one user
 and every switch is a no-op. No job process ever has uid 0 (R087): `job_account` never returns
-root, and `as_job` makes the switch one that the program cannot undo.
+root, and `as_job` makes the switch one that the program cannot undo. What a daemon starts as itself
+gives up the way back as well (`for_good`); only who is root at that moment starts a root's program.
 
 Switches are context managers of the calling process; nothing inside them may await.
 """
@@ -207,6 +208,29 @@ class Privileges:
         os.setgroups(account.groups)
         os.setresgid(account.gid, account.gid, account.gid)
         os.setresuid(account.uid, account.uid, account.uid)
+
+
+@contextlib.contextmanager
+def for_good() -> Iterator[None]:
+    """Let what is started inside be nobody but the one we work as, whoever we can be besides.
+
+    A daemon's real uid stays root's, and a shell whose real and effective ids differ takes the
+    real ones (bash without -p). Does nothing as root itself, or where there is no way back.
+    """
+    uids, gids = os.getresuid(), os.getresgid()
+    if uids[1] in {0, uids[0]}:
+        yield
+        return
+    os.seteuid(0)
+    try:
+        # The saved ids are our way back; a program that is executed has none of its own.
+        os.setresgid(gids[1], gids[1], 0)
+        os.setresuid(uids[1], uids[1], 0)
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+        os.setresgid(*gids)
+        os.setresuid(*uids)
 
 
 def first_closed(account: Account, path: str) -> str | None:

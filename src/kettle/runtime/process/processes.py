@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from kettle.errors import KettleError
+from kettle.runtime.process.privileges import for_good
 from kettle.runtime.storage.small_files import read_small
 
 # A program finds every signal as the kernel made it, whatever we ignore or handle. To name all of
@@ -197,12 +198,15 @@ class SystemProcesses:
         fds: Mapping[int, int] | None = None,
         new_session: bool = False,
         name: str = "",
+        keeps_root: bool = False,
     ) -> Child:
         """Start a program and return it.
 
-        `fds` maps the child's descriptors to ours; 0, 1 and 2 are /dev/null unless mapped, and
-        nothing else is inherited. The program starts with default signals. OSError if it cannot
-        be executed (not found, not executable, bad format); then there is no child.
+        It is for good whoever we work as at this moment, and root only inside `as_root`;
+        `keeps_root` leaves it our way back, and is for our own code. `fds` maps the child's
+        descriptors to ours; 0, 1 and 2 are /dev/null unless mapped, and nothing else is inherited.
+        The program starts with default signals. OSError if it cannot be executed (not found, not
+        executable, bad format); then there is no child.
         """
         mapping, copies = _without_conflicts({} if fds is None else dict(fds))
         actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = [
@@ -213,6 +217,8 @@ class SystemProcesses:
         actions += [(os.POSIX_SPAWN_DUP2, ours, theirs) for theirs, ours in mapping.items()]
         try:
             with contextlib.ExitStack() as stack:
+                if not keeps_root:
+                    stack.enter_context(for_good())
                 if cwd is not None:
                     # posix_spawn has no directory of its own here; one thread, so nobody sees it.
                     stack.enter_context(contextlib.chdir(cwd))

@@ -230,7 +230,11 @@ class Zygote:
             environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
             try:
                 self._child = self._processes.spawn(
-                    argv, environment=environment, fds={3: theirs.fileno(), 2: 2}, name="zygote"
+                    argv,
+                    environment=environment,
+                    fds={3: theirs.fileno(), 2: 2},
+                    name="zygote",
+                    keeps_root=True,
                 )
             except BaseException:
                 ours.close()

@@ -69,14 +69,17 @@ class SystemSources:
     def _run_command(self, command: Sequence[str]) -> tuple[int, str]:
         import subprocess  # tools seldom need it, and it is slow to load
 
+        from kettle.runtime.process.privileges import for_good
+
         try:
-            done = subprocess.run(
-                list(command),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                check=False,
-                timeout=COMMAND_SECONDS,
-            )
+            with for_good():
+                done = subprocess.run(
+                    list(command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    check=False,
+                    timeout=COMMAND_SECONDS,
+                )
         except subprocess.TimeoutExpired:
             raise OSError(f"{command[0]} took longer than {COMMAND_SECONDS:g} seconds") from None
         return done.returncode, done.stdout[:COMMAND_OUTPUT].decode("utf-8", "surrogateescape")

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class Mailer:
-    """Mails owners of jobs; `uid_domain` is where a user without another address has his."""
+    """Mails owners of jobs; `uid_domain` is where a user without another address has his.
+
+    The mailer reads what users say, and is never root (`SystemProcesses.spawn`).
+    """
 
     def __init__(self, runtime: Runtime, uid_domain: Callable[[], str]) -> None:
         self._runtime = runtime
@@ -30,12 +33,15 @@ class Mailer:
             runtime.log.full(f"No mail about job {job.id}: there is no MAIL program")
             return
         mail = notices.compose(job, machine=runtime.identity.name, uid_domain=self._uid_domain())
+        if not mail.recipients:
+            runtime.log(f"No mail about job {job.id}: NotifyUser is no address")
+            return
         text = os.memfd_create("mail", os.MFD_CLOEXEC)
         try:
             os.write(text, mail.body.encode("utf-8", "surrogateescape"))
             os.lseek(text, 0, os.SEEK_SET)
             runtime.processes.spawn(
-                (program, "-s", mail.subject, mail.recipient),
+                (program, "-s", mail.subject, *mail.recipients),
                 environment={"PATH": os.environ.get("PATH", os.defpath), "HOME": "/"},
                 fds={0: text},
                 name="mail",

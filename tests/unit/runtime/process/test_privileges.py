@@ -7,7 +7,7 @@ import os
 import pytest
 
 from kettle.errors import NotFoundError
-from kettle.runtime.process.privileges import Account, Privileges, find_account
+from kettle.runtime.process.privileges import Account, Privileges, find_account, for_good
 
 
 def ids() -> tuple[int, int, list[int]]:
@@ -31,6 +31,26 @@ def test_switches_within_switches_leave_the_outer_one_in_force_and_are_all_undon
             assert ids() == (54322, 54322, [54322, 54323])
         assert ids() == (54321, 54321, [54321])
     assert ids() == before
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_what_is_started_for_good_is_who_we_work_as_and_a_switch_to_root_stays_root() -> None:
+    one = Account("one", 54321, 54321, (54321,))
+    privileges = Privileges(Account("root", 0, 0, (0,)), can_switch=True)
+    before = os.getresuid(), os.getresgid(), os.getgroups()
+    with privileges.as_account(one):
+        outside = os.getresuid(), os.getresgid()
+        with for_good():
+            assert (os.getresuid(), os.getresgid()) == ((54321, 54321, 0), (54321, 54321, 0))
+            with for_good():
+                assert os.getresuid() == (54321, 54321, 0)
+        assert (os.getresuid(), os.getresgid()) == outside
+        with privileges.as_root(), for_good():
+            assert os.getresuid() == (0, 0, 0)
+    with for_good():
+        assert os.getresuid() == before[0]
+    assert (os.getresuid(), os.getresgid(), os.getgroups()) == before
 
 
 def test_without_privileges_a_switch_changes_nothing() -> None:

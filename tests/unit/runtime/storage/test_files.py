@@ -10,8 +10,21 @@ from pathlib import Path
 import pytest
 
 from kettle.errors import NotFoundError, StorageError
+from kettle.runtime.process.privileges import Account, Privileges, account_of
 from kettle.runtime.storage.durable import InlineSynchronizer, Synchronizer, WorkerSynchronizer
 from kettle.runtime.storage.files import Files, SystemSources
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can switch")
+def test_a_command_of_the_configuration_is_not_root_when_a_daemon_reads_it_again() -> None:
+    privileges = Privileges(account_of(0), can_switch=True)
+    with privileges.as_account(Account("daemon", 54321, 54321, ())):
+        # bash takes the real uid where it is not the effective one.
+        assert SystemSources().run_command(["/bin/bash", "-c", "id -ur; id -gr"]) == (
+            0,
+            "54321\n54321\n",
+        )
 
 
 @pytest.fixture(params=["inline", "worker"])
