@@ -41,6 +41,7 @@ LATE = (
     ("kettle.runtime.daemon", "kettle.attributes.version"),
     ("kettle.runtime.daemon", "kettle.runtime.identity"),
     ("kettle.runtime.storage.event_logs", "kettle.records.event_forms"),
+    ("kettle.runtime.storage.files", "kettle.runtime.process.privileges"),
     ("kettle.runtime.storage.files", "kettle.runtime.storage.disk"),
     ("kettle.runtime.storage.files", "kettle.runtime.storage.durable"),
     ("kettle.runtime.storage.url_fetching", "kettle.runtime.storage.url_plugin"),
