@@ -5,6 +5,7 @@ Known by: FS.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -115,6 +116,24 @@ def test_edits_change_what_they_name_and_nothing_else(pool: WheelPool) -> None:
     }
     assert report["edited wrongly"] == "undefined"
     assert report["left"] == 0
+
+
+def test_answers_and_complaints_are_those_of_the_real_schedd(pool: WheelPool) -> None:
+    """What the same script got from HTCondor 25.14.1 is in tests/data/wheel/answers.json."""
+    recorded = Path(__file__).parents[1] / "data/wheel/answers.json"
+    theirs = json.loads(recorded.read_text(encoding="utf-8"))
+    ours = pool.run("answers")
+    # Jobs in the queue: they say how many there were when they last counted.
+    del ours["act on nobody"]["TotalJobAds"]
+    # They say nothing of what is wrong there.
+    said = ours.pop("edit empty")
+    assert said == theirs.pop("edit empty") + "the value of Foo is not one expression"
+    assert ours == theirs
+
+
+def test_a_proxy_that_is_not_there_is_the_client_s_complaint(pool: WheelPool) -> None:
+    said = pool.run("answers")["proxy"]
+    assert said.endswith("delegateGSIcredential:6003:Failed to send proxy file")
 
 
 def test_jobs_are_exported_and_taken_back(pool: WheelPool) -> None:

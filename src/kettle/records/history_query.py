@@ -64,7 +64,7 @@ def parse(ad: ClassAd) -> HistoryQuery:
         constraint=_expression(ad, "Requirements"),
         since=_since(ad),
         projection=_projection(ad),
-        limit=limit if limit is not None and limit >= 0 else -1,
+        limit=limit if limit is not None and limit > 0 else -1,
         scan_limit=scan_limit if scan_limit is not None and scan_limit > 0 else -1,
         streamed=bool(ad.boolean("StreamResults")),
         forwards=bool(ad.boolean("HistoryReadForwards")),

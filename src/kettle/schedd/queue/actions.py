@@ -159,8 +159,11 @@ def parse(ad: ClassAd, most_releases: int = -1) -> Request:
     if action is None:
         raise RemoteProtocolError(f"there is no job action {number}")
     ids, constraint = ad.string("ActionIds"), ad.text("ActionConstraint")
-    if (ids is None) == (constraint is None):
+    if ids is not None and constraint is not None:
         raise RemoteProtocolError("an action names jobs either by ids or by a constraint")
+    if constraint is None and ids is None:
+        # The wheel says so of an empty list.
+        ids = ""
     name = _REASON.get(action)
     return Request(
         action=action,

@@ -20,29 +20,47 @@ from kettle.schedd.queue.actors import Actor
 from kettle.schedd.settings import QueueSettings
 from kettle.wire.codec import is_private_attribute
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # Limit: one expression; a longer one is no expression anybody wrote.
 LONGEST_TEXT = 1024 * 1024
 LONGEST_NAME = 256
+# Of a value that is refused.
+_SHOWN = 1000
 
 _UNDEFINED = "undefined"
 _GROUP = "accountinggroup"
+# The reserved ones are of no job: nothing could be done to it.
+_STATUSES = frozenset(str(number) for number in range(JobStatus.IDLE, JobStatus.SUSPENDED + 1))
 _NEW_STATUSES = frozenset((str(int(JobStatus.IDLE)), str(int(JobStatus.HELD))))
 
 
-def check_shape(name: str, text: str) -> None:
-    """Raise RefusedError (EINVAL) for what can be no attribute of the queue.
+def check_shape(name: str, text: str, cluster: int = 0, proc: int = 0) -> None:
+    """Raise RefusedError (EINVAL) for what can be no attribute of the queue, or of a job.
 
     Compat: the reference stores `undefined` for a text that does not parse, and says that all went
-    well (test_a_text_that_does_not_parse_is_refused_at_the_commit).
+    well (test_a_text_that_does_not_parse_is_refused_at_the_commit); of an empty one it does not say
+    what is wrong (test_an_edit_is_refused_in_the_reference_s_words).
     """
     if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-        raise RefusedError(f"{name[:40]!r} is not an attribute name", code=errno.EINVAL)
-    if "\n" in text or not text or len(text) > LONGEST_TEXT:
+        said = f"Got invalid attribute named {name[:LONGEST_NAME]}{_of(cluster, proc)}"
+        raise RefusedError(said, code=errno.EINVAL)
+    if is_broken(text):
+        said = f"Received invalid attribute value '{text[:_SHOWN]}'{_of(cluster, proc)}; ignoring"
+        raise RefusedError(said, code=errno.EINVAL)
+    if not text or len(text) > LONGEST_TEXT:
         raise RefusedError(f"the value of {name} is not one expression", code=errno.EINVAL)
     if not is_expression(text):
         raise RefusedError(f"the value of {name}, {text[:80]!r}, does not parse", code=errno.EINVAL)
+
+
+def _of(cluster: int, proc: int) -> str:
+    return f" for job {cluster}.{proc}" if cluster else ""
+
+
+def is_broken(text: str) -> bool:
+    """Whether a value has a line's end in it, which no line of the queue log can have."""
+    return "\n" in text or "\r" in text
 
 
 def decide_new(
@@ -72,9 +90,15 @@ def decide_new(
 
 
 def decide_change(
-    name: str, text: str, actor: Actor, settings: QueueSettings, *, protected_allowed: bool
+    name: str,
+    text: str,
+    actor: Actor,
+    settings: QueueSettings,
+    *,
+    protected_allowed: bool,
+    job: str = "",
 ) -> str | None:
-    """Return the text to store in a job that is already queued; None to pass the value over.
+    """Return the text to store in a `job` that is already queued; None to pass the value over.
 
     That the actor may change this job at all was decided before. Raises RefusedError.
     """
@@ -82,7 +106,8 @@ def decide_change(
         _check_group(text)
     how = standing(name, settings)
     if how is Standing.IMMUTABLE:
-        raise RefusedError(f"{name} of a job cannot be changed", code=errno.EACCES)
+        said = f"Attempt to edit immutable attribute {name} in job {job}"
+        raise RefusedError(said, code=errno.EACCES)
     if how is Standing.SECURE:
         return None
     if how is Standing.PROTECTED and not protected_allowed:
@@ -91,6 +116,9 @@ def decide_change(
         raise RefusedError(f"{name} is private", code=errno.EACCES)
     if how is Standing.STATE and not actor.super_user:
         raise RefusedError(f"{name} is changed by actions, not by hand", code=errno.EACCES)
+    if name.lower() == "jobstatus" and text not in _STATUSES:
+        # Compat: the reference takes any number (test_no_job_gets_a_status_that_there_is_not).
+        raise RefusedError(f"JobStatus cannot be {text[:_SHOWN]}", code=errno.EINVAL)
     return text
 
 

@@ -64,8 +64,8 @@ def is_external(ad: ClassAd) -> bool:
     return "Managed" in ad and ad.string("Managed") == EXTERNAL
 
 
-def choose(queue: JobQueue, request: ClassAd, actor: Actor) -> Chosen:
-    """Return the clusters of the jobs that a request means, by ids or by a constraint.
+def choose(queue: JobQueue, request: ClassAd, actor: Actor, verb: str) -> Chosen:
+    """Return the clusters of the jobs that a request to `verb` means, by ids or by a constraint.
 
     Raises RefusedError for jobs of several users or of somebody else, NotFoundError for no jobs,
     RemoteProtocolError for a request that names none.
@@ -75,16 +75,14 @@ def choose(queue: JobQueue, request: ClassAd, actor: Actor) -> Chosen:
         cluster = queue.clusters[number]
         for job in cluster.procs.values():
             if not actor.may_change(job.user):
-                raise RefusedError(f"{actor.user} may not change job {job.id} of {job.user}")
+                raise RefusedError(f"User not authorized to {verb} given jobs")
             if chosen.user and job.user != chosen.user:
-                raise RefusedError(
-                    "the jobs belong to several users", hint="export them one by one"
-                )
+                raise RefusedError(f"Cannot {verb} for more than one user")
             chosen.user = job.user
             chosen.jobs += 1
         chosen.clusters.append(cluster)
     if not chosen.clusters:
-        raise NotFoundError("no job matches")
+        raise NotFoundError(f"No clusters to {verb}")
     return chosen
 
 
@@ -143,10 +141,12 @@ def plan_export(queue: JobQueue, chosen: Chosen) -> Transaction:
 
 
 def plan_unexport(queue: JobQueue, chosen: Chosen) -> Transaction:
-    """Take the marks away; jobs without one are left as they are."""
+    """Take the marks away; jobs without one are left as they are, and not counted any more."""
     transaction = queue.transaction()
+    chosen.jobs = 0
     for cluster in chosen.clusters:
         for job in cluster.procs.values():
+            chosen.jobs += is_external(job.ad)
             _take_back(transaction, job)
     return transaction
 
@@ -199,7 +199,7 @@ def plan_import(
         if job is None or not is_external(job.ad):
             continue
         if not actor.may_change(job.user):
-            raise RefusedError(f"{actor.user} may not change job {job.id} of {job.user}")
+            raise RefusedError("User not authorized to import given jobs")
         changed = {
             name: text
             for name, text in attributes.values()

@@ -240,21 +240,23 @@ class Connection:
         if cluster in self._new_clusters and (
             proc == CLUSTER_PROC or 0 <= proc < self._new_clusters[cluster]
         ):
-            attribute_rules.check_shape(name, text)
+            attribute_rules.check_shape(name, text, cluster, proc)
             self._set_new(cluster, proc, name, text)
             return
-        if flags & _NO_ACK and not is_expression(text):
+        whole = text and not attribute_rules.is_broken(text)
+        if flags & _NO_ACK and whole and not is_expression(text):
             # Compat: what the wheel edits to nonsense is undefined, as in the reference, which
             # does so to all others, too (test_an_edit_to_nonsense_that_nobody_waits_for).
             text = "undefined"
-        attribute_rules.check_shape(name, text)
-        self._check_may_change(cluster, proc)
+        attribute_rules.check_shape(name, text, cluster, proc)
+        self._check_may_change(cluster, proc, f"Modifying attribute {name}")
         stored = attribute_rules.decide_change(
             name,
             text,
             self._effective,
             self._settings,
             protected_allowed=self._protected_allowed,
+            job=f"{cluster}.{proc}",
         )
         if stored is not None and not flags & SetAttributeFlags.CHECK_ONLY:
             self._transaction.set_attribute(key_of(cluster, proc), name, stored)
@@ -284,10 +286,13 @@ class Connection:
 
     # -- changing ---------------------------------------------------------------------------
 
-    def _check_may_change(self, cluster: int, proc: int) -> None:
-        """Raise RefusedError unless the job or cluster is there and the actor may change it."""
+    def _check_may_change(self, cluster: int, proc: int, what: str) -> None:
+        """Raise RefusedError unless the job or cluster is there and the actor may change it.
+
+        `what` is what is done to it, in the reference's words.
+        """
         if not self._transaction.exists(key_of(cluster, proc)) or cluster <= 0:
-            raise RefusedError(f"there is no job {cluster}.{proc}", code=errno.ENOENT)
+            raise RefusedError(f"{what} in nonexistent job {cluster}.{proc}", code=errno.ENOENT)
         user = read_old_string(self._text(cluster, proc, "User") or "")
         if user is None or not self._effective.may_change(user):
             raise RefusedError(
@@ -334,13 +339,14 @@ class Connection:
         cluster, proc, name = call.cluster, call.proc, call.name
         attribute_rules.check_shape(name, "0")
         if cluster not in self._new_clusters:
-            self._check_may_change(cluster, proc)
+            self._check_may_change(cluster, proc, f"Deleting attribute {name}")
             attribute_rules.decide_change(
                 name,
                 "0",
                 self._effective,
                 self._settings,
                 protected_allowed=self._protected_allowed,
+                job=f"{cluster}.{proc}",
             )
         if self._text(cluster, proc, name) is None:
             return code(-1, errno.EINVAL)
@@ -352,14 +358,14 @@ class Connection:
         if not self._transaction.exists(key_of(cluster, proc)) or proc < 0:
             return code(-3, errno.ENOENT)
         try:
-            self._check_may_change(cluster, proc)
+            self._check_may_change(cluster, proc, "Destroying")
         except RefusedError as refusal:
             return code(-2, refusal.code)
         # A job leaves the queue through its machine, never by a client's deletion.
         return code(-1, errno.EINVAL)
 
     def _on_destroy_cluster(self, call: calls.DestroyCluster) -> Answer:
-        self._check_may_change(call.cluster, CLUSTER_PROC)
+        self._check_may_change(call.cluster, CLUSTER_PROC, "Destroying")
         return code(-1, errno.EINVAL)
 
     def _text(self, cluster: int, proc: int, name: str) -> str | None:

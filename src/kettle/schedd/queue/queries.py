@@ -90,8 +90,6 @@ def _requirements(ad: ClassAd) -> Expr | None:
     stripped = text.strip("() ").lower()
     if stripped == "true":
         return None
-    if stripped == "error":
-        raise RefusedError("the constraint does not parse", code=BAD_REQUIREMENTS)
     return ad.lookup("Requirements")
 
 
@@ -100,7 +98,10 @@ def _projection(ad: ClassAd) -> tuple[str, ...] | None:
         return None
     value = ad.evaluate("Projection")
     if isinstance(value, str):
-        names = tuple(split_names(value))
+        if not value.strip():
+            return None
+        # Where no word is a name nothing is shown.
+        return tuple(split_names(value))
     elif isinstance(value, list) and all(isinstance(name, str) for name in value):
         names = tuple(str(name) for name in value)
     else:

@@ -62,25 +62,32 @@ class Answer:
             found = queries.counted(queue, query)
         else:
             found = queries.Counts()
-            bodies = JobBodies(query.projection, self._server_time, encrypted=encrypted)
-            clusters: set[int] = set()
-            # A cluster that makes its jobs later is meant by itself, whether it has any or not.
-            for ad in queries.clusters(queue, query) if query.with_clusters else ():
-                clusters.add(ad.integer("ClusterId") or 0)
-                yield self._message(ad, encrypted), True
-            body_of, with_clusters = bodies.of, query.with_clusters
-            for job in queries.look(queue, query):
-                if job is None:
-                    yield b"", False
-                    continue
-                found.add(job.status, job.universe)
-                number = job.id.cluster
-                if with_clusters and number not in clusters and number in queue.clusters:
-                    clusters.add(number)
-                    yield self._message(queue.clusters[number].ad, encrypted), True
-                yield body_of(job), True
+            ads = self._ads(found, encrypted)
+            # Ads of clusters count as much as jobs'.
+            yield from ads if not query.with_clusters else _at_most(query.limit, ads)
         end = queries.summary(queue, query, found, self.now)
         yield Writer(encrypted).ad(end).getvalue(), True
+
+    def _ads(self, found: queries.Counts, encrypted: bool) -> Iterator[tuple[bytes, bool]]:
+        """Yield the bodies of jobs, and of their clusters where wanted; count the jobs."""
+        query, queue = self.query, self.queue
+        bodies = JobBodies(query.projection, self._server_time, encrypted=encrypted)
+        clusters: set[int] = set()
+        # A cluster that makes its jobs later is meant by itself, whether it has any or not.
+        for ad in queries.clusters(queue, query) if query.with_clusters else ():
+            clusters.add(ad.integer("ClusterId") or 0)
+            yield self._message(ad, encrypted), True
+        body_of, with_clusters = bodies.of, query.with_clusters
+        for job in queries.look(queue, query):
+            if job is None:
+                yield b"", False
+                continue
+            number = job.id.cluster
+            if with_clusters and number not in clusters and number in queue.clusters:
+                clusters.add(number)
+                yield self._message(queue.clusters[number].ad, encrypted), True
+            found.add(job.status, job.universe)
+            yield body_of(job), True
 
     @property
     def _server_time(self) -> int | None:
@@ -90,6 +97,15 @@ class Answer:
         writer = Writer(encrypted)
         writer.ad(ad, server_time=self._server_time, projection=self.query.projection)
         return writer.getvalue()
+
+
+def _at_most(limit: int, ads: Iterator[tuple[bytes, bool]]) -> Iterator[tuple[bytes, bool]]:
+    """Yield bodies up to so many, negative for all; what is empty does not count."""
+    for body in ads:
+        if limit == 0:
+            return
+        limit -= bool(body[0])
+        yield body
 
 
 class _Block(NamedTuple):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from kettle.classad import ClassAd
-from kettle.errors import KettleError
+from kettle.errors import KettleError, RefusedError
 from kettle.runtime.storage.owned_files import OwnedFiles
 from kettle.schedd.queue import exports
 from kettle.wire.commands import Command
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 _LONGEST_LOG = 256 * 1024 * 1024
 
 
+# What the reference calls an export that failed.
+EXPORT_FAILED = 4007
+
+
 class ExportCommands:
     """Handlers of the three commands."""
 
@@ -45,14 +51,14 @@ class ExportCommands:
         request = ExportJobs.read(await stream.receive()).request
         queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
-            chosen = exports.choose(queue, request, actor)
+            chosen = exports.choose(queue, request, actor, "export")
             exports.check_exportable(chosen)
             path = os.path.join(_folder(request), exports.LOG_NAME)
             text = exports.render_log(chosen, queue.next_cluster, self._schedd.now())
             self._write(actor, path, text.encode("utf-8", "surrogateescape"))
             await self._commit(exports.plan_export(queue, chosen))
         except (KettleError, OSError) as error:
-            await stream.send(ExportJobsReply(_failure(error)))
+            await stream.send(ExportJobsReply(_failure(error, EXPORT_FAILED)))
             return
         answer = _counts(chosen)
         answer["Log"], answer["User"] = path, chosen.user
@@ -63,7 +69,7 @@ class ExportCommands:
         request = UnexportJobs.read(await stream.receive()).request
         queue, actor = self._schedd.queue, self._schedd.actor(stream)
         try:
-            chosen = exports.choose(queue, request, actor)
+            chosen = exports.choose(queue, request, actor, "unexport")
             await self._commit(exports.plan_unexport(queue, chosen))
         except (KettleError, OSError) as error:
             await stream.send(ExportJobsReply(_failure(error)))
@@ -95,12 +101,21 @@ class ExportCommands:
         return OwnedFiles.of(self._schedd.runtime.privileges, actor.owner)
 
     def _write(self, actor: Actor, path: str, data: bytes) -> None:
-        with self._files(actor).as_owner():
+        with self._opening("export"), self._files(actor).as_owner():
             self._schedd.runtime.files.write_atomically(path, data, durable=True)
 
     def _read(self, actor: Actor, path: str) -> bytes:
-        with self._files(actor).as_owner():
+        with self._opening("import"), self._files(actor).as_owner():
             return self._schedd.runtime.files.read(path, limit=_LONGEST_LOG)
+
+    @contextmanager
+    def _opening(self, what: str) -> Iterator[None]:
+        """Say of a log that fails what the reference says; why, our own log says."""
+        try:
+            yield
+        except (KettleError, OSError) as error:
+            self._schedd.runtime.log.problem(f"The {what} log: {error}")
+            raise RefusedError(f"Failed to initialize {what} job log") from None
 
 
 def _folder(request: ClassAd) -> str:
@@ -120,5 +135,5 @@ def _counts(chosen: exports.Chosen) -> ClassAd:
     )
 
 
-def _failure(error: Exception) -> ClassAd:
-    return ClassAd({"ActionResult": 0, "ErrorCode": 1, "ErrorString": str(error)})
+def _failure(error: Exception, code: int = 1) -> ClassAd:
+    return ClassAd({"ActionResult": 0, "ErrorCode": code, "ErrorString": str(error)})

@@ -62,6 +62,16 @@ class SpoolCommands:
         network.register(Command.SPOOL_JOB_FILES, self.on_spool)
         network.register(Command.TRANSFER_DATA_WITH_PERMS, self.on_fetch)
         network.register(Command.TRANSFER_DATA, self.on_fetch)
+        network.register(Command.DELEGATE_GSI_CRED_SCHEDD, self.on_proxy)
+
+    async def on_proxy(self, stream: Stream) -> None:
+        """Take no proxy certificate, which nothing here would use.
+
+        Compat: that the command is known lets a client without a certificate find that out, in its
+        own words (test_a_proxy_that_is_not_there_is_the_client_s_complaint).
+        """
+        await stream.receive()
+        self._schedd.runtime.log("No proxy certificate is taken for a job")
 
     # -- in ---------------------------------------------------------------------------------
 

@@ -145,3 +145,13 @@ def test_only_what_runs_is_vacated_and_a_suspended_job_does_not(
     ids = ClassAd({"JobAction": int(action), "ActionResultType": 1, "ActionIds": str(job.id)})
     answer = plan_action(schedd.queue, actions.parse(ids), ALICE, schedd.now)[0].answer
     assert answer.integer(f"job_{job.id.cluster}_{job.id.proc}") == result
+
+
+def test_an_action_on_no_jobs_is_one_with_no_result() -> None:
+    schedd = Schedd()
+    schedd.submit(2)
+    survey = actions.Survey(schedd.queue, actions.parse(ClassAd({"JobAction": 1})), ALICE)
+    assert list(survey.look()) == []
+    assert not survey.succeeded
+    answer = survey.answer
+    assert [answer.integer(f"result_total_{n}") for n in range(6)] == [0] * 6

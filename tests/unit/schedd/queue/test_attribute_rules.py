@@ -120,10 +120,12 @@ def test_protected_attributes_are_for_those_who_asked_for_them() -> None:
         ("", "1"),
         ("A B", "1"),
         ("1A", "1"),
+        ("A.B", "1"),
         ("Two\nLines", "1"),
         ("A" * (LONGEST_NAME + 1), "1"),
         ("A", ""),
         ("A", "1\n103 0.0 Owner root"),
+        ("A", "1\r"),
         ("A", "x" * (LONGEST_TEXT + 1)),
     ],
 )
@@ -135,4 +137,10 @@ def test_what_is_no_line_of_the_queue_log_is_refused(name: str, text: str) -> No
 
 def test_names_and_texts_of_the_greatest_length_pass() -> None:
     check_shape("A" * LONGEST_NAME, "x" * LONGEST_TEXT)
-    check_shape("Chirp.X_1", "1")
+    check_shape("ChirpX_1", "1")
+
+
+def test_no_job_gets_a_status_that_there_is_not() -> None:
+    admin = verdict(decide_change, "JobStatus", "9", ROOT, SETTINGS, protected_allowed=True)
+    assert admin == REFUSED
+    assert decide_change("JobStatus", "5", ROOT, SETTINGS, protected_allowed=True) == "5"

@@ -13,7 +13,7 @@ from unit.schedd.queue_fixture import ALICE, BOB, NOW, ROOT, SETTINGS, Schedd
 
 
 def export(schedd: Schedd, ids: str) -> str:
-    chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": ids}), ALICE)
+    chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": ids}), ALICE, "export")
     exports.check_exportable(chosen)
     text = exports.render_log(chosen, schedd.queue.next_cluster, NOW)
     schedd.queue.commit(exports.plan_export(schedd.queue, chosen))
@@ -42,8 +42,13 @@ def test_exported_jobs_want_no_machine_until_they_are_taken_back() -> None:
     assert len(idle) == 2
     export(schedd, str(jobs[0].id))
     assert len(idle) == 0
-    chosen = exports.choose(schedd.queue, ClassAd({"ActionIds": str(jobs[0].id)}), ALICE)
+    chosen = exports.choose(
+        schedd.queue, ClassAd({"ActionIds": str(jobs[0].id)}), ALICE, "unexport"
+    )
     schedd.queue.commit(exports.plan_unexport(schedd.queue, chosen))
+    assert chosen.jobs == 2
+    exports.plan_unexport(schedd.queue, chosen)
+    assert chosen.jobs == 0
     assert len(idle) == 2
     assert "Managed" not in jobs[0].ad
 
@@ -52,17 +57,17 @@ def test_an_export_is_refused_for_strangers_for_running_jobs_and_twice() -> None
     schedd = Schedd()
     job = schedd.submit(1)[0]
     request = ClassAd({"ActionIds": str(job.id)})
-    with pytest.raises(RefusedError):
-        exports.choose(schedd.queue, request, BOB)
-    with pytest.raises(NotFoundError):
-        exports.choose(schedd.queue, ClassAd({"ActionIds": "99.0"}), ALICE)
+    with pytest.raises(RefusedError, match="User not authorized to export given jobs"):
+        exports.choose(schedd.queue, request, BOB, "export")
+    with pytest.raises(NotFoundError, match="No clusters to export"):
+        exports.choose(schedd.queue, ClassAd({"ActionIds": "99.0"}), ALICE, "export")
     schedd.queue.update(job.id, {"JobStatus": "2"})
     with pytest.raises(RefusedError, match="neither idle nor held"):
-        exports.check_exportable(exports.choose(schedd.queue, request, ALICE))
+        exports.check_exportable(exports.choose(schedd.queue, request, ALICE, "export"))
     schedd.queue.update(job.id, {"JobStatus": "1"})
     export(schedd, str(job.id))
     with pytest.raises(RefusedError, match="already"):
-        exports.check_exportable(exports.choose(schedd.queue, request, ALICE))
+        exports.check_exportable(exports.choose(schedd.queue, request, ALICE, "export"))
 
 
 def test_an_import_takes_over_what_changed_and_leaves_the_rest_exported() -> None:

@@ -7,6 +7,8 @@ import pytest
 from kettle.classad import ClassAd
 from kettle.schedd.queue import queries
 from kettle.schedd.queue.job_queue import Job
+from kettle.schedd.queue.query_answers import Answer
+from kettle.wire.codec import Reader
 from unit.schedd.queue_fixture import ALICE, NOW, Schedd
 
 
@@ -69,3 +71,38 @@ def test_jobs_of_the_scheduler_universe_are_counted_apart(schedd: Schedd) -> Non
         assert ad.integer(f"{prefix}Idle") == 5
         assert ad.integer(f"{prefix}SchedulerJobs") == 2
         assert ad.integer(f"{prefix}SchedulerIdle") == 2
+
+
+def ids_of(schedd: Schedd, **wanted: object) -> list[tuple[int | None, int | None]]:
+    asked = queries.parse(ClassAd(wanted), ALICE, only_my_jobs=False)
+    answer = Answer(schedd.queue, asked, NOW, lambda _: (0, ()))
+    *ads, _end = (Reader(body).ad() for body, _ in answer.parts(False) if body)
+    return [(ad.integer("ClusterId"), ad.integer("ProcId")) for ad in ads]
+
+
+def test_the_ads_of_clusters_count_where_a_limit_is_set(schedd: Schedd) -> None:
+    jobs = [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2), (2, 3), (3, 0)]
+    all_of = [(1, None), *jobs[:2], (2, None), *jobs[2:6], (3, None), jobs[6]]
+    assert ids_of(schedd, IncludeClusterAd=True) == all_of
+    for limit in range(len(all_of) + 2):
+        assert ids_of(schedd, IncludeClusterAd=True, LimitResults=limit) == all_of[:limit]
+    assert ids_of(schedd, LimitResults=3) == jobs[:3]
+
+
+@pytest.mark.parametrize("text", ["error", "ERROR", "1/0", '"a"', "undefined"])
+def test_a_constraint_that_is_never_true_finds_nothing(schedd: Schedd, text: str) -> None:
+    ad = ClassAd()
+    ad.insert_text("Requirements", text)
+    asked = queries.parse(ad, ALICE, only_my_jobs=False)
+    assert list(queries.matching(schedd.queue, asked)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("", None), (" ", None), ("1+1", ()), ("A, b-c", ("A",)), ("A\nB", ("A", "B"))],
+)
+def test_a_projection_without_a_name_shows_nothing(
+    text: str, names: tuple[str, ...] | None
+) -> None:
+    asked = queries.parse(ClassAd({"Projection": text}), ALICE, only_my_jobs=False)
+    assert asked.projection == names

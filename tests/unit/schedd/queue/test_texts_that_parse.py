@@ -101,3 +101,27 @@ def test_an_expression_is_the_whole_text() -> None:
     good = ["1", "0", "-5", "1.5", '"a"', '"a\\"b"', '"a\nb"', "Memory > 5", "{1, [a = 2]}", "TRUE"]
     assert [text for text in good if not is_expression(text)] == []
     assert [text for text in [*BAD, "", "1 2", "\0"] if is_expression(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("job", "name", "text", "reason"),
+    [
+        ((1, 0), "Foo", "", "the value of Foo is not one expression"),
+        ((1, 0), "Foo", "1\n2", "Received invalid attribute value '1\n2' for job 1.0; ignoring"),
+        ((1, 0), "Foo", "1\r", "Received invalid attribute value '1\r' for job 1.0; ignoring"),
+        ((1, 0), "Foo.Bar", "1", "Got invalid attribute named Foo.Bar for job 1.0"),
+        ((9, 4), "Foo", "1", "Modifying attribute Foo in nonexistent job 9.4"),
+        ((1, 0), "owner", '"x"', "Attempt to edit immutable attribute owner in job 1.0"),
+    ],
+)
+def test_an_edit_is_refused_in_the_reference_s_words(
+    job: tuple[int, int], name: str, text: str, reason: str
+) -> None:
+    schedd = Schedd()
+    schedd.submit()
+    client = schedd.client()
+    client.set(*job, name, text)
+    reply = client.call(calls.CommitTransactionNoFlags())
+    assert reply.value == -1
+    assert reply.details is not None
+    assert reply.details.string("ErrorReason") == reason
