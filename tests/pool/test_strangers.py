@@ -20,7 +20,8 @@ from kettle.client.connector import Connector
 from kettle.config import Config, load_config
 from kettle.errors import WireError
 from kettle.pool.personal import PersonalPool
-from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.sockets.shared_port import endpoint_folder, read_public_address, short_name
+from kettle.runtime.storage.files import Files, SystemSources
 from kettle.testing.pool_fixture import personal_pool
 from kettle.wire.commands import Command
 from kettle.wire.security.claim_id import mint_claim_id
@@ -247,6 +248,32 @@ def test_the_pool_works_while_hundreds_of_strangers_come_and_go(
     finally:
         stop.set()
         thread.join()
+
+
+def test_the_shared_port_hands_web_requests_to_whom_they_are_for(tmp_path: Path) -> None:
+    text = SHARED.format(daemons="MASTER COLLECTOR") + "SHARED_PORT_HTTP_FORWARDING_ID = web\n"
+    with personal_pool(tmp_path / "pool", text) as pool:
+        config = config_of(pool)
+        public = read_public_address(config, Files())
+        assert public is not None
+        folder = endpoint_folder(config)
+        with socket.socket(socket.AF_UNIX) as door, short_name(f"{folder}/web") as name:
+            door.bind(name)
+            door.listen()
+            door.settimeout(20)
+            with socket.create_connection((public.host, public.port), timeout=20) as client:
+                client.sendall(b"GET /page HTTP/1.1\r\n\r\n")
+                handed, _ = door.accept()
+                with handed:
+                    fds: list[int] = []
+                    while not fds:
+                        data, fds, _, _ = socket.recv_fds(handed, 4096, 1)
+                        assert data
+                with socket.socket(fileno=fds[0]) as server:
+                    server.settimeout(20)
+                    assert server.recv(100) == b"GET /page HTTP/1.1\r\n\r\n"
+                    server.sendall(b"HTTP/1.1 200 OK\r\n\r\nhere")
+                assert client.recv(100).endswith(b"here")
 
 
 def test_the_shared_port_hands_on_nothing_that_names_nobody(tmp_path: Path, work: Path) -> None:

@@ -1,8 +1,9 @@
 """One port for all daemons of a host: looks at how a connection begins and hands it on.
 
 A connection that begins with SHARED_PORT_CONNECT goes to the daemon it names; one for `self` is
-answered here; any other goes, untouched, to SHARED_PORT_DEFAULT_ID (the collector). An id that
-nobody has costs the connection, and nothing is said. How a connection is handed over is
+answered here; one that begins as HTTP or TLS goes to SHARED_PORT_HTTP_FORWARDING_ID, where that is
+set; any other goes, untouched, to SHARED_PORT_DEFAULT_ID (the collector). An id that nobody has
+costs the connection, and nothing is said. How a connection is handed over is
 `kettle.runtime.sockets.shared_port`'s. Source: wire notes, Shared-port forwarding.
 """
 
@@ -31,7 +32,7 @@ from kettle.runtime.sockets.transport import name_of
 from kettle.wire.codec import Reader
 from kettle.wire.commands import Command
 from kettle.wire.frames import HEADER_SIZE, decode_header
-from kettle.wire.shared_port import FIRST_BYTES, SELF, peek_command, read_connect
+from kettle.wire.shared_port import FIRST_BYTES, SELF, is_web_request, peek_command, read_connect
 
 if TYPE_CHECKING:
     from kettle.config import Config
@@ -53,7 +54,7 @@ class SharedPortService:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._folder = endpoint_folder(runtime.config)
-        self._default = self._read_default(runtime.config)
+        self._read_ids(runtime.config)
         self._ad_file: str | None = None
         most = int(raise_descriptor_limit() * _SHARE_OF_DESCRIPTORS)
         self._strangers: Admission[asyncio.Task[None]] = Admission(most)
@@ -71,7 +72,7 @@ class SharedPortService:
 
     async def reconfigure(self, config: Config) -> None:
         """The default may be another daemon now."""
-        self._default = self._read_default(config)
+        self._read_ids(config)
         self._write_ad()
 
     async def shut_down(self, how: str) -> None:
@@ -80,9 +81,12 @@ class SharedPortService:
         if self._ad_file is not None:
             self._runtime.files.remove(self._ad_file)
 
-    @staticmethod
-    def _read_default(config: Config) -> str:
-        return config.value(SharedPortKnobs.SHARED_PORT_DEFAULT_ID)
+    def _read_ids(self, config: Config) -> None:
+        self._default = config.value(SharedPortKnobs.SHARED_PORT_DEFAULT_ID)
+        # The reference has no default for it, but for a daemon of that name.
+        daemons = (word.upper() for word in config.words("DAEMON_LIST"))
+        api = "http_api" if "HTTP_API" in daemons else ""
+        self._web = config.get("SHARED_PORT_HTTP_FORWARDING_ID") or api
 
     def _write_ad(self) -> None:
         runtime = self._runtime
@@ -129,9 +133,12 @@ class SharedPortService:
         network = self._runtime.network
         assert isinstance(network, SystemNetwork)
         async with asyncio.timeout(_FIRST_MESSAGE_SECONDS):
-            word = await self._read_word(sock)
-        wanted = self._default if word is None else word.shared_port_id
-        if word is not None:
+            first = await receive_word(sock, FIRST_BYTES)
+            word = await self._read_word(sock, first)
+        if word is None:
+            wanted = self._web if self._web and is_web_request(first) else self._default
+        else:
+            wanted = word.shared_port_id
             who = (
                 f"{word.client_name[:_LONGEST_NAME]} on <{name}>"
                 if word.client_name
@@ -154,9 +161,8 @@ class SharedPortService:
         return True
 
     @staticmethod
-    async def _read_word(sock: socket.socket) -> SharedPortConnect | None:
+    async def _read_word(sock: socket.socket, first: bytes) -> SharedPortConnect | None:
         """Take the word off that names a daemon, and nothing else; None if there is none."""
-        first = await receive_word(sock, FIRST_BYTES)
         if peek_command(first) != Command.SHARED_PORT_CONNECT:
             return None
         last, length = decode_header(first, 0)

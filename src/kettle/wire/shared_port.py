@@ -19,6 +19,10 @@ from kettle.wire.sinful import Sinful
 
 SELF = "self"
 _ID = late_pattern(r"[A-Za-z0-9._-]{1,100}")
+_HTTP_METHODS = tuple(
+    f"{word} ".encode()
+    for word in ["GET", "POST", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "CONNECT", "PATCH"]
+)
 _INTEGER = struct.Struct(">q")
 FIRST_BYTES = HEADER_SIZE + 8
 """How many bytes of a connection tell which command it begins with."""
@@ -44,6 +48,13 @@ def peek_command(first_bytes: bytes) -> int | None:
     if len(first_bytes) < FIRST_BYTES:
         return None
     return int(_INTEGER.unpack_from(first_bytes, HEADER_SIZE)[0])
+
+
+def is_web_request(first_bytes: bytes) -> bool:
+    """Whether a connection begins as HTTP does, or TLS."""
+    if first_bytes.startswith(_HTTP_METHODS):
+        return True
+    return first_bytes[:2] == b"\x16\x03" and first_bytes[2:3] <= b"\x04"
 
 
 def read_connect(reader: Reader) -> SharedPortConnect:
