@@ -177,7 +177,7 @@ def decide_ending(
         code = int(HoldReasonCode.MissedDeferredExecutionTime)
         return _held((Last.HELD,), text, code, 0)
     if request is not None:
-        return _requested(request)
+        return _requested(request, report)
     if report is None:
         return Ending(ShadowExit.SHOULD_REQUEUE)
     return _starters_reason(report, reason or ShadowExit.EXCEPTION)
@@ -241,16 +241,16 @@ def _evicted(exit_: ShadowExit, reason: str, code: int, subcode: int) -> Ending:
     )
 
 
-def _requested(request: Request) -> Ending:
+def _requested(request: Request, report: ExitReport | None) -> Ending:
     reason, code, subcode = request.reason, request.code, request.subcode
     match request.wish:
         case Wish.HOLD:
             return _held((Last.EVICTED, Last.HELD), reason, code, subcode)
         case Wish.POLICY_HOLD:
             ending = _held((Last.HELD,), reason, code, subcode)
-            # What the starter says of it: its claim was taken back.
-            deactivated = VacateReasonCode.ClaimDeactivated
-            ending.attributes |= _vacated("Claim deactivated", int(deactivated), 0)
+            # It left a machine only if a starter says so: that its claim was taken back.
+            if report is not None and "VacateReason" in report.info:
+                ending.attributes |= _vacated(*_said_reason(report, ""))
             return ending
         case Wish.POLICY_REMOVE:
             return _removed(Decision(Verdict.REMOVE, reason))
@@ -272,6 +272,16 @@ def _hold_or_requeue(request: Request) -> Ending:
     return _evicted(ShadowExit.SHOULD_REQUEUE, request.reason, code, request.subcode)
 
 
+def _said_reason(report: ExitReport, otherwise: str) -> tuple[str, int, int]:
+    """Return why a starter says that its job left, or what is `otherwise` said, with the codes."""
+    info = report.info
+    return (
+        info.string("VacateReason") or otherwise,
+        info.integer("VacateReasonCode") or 0,
+        info.integer("VacateReasonSubCode") or 0,
+    )
+
+
 def _starters_reason(report: ExitReport, reason: ShadowExit) -> Ending:
     """Judge a run that the starter ended for a reason of its own (the machine wanted it so)."""
     info = report.info
@@ -282,16 +292,13 @@ def _starters_reason(report: ExitReport, reason: ShadowExit) -> Ending:
             info.integer("HoldReasonCode") or int(HoldReasonCode.StartdHeldJob),
             info.integer("HoldReasonSubCode") or 0,
         )
-    text = info.string("VacateReason") or f"The job left its machine: {reason.doc}"
-    code = info.integer("VacateReasonCode")
-    if code is None:
+    text, code, subcode = _said_reason(report, f"The job left its machine: {reason.doc}")
+    if not code:
         not_started = reason in (ShadowExit.NOT_STARTED, ShadowExit.EXEC_FAILED)
         code = int(
             VacateReasonCode.JobNotStarted if not_started else VacateReasonCode.ClaimDeactivated
         )
-    ending = _evicted(
-        ShadowExit.SHOULD_REQUEUE, text, code, info.integer("VacateReasonSubCode") or 0
-    )
+    ending = _evicted(ShadowExit.SHOULD_REQUEUE, text, code, subcode)
     ending.checkpointed = reason is ShadowExit.CHECKPOINTED
     return ending
 

@@ -98,11 +98,14 @@ def test_a_users_hold_takes_the_job_off_its_machine_and_holds_it() -> None:
 
 
 def test_a_policy_hold_writes_no_eviction() -> None:
-    ending = judge(exited(9, 107), Request(Wish.POLICY_HOLD, "peri", 3, 7))
+    wish = Request(Wish.POLICY_HOLD, "peri", 3, 7)
+    told = {"VacateReason": "Claim deactivated", "VacateReasonCode": 1009}
+    ending = judge(exited(9, 107, **told), wish)
     assert ending.events == (Last.HELD,)
     assert ending.attributes["HoldReasonSubCode"] == 7
-    # But it was taken off its machine.
+    # But it was taken off its machine, if it had one.
     assert ending.attributes["VacateReasonCode"] == VacateReasonCode.ClaimDeactivated
+    assert "VacateReasonCode" not in judge(None, wish).attributes
 
 
 def test_a_removal_is_an_eviction_with_its_own_code() -> None:

@@ -9,7 +9,9 @@ files travel in `services/transfers.py`.
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, assert_never
 
 from kettle.attributes.codes import HoldReasonCode, JobStatus, VacateReasonCode
@@ -148,6 +150,13 @@ class RunningShadow(Run):
             )
             self._hold_at_once(text, HoldReasonCode.MaxTransferInputSizeExceeded)
             return False
+        try:
+            await self._look_at_directory()
+        except OSError as error:
+            directory, why = self.job.string("Iwd"), error.strerror
+            text = f"Cannot access initial working directory {directory}: {why}"
+            self._hold_at_once(text, HoldReasonCode.IwdError, error.errno or 0)
+            return False
         if self.job.string("OAuthServicesNeeded"):
             # No credential store is kept yet: there is none for any job.
             text = "Job credentials are not available"
@@ -162,6 +171,14 @@ class RunningShadow(Run):
         for name, text in expansion.changed.items():
             self.job[name] = text
         return not await skip_if_dataflow(self)
+
+    async def _look_at_directory(self) -> None:
+        """See that the job's directory can be entered; OSError if not, and the run is in vain."""
+        inside = os.path.join(self.job.string("Iwd") or "/", ".")
+        if self.host.mounts.is_far(inside):
+            await self.host.aside.run(partial(os.stat, inside))
+        else:
+            os.stat(inside)
 
     def _hold_at_once(self, reason: str, code: HoldReasonCode, subcode: int = 0) -> None:
         self.reusable = True
