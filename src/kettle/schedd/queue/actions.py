@@ -113,8 +113,11 @@ class Survey:
             if is_factory(made) and made.ad.satisfies(constraint):
                 self._look_at_cluster(made, only_success=True)
         everything = _TRUE.fullmatch(request.constraint) is not None
-        for number, job in enumerate(candidates(self._queue, constraint), 1):
-            if (everything or job.ad.satisfies(constraint)) and _fits(request.action, job):
+        # Jobs come and go between the slices; who is there now is looked at unless it has left.
+        there = self._queue.jobs
+        for number, job in enumerate(list(candidates(self._queue, constraint)), 1):
+            meant = job.id in there and (everything or job.ad.satisfies(constraint))
+            if meant and _fits(request.action, job):
                 self._look_at(job)
             if number % SLICE == 0:
                 yield

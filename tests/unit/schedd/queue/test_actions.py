@@ -75,6 +75,25 @@ def test_a_long_survey_stops_for_others() -> None:
         assert len(found.jobs) == 2 * actions.SLICE + 1
 
 
+@pytest.mark.parametrize("constraint", ["true", "ClusterId == 1"])
+def test_jobs_may_come_and_go_during_a_survey(constraint: str) -> None:
+    schedd = Schedd()
+    jobs = schedd.submit(2 * actions.SLICE)
+    ad = ClassAd({"JobAction": 3, "ActionResultType": 2})
+    ad.insert_text("ActionConstraint", constraint)
+    found = actions.Survey(schedd.queue, actions.parse(ad), ALICE)
+    looking = found.look()
+    next(looking)
+    transaction = schedd.queue.transaction()
+    for job in (jobs[0], jobs[-1]):
+        transaction.destroy_ad(str(job.id))
+    schedd.queue.commit(transaction)
+    schedd.submit(1)
+    for _ in looking:
+        pass
+    assert found.jobs == jobs[:-1]
+
+
 def test_the_last_jobs_of_a_cluster_take_it_along_whatever_their_number() -> None:
     schedd = Schedd()
     jobs = schedd.submit(3000)
