@@ -472,6 +472,14 @@ def plain_integer(text: str) -> int | None:
     return None
 
 
+def _is_plain_real(text: str) -> bool:
+    """Tell whether a text is a positive number with a decimal point, and neither sign nor power."""
+    whole, point, fraction = text.partition(".")
+    if not point or not fraction.isdecimal() or not text.isascii():
+        return False
+    return whole == "0" or (whole[:1] in _NOT_ZERO and whole.isdecimal())
+
+
 # Limit: the characters of a text for which it is remembered whether it parses.
 _LONGEST_KNOWN: Final = 64 * 1024
 
@@ -482,7 +490,7 @@ def is_expression(text: str) -> bool:
     Numbers and strings, which most attributes are, cost nothing to speak of; of all others each
     distinct text is parsed once. A text with a NUL is none: for most readers it ends there.
     """
-    if plain_integer(text) is not None:
+    if plain_integer(text) is not None or _is_plain_real(text):
         return True
     if "\0" in text:
         return False
@@ -514,9 +522,7 @@ def _plain_literal(text: str) -> Expr | None:
         number = plain_integer(text)
         if number is not None:
             return literal(number)
-        whole, point, fraction = text.partition(".")
-        plain = whole == "0" or (first in _NOT_ZERO and whole.isdecimal())
-        if point and plain and fraction.isdecimal():
+        if _is_plain_real(text):
             return Literal(float(text))
     return None
 

@@ -163,6 +163,8 @@ class JobQueue:
         self.uid_domain = uid_domain
         self._ads: dict[str, ClassAd] = {}
         self._types: dict[str, tuple[str, str]] = {}
+        # User → where its record was found last (`user_records`).
+        self.record_keys: dict[str, str] = {}
         self.clusters: dict[int, Cluster] = {}
         self.jobs: dict[JobId, Job] = {}
         self.by_status: dict[int, dict[JobId, Job]] = {status: {} for status in range(11)}

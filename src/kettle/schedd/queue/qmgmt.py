@@ -433,7 +433,7 @@ class Connection:
         }
         if not anonymous:
             return None
-        owned = self._transaction.own_names(frozenset({"owner"}))
+        owned = self._transaction.own_texts(frozenset({"owner"}))
         for cluster in sorted(anonymous):
             jobs = [key for key in owned if key.startswith(f"{cluster}.")]
             if not jobs or not all(owned[key] for key in jobs):

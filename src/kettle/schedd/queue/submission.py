@@ -7,7 +7,7 @@ submitter may set is `attribute_rules`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kettle.attributes.codes import JobStatus
 from kettle.classad.text import quote_line
@@ -56,6 +56,7 @@ def complete(
     now: int,
 ) -> None:
     """Add to each new cluster (number, count of its jobs) what is known only at the commit."""
+    own = transaction.own_texts(_OWN | _BEGINNING)
     for cluster, count in clusters:
         key = key_of(cluster, CLUSTER_PROC)
         if not transaction.exists(key):
@@ -68,27 +69,34 @@ def complete(
         for name, text in defaults.items():
             if transaction.text(cluster, CLUSTER_PROC, name) is None:
                 transaction.set_attribute(key, name, text)
-        _note_beginning(transaction, cluster)
-    for job_key, names in transaction.own_names(_OWN).items():
+        _note_beginning(transaction, cluster, own.get(key_of(cluster, 0)) or {})
+    for job_key, texts in own.items():
         proc = job_key.partition(".")[2]
-        if "procid" not in names:
+        if "procid" not in texts:
             transaction.set_attribute(job_key, "ProcId", proc)
-        if "jobstatus" not in names:
+        if "jobstatus" not in texts:
             transaction.set_attribute(job_key, "JobStatus", "1")
 
 
 # What every job has in its own ad.
 _OWN = frozenset(("procid", "jobstatus"))
+# What says how a job begins, in its own ad or its cluster's.
+_BEGINNING = frozenset(("jobstatus", "holdreasoncode"))
 
 
-def _note_beginning(transaction: Transaction, cluster: int) -> None:
+def _note_beginning(transaction: Transaction, cluster: int, first: Mapping[str, str]) -> None:
     """Say in what status the jobs begin, and count a hold that they begin with.
 
-    The first job speaks for all: a submission is held as a whole.
+    The first job, of which these are its own texts, speaks for all: a submission is held as a
+    whole.
     """
-    found = {"InitialJobStatus": transaction.text(cluster, 0, "JobStatus") or "1"}
+
+    def text(name: str) -> str | None:
+        return first.get(name.lower()) or transaction.text(cluster, CLUSTER_PROC, name)
+
+    found = {"InitialJobStatus": text("JobStatus") or "1"}
     if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
-        code = transaction.text(cluster, 0, "HoldReasonCode") or "0"
+        code = text("HoldReasonCode") or "0"
         label = reason_label(int(code) if code.isdecimal() else 0)
         found |= {"NumHolds": "1", "NumHoldsByReason": tallies.render_counts({label: 1})}
     for name, text in found.items():

@@ -206,14 +206,16 @@ class Transaction:
         """Yield the keys of every ad that is touched, in the order of the first touch."""
         yield from dict.fromkeys(change[1] for change in self.changes)
 
-    def own_names(self, names: frozenset[str]) -> dict[str, set[str]]:
-        """Return which of `names` (in lower case) are set in each new job, in one pass."""
-        found: dict[str, set[str]] = {key: set() for key in self._fresh}
-        for op, key, name, _ in self.changes:
-            if op == queue_log.SET_ATTRIBUTE and key in found:
-                lower = name.lower()
-                if lower in names:
-                    found[key].add(lower)
+    def own_texts(self, names: frozenset[str]) -> dict[str, dict[str, str]]:
+        """Return each new job's own texts of `names` (in lower case), in one pass."""
+        found: dict[str, dict[str, str]] = {key: {} for key in self._fresh}
+        for op, key, name, text in self.changes:
+            if key not in found or (lower := name.lower()) not in names:
+                continue
+            if op == queue_log.SET_ATTRIBUTE:
+                found[key][lower] = text
+            else:
+                found[key].pop(lower, None)
         return found
 
     def _changed(self, key: str) -> Mapping[str, tuple[str, str | None]]:

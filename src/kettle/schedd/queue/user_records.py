@@ -44,7 +44,17 @@ def records(queue: JobQueue) -> Iterator[tuple[str, ClassAd]]:
 
 def find(queue: JobQueue, user: str) -> tuple[str, ClassAd] | None:
     """Return key and ad of a user's record."""
-    return next(((key, ad) for key, ad in records(queue) if ad.string("User") == user), None)
+    # Where it was the last time: a submission asks for each of its jobs.
+    key = queue.record_keys.get(user, "")
+    ad = queue.ad(key)
+    if ad is not None and ad.string("User") == user:
+        return key, ad
+    for key, ad in records(queue):
+        if ad.string("User") == user:
+            queue.record_keys[user] = key
+            return key, ad
+    queue.record_keys.pop(user, None)
+    return None
 
 
 def disabled_reason(queue: JobQueue, user: str) -> str | None:

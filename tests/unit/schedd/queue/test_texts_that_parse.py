@@ -97,6 +97,14 @@ def test_each_distinct_text_of_a_submission_is_parsed_once(monkeypatch: pytest.M
     assert not [text for text in parsed if "out." in text or text.isdecimal()]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["0.5", "12.000977", "0.", ".5", "1.5e3", "01.5", "00.5", "1.5.2", "1. 5", "1.\u0665", "-1.5"],
+)
+def test_a_number_is_an_expression_exactly_where_the_parser_says_so(text: str) -> None:
+    assert is_expression(text) == parser._parses(text)
+
+
 def test_an_expression_is_the_whole_text() -> None:
     good = ["1", "0", "-5", "1.5", '"a"', '"a\\"b"', '"a\nb"', "Memory > 5", "{1, [a = 2]}", "TRUE"]
     assert [text for text in good if not is_expression(text)] == []

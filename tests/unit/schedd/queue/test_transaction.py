@@ -104,7 +104,7 @@ def test_new_jobs_are_there_and_read_their_cluster() -> None:
     one.delete_attribute("2.0", "ProcId")
     assert (one.text(2, 0, "Cmd"), one.text(2, 0, "ProcId")) == ("1", None)
     assert dict(one.overlay_of("2.0")) == {"ProcId": None, "Cmd": "1"}
-    assert one.own_names(frozenset({"cmd", "procid"})) == {"2.0": {"procid", "cmd"}}
+    assert one.own_texts(frozenset({"cmd", "procid"})) == {"2.0": {"cmd": "1"}}
     assert list(one.keys()) == ["02.-1", "2.0"]
 
 
