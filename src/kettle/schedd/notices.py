@@ -23,6 +23,9 @@ _ALWAYS_NOTED = ("DAGNodeName", "JobBatchName")
 _ADDRESS = re.compile(r"\w[^\s,]*")
 # A line that begins so is a command to some mailers, and users say what stands in a mail.
 _ESCAPE = re.compile("^~", re.MULTILINE)
+# What decides the notes of an ad without SubmitEventNotesAttrs.
+NOTE_NAMES = frozenset(("submiteventnotes", "submiteventusernotes", "dagnodename", "jobbatchname"))
+NOTED_NAMES = "submiteventnotesattrs"
 
 
 def add_notes(event: SubmitEvent, ad: ClassAd) -> SubmitEvent:

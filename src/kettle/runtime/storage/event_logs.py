@@ -74,6 +74,12 @@ def user_log_paths(job: ClassAd) -> list[str]:
     return paths
 
 
+# What decides where a job's events go and how.
+LOG_NAMES = frozenset(
+    ("iwd", "userlog", "dagmannodeslog", "userlogusexml", "jobadinformationattrs", "owner")
+)
+
+
 class JobLogs(NamedTuple):
     """What a job's ad says of its event logs: for whoever writes many of its events."""
 
@@ -209,7 +215,10 @@ class EventLogs:
         await self._waiting.settle(seconds)
 
     def logs_of(self, job: ClassAd, mask: frozenset[int] | None = None) -> JobLogs:
-        """Return where a job's events go and how; `mask` is what its DAG's log wants."""
+        """Return where a job's events go and how; `mask` is what its DAG's log wants.
+
+        Of the ad it reads `LOG_NAMES`.
+        """
         xml = job.boolean("UserLogUseXML") is True
         style = self._xml_style if xml else self._style
         wanted = job.string("JobAdInformationAttrs") or ""
@@ -432,4 +441,4 @@ def append_once(path: str, data: bytes, *, unsure: bool = False) -> None:
         os.close(descriptor)
 
 
-__all__ = ["DEFAULT_STYLE", "EventLogs", "append_once", "user_log_paths"]
+__all__ = ["DEFAULT_STYLE", "LOG_NAMES", "EventLogs", "append_once", "user_log_paths"]

@@ -91,12 +91,12 @@ def _note_beginning(transaction: Transaction, cluster: int, first: Mapping[str, 
     whole.
     """
 
-    def text(name: str) -> str | None:
+    def read(name: str) -> str | None:
         return first.get(name.lower()) or transaction.text(cluster, CLUSTER_PROC, name)
 
-    found = {"InitialJobStatus": text("JobStatus") or "1"}
+    found = {"InitialJobStatus": read("JobStatus") or "1"}
     if found["InitialJobStatus"] == str(int(JobStatus.HELD)):
-        code = text("HoldReasonCode") or "0"
+        code = read("HoldReasonCode") or "0"
         label = reason_label(int(code) if code.isdecimal() else 0)
         found |= {"NumHolds": "1", "NumHoldsByReason": tallies.render_counts({label: 1})}
     for name, text in found.items():
