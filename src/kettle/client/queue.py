@@ -131,10 +131,14 @@ class Queue:
         """
         cluster = self.new_cluster()
         count = answered = 0
+        # The same words for each job.
+        writer = self._stream.writer()
+        qmgmt.NewProc(cluster).write(writer)
+        new_proc = writer.getvalue()
         while (own := procs(cluster, count)) is not None:
             # Proc numbers are consecutive (wire notes, Queue management), so the answer, which
             # is checked later, is known.
-            self._stream.post(qmgmt.NewProc(cluster))
+            self._stream.post_body(new_proc)
             if count == 0:
                 self.post_attribute(cluster, CLUSTER_AD, "ClusterId", str(cluster))
                 self._post_ad(cluster, CLUSTER_AD, cluster_ad(cluster))
@@ -149,8 +153,9 @@ class Queue:
 
     def _check_procs(self, cluster: int, first: int, end: int) -> int:
         """Read the answers to the NewProc calls from `first` on; returns `end`."""
+        call = qmgmt.NewProc(cluster)
         for expected in range(first, end):
-            reply = qmgmt.NewProc(cluster).read_answer(self._stream.receive())
+            reply = call.read_answer(self._stream.receive())
             if reply.value < 0:
                 raise refusal(reply, "Failed to create proc")
             if reply.value != expected:

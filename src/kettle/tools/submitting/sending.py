@@ -113,8 +113,9 @@ class Sender:
         if job is None:
             return None
         ad = job.differences.to_ad()
-        ad["ProcId"] = index
-        ad["JobStatus"] = job.status
+        # As texts: they are only sent.
+        ad.insert_text("ProcId", str(index))
+        ad.insert_text("JobStatus", str(job.status))
         self._current = job
         return ad
 
