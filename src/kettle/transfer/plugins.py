@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from kettle.attributes.codes import TransferSubCode
@@ -175,11 +176,15 @@ def render_requests(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def read_result_ads(text: str) -> list[ClassAd]:
-    """Return the ads of a result file; none if it is no list of ads."""
-    try:
-        return list(parse_ads(text[:MAX_OUTPUT])) if text.strip() else []
-    except ClassAdSyntaxError:
-        return []
+    """Return the ads of a result file, those before anything that is no ad.
+
+    Compat: `[ … ];` is what some plug-ins write, and the reference reads
+    (test_ads_count_up_to_what_is_none).
+    """
+    found: list[ClassAd] = []
+    with suppress(ClassAdSyntaxError):
+        found.extend(parse_ads(text[:MAX_OUTPUT]) if text.strip() else ())
+    return found
 
 
 def read_results(

@@ -177,3 +177,17 @@ def test_the_jobs_own_plug_ins_are_listed_by_method() -> None:
         (frozenset({"baz"}), "b.sh"),
     ]
     assert parse_job_plugins(None) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("", []),
+        ("nonsense\n", []),
+        ('[ TransferFileName = "a"; ];\n', ["a"]),
+        ('[ TransferFileName = "a" ]\n[ TransferFileName = "b"; ]\n', ["a", "b"]),
+        ('[ TransferFileName = "a" ]\n[ TransferFileName = \n', ["a"]),
+    ],
+)
+def test_ads_count_up_to_what_is_none(text: str, names: list[str]) -> None:
+    assert [ad.string("TransferFileName") for ad in read_result_ads(text)] == names
