@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -49,10 +50,16 @@ Ask the access point of the job this runs in.
 A file named - is standard input or output.
 """
 
-_STAT_LABELS = (
-    "device", "inode", "mode", "nlink", "uid", "gid", "rdevice", "size", "blksize", "blocks",
-    "atime", "mtime", "ctime",
-)  # fmt: skip
+# What the numbers of a line are, in the words of the reference.
+_LABELS = {
+    "stat": (
+        "device", "inode", "mode", "nlink", "uid", "gid", "rdevice", "size", "blksize", "blocks",
+        "atime", "mtime", "ctime",
+    ),
+    "statfs": ("f_type", "f_bsize", "f_blocks", "f_bfree", "f_bavail", "f_files", "f_ffree"),
+}  # fmt: skip
+_TAB = "\t"
+_TIMES = frozenset(("atime", "mtime", "ctime"))
 
 
 # The reference ends with -1 where it fails, but for commands that move whole files or folders and
@@ -231,8 +238,14 @@ def _plain(command: str, count: int) -> Command:
 
 
 def _directory(client: ChirpClient, words: list[str], streams: Streams) -> int:
-    command = "getlongdir" if _flag(words, "-l") else "getdir"
+    is_long = _flag(words, "-l")
+    command = "getlongdir" if is_long else "getdir"
     text = client.ask_data(command, words[0]).decode("utf-8", "surrogateescape")
+    if is_long:
+        # Each name is followed by its line of numbers.
+        lines = text.splitlines()
+        pairs = zip(lines[::2], lines[1::2], strict=False)
+        text = "".join(f"{name}\n{_render_facts(facts, 'stat', _TAB)}" for name, facts in pairs)
     streams.stdout.write(text if text.endswith("\n") or not text else text + "\n")
     return 0
 
@@ -260,13 +273,20 @@ def _readlink(client: ChirpClient, words: list[str], streams: Streams) -> int:
 
 def _facts(command: str) -> Command:
     def run(client: ChirpClient, words: list[str], streams: Streams) -> int:
-        values = client.ask_line(command, words[0]).split()
-        labels = _STAT_LABELS if command != "statfs" else tuple(f"f{n}" for n in range(99))
-        for label, value in zip(labels, values, strict=False):
-            streams.stdout.write(f"{label}: {value}\n")
+        kind = "statfs" if command == "statfs" else "stat"
+        streams.stdout.write(_render_facts(client.ask_line(command, words[0]), kind))
         return 0
 
     return run
+
+
+def _render_facts(line: str, kind: str, lead: str = "") -> str:
+    """Return a line of numbers as one line for each, with what it is; times as dates."""
+    text = ""
+    for label, value in zip(_LABELS[kind], line.split(), strict=False):
+        shown = time.ctime(int(value)) if label in _TIMES else value
+        text += f"{lead}{label}: {shown}\n"
+    return text
 
 
 def _access(client: ChirpClient, words: list[str], _streams: Streams) -> int:

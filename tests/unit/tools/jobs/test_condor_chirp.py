@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import socket
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,3 +65,55 @@ def test_what_never_reaches_the_access_point_ends_with_255(
 
 def test_missing_words_end_with_255(refusing: Path) -> None:
     assert run(refusing, "readlink", "x")[0] == 255
+
+
+FACTS = "1 2 33188 1 1000 0 0 3 4096 8 0 60 120 \n"
+SHOWN = [
+    "device: 1", "inode: 2", "mode: 33188", "nlink: 1", "uid: 1000", "gid: 0", "rdevice: 0",
+    "size: 3", "blksize: 4096", "blocks: 8", "atime: Thu Jan  1 00:00:00 1970",
+    "mtime: Thu Jan  1 00:01:00 1970", "ctime: Thu Jan  1 00:02:00 1970",
+]  # fmt: skip
+
+
+def ask(folder: Path, answer: str, *words: str) -> list[str]:
+    """Run a command at a server with one answer; return its lines."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with server, server.accept()[0] as client, client.makefile("rb") as lines:
+            for line in lines:
+                client.sendall(b"0\n" if line.startswith(b"cookie ") else answer.encode())
+
+    threading.Thread(target=serve, daemon=True).start()
+    config = folder / "config"
+    config.write_text(f"127.0.0.1 {server.getsockname()[1]} cake\n")
+    streams = Streams(io.StringIO(), out := io.StringIO(), io.StringIO())
+    assert main(["condor_chirp", *words], {"_CONDOR_CHIRP_CONFIG": str(config)}, streams) == 0
+    return out.getvalue().splitlines()
+
+
+@pytest.fixture
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Tell times as they are at Greenwich."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("utc")
+def test_a_long_listing_has_what_each_number_is_as_the_reference_prints_it(tmp_path: Path) -> None:
+    text = f"a b\n{FACTS}sub\n{FACTS}"
+    shown = ["\t" + line for line in SHOWN]
+    lines = ask(tmp_path, f"{len(text)}\n{text}", "getdir", "-l", "/d")
+    assert lines == ["a b", *shown, "sub", *shown]
+
+
+@pytest.mark.usefixtures("utc")
+def test_a_file_and_a_file_system_are_told_of_in_the_words_of_the_reference(tmp_path: Path) -> None:
+    assert ask(tmp_path, f"0\n{FACTS}", "stat", "x") == SHOWN
+    assert ask(tmp_path, "0\n0 1 2 3 4 5 6 \n", "statfs", "x") == [
+        "f_type: 0", "f_bsize: 1", "f_blocks: 2", "f_bfree: 3", "f_bavail: 4", "f_files: 5",
+        "f_ffree: 6",
+    ]  # fmt: skip
