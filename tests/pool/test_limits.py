@@ -20,6 +20,7 @@ pytestmark = pytest.mark.timeout(120)
 shows = pytest.mark.shows
 
 CONFIG = "NUM_CPUS = 8\nCGROUP_POLLING_INTERVAL = 1\n"
+HARD = "JOB_MEMORY_LIMIT_POLICY = hard\nJOB_DISK_LIMIT_POLICY = hard\n"
 PYTHON = "executable = /usr/bin/env\ntransfer_executable = false\nshould_transfer_files = yes\n"
 HOG = (
     "import time\nheld = []\nwhile True:\n"
@@ -29,7 +30,15 @@ HOG = (
 
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
-    with personal_pool(tmp_path_factory.mktemp("limits"), CONFIG) as made:
+    with personal_pool(tmp_path_factory.mktemp("limits"), CONFIG + HARD) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def soft(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PersonalPool]:
+    """A pool as it comes, but for what is a sixteenth of its memory."""
+    config = f"{CONFIG}MEMORY = 3200\nBASE_CGROUP =\n"
+    with personal_pool(tmp_path_factory.mktemp("soft"), config) as made:
         yield made
 
 
@@ -117,6 +126,30 @@ def test_what_a_job_leaves_is_judged_after_its_end_by_what_it_takes(
     jobs = python_job(pool, work, program, "request_memory = 128\nrequest_disk = 20MB\n")
     jobs.wait_for(5, 20)
     assert (work / "big").stat().st_size == 40 << 20
+
+
+@shows("A015")
+def test_a_job_that_asked_for_too_little_of_what_is_there_runs_through(
+    soft: PersonalPool, work: Path
+) -> None:
+    program = (
+        "import time\nheld = bytearray(b'x') * (200 << 20)\n"
+        "with open('big', 'wb') as file:\n    file.write(bytes(30 << 20))\ntime.sleep(2)\n"
+    )
+    jobs = python_job(soft, work, program, "request_memory = 10\nrequest_disk = 1MB\n")
+    jobs.wait_for(5, 30)
+    assert (work / "big").stat().st_size == 30 << 20
+
+
+def test_a_job_that_goes_on_and_on_is_held_however_much_there_is(
+    soft: PersonalPool, work: Path
+) -> None:
+    jobs = python_job(soft, work, HOG, "request_memory = 128\nrequest_disk = 10MB\n")
+    code, subcode, reason = hold_of(jobs)
+    assert (code, subcode) == ("34", "102")
+    used = int(reason.partition("usage: ")[2].split()[0])
+    assert used > 128 + 200
+    assert "memory limit of 128 megabytes" in reason
 
 
 @pytest.mark.root

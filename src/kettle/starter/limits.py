@@ -29,6 +29,10 @@ EATEN_INODES = (
 )
 # How long a job that has used none of its share may go on to eat of the reserve of the disk.
 _RESERVE_SECONDS = 5.0
+# Limits: what a job may use beyond its slot with policy soft, as one part in so many of all that
+# the machine offers to jobs; while less than that part of its memory is left, nothing.
+MEMORY_PART = 16
+_DISK_PART = 64
 # Limit: a job's share of the processes that the machine can have.
 _PIDS_SHARE = 4
 
@@ -37,7 +41,8 @@ _PIDS_SHARE = 4
 class LimitRules:
     """What the configuration says.
 
-    CGROUP_MEMORY_LIMIT_POLICY and its expressions, DISABLE_SWAP_FOR_JOB, JOB_DISK_LIMIT_POLICY,
+    CGROUP_MEMORY_LIMIT_POLICY and its expressions, DISABLE_SWAP_FOR_JOB, JOB_MEMORY_LIMIT_POLICY
+    (`watch_policy`, where no control group holds the limit), JOB_DISK_LIMIT_POLICY,
     STARTER_ALWAYS_HOLD_ON_OOM, CGROUP_POLLING_INTERVAL, BASE_CGROUP, RESERVED_DISK.
     """
 
@@ -45,7 +50,8 @@ class LimitRules:
     hard_expression: str = ""
     soft_expression: str = ""
     disable_swap: bool = True
-    disk_policy: str = "hard"
+    watch_policy: str = "soft"
+    disk_policy: str = "soft"
     always_hold: bool = True
     polling_seconds: float = 5.0
     base_group: str = "htcondor"
@@ -106,15 +112,47 @@ def plan_limits(rules: LimitRules, slot: ClassAd, job: ClassAd, machine_pids: in
     )
 
 
-def disk_limit_kib(rules: LimitRules, slot: ClassAd) -> int | None:
-    """Return how much a job may keep in its sandbox, None for no limit."""
+@dataclass(frozen=True)
+class Allowance:
+    """What a job may use before it is held: its slot's part, and some more while nobody is hurt.
+
+    Compat: where no control group holds the memory and no file system of its own the disk, the
+    reference lets a job use all that there is (A015). Here a job that says little of what it
+    needs, as most do, runs through as well, and one that goes on and on is held
+    (tests/pool/test_limits.py).
+    """
+
+    # None for no limit.
+    limit: int | None = None
+    more: int = 0
+
+    def of_now(self, *, short: bool) -> int | None:
+        """Return what is allowed; `short` is whether others need what is left."""
+        return self.limit if self.limit is None or short else self.limit + self.more
+
+
+def _allow(policy: str, limit: int | None, total: float | None, part: int) -> Allowance:
+    word = policy.lower()
+    if word == "none" or limit is None:
+        return Allowance()
+    return Allowance(limit, int(total or 0) // part if word != "hard" else 0)
+
+
+def allow_memory(rules: LimitRules, slot: ClassAd, limit: int | None) -> Allowance:
+    """Return what a job's processes may use, in bytes, where they are only looked at."""
+    return _allow(rules.watch_policy, limit, _mib(slot.real("TotalMemory")), MEMORY_PART)
+
+
+def allow_disk(rules: LimitRules, slot: ClassAd) -> Allowance:
+    """Return how much a job may keep in its sandbox, in KiB."""
     disk = slot.real("Disk")
-    return int(disk) if disk and rules.disk_policy.lower() != "none" else None
+    limit = int(disk) if disk else None
+    return _allow(rules.disk_policy, limit, slot.real("TotalDisk"), _DISK_PART)
 
 
-def judge_memory(used: int, limit: int | None) -> Excess | None:
+def judge_memory(used: int, limit: int | None, allowed: int | None) -> Excess | None:
     """Judge what was measured, in bytes, where the kernel does not hold the limit itself."""
-    if limit is None or used <= limit:
+    if limit is None or allowed is None or used <= allowed:
         return None
     return Excess(_over("memory", limit, used), subcode=OUT_OF_MEMORY)
 
@@ -132,13 +170,13 @@ def judge_oom_kill(peak: int, limit: int | None, *, always_hold: bool) -> Excess
     return Excess(_over("cgroup memory", limit, peak), subcode=OUT_OF_MEMORY)
 
 
-def judge_disk(used_kib: int, limit_kib: int | None) -> Excess | None:
+def judge_disk(used_kib: int, limit_kib: int | None, allowed_kib: int | None) -> Excess | None:
     """Judge the size of a sandbox.
 
     Compat: the reference holds only where it makes a file system for each job, and with the same
     codes; ours looks at the folder (tests/pool/test_limits.py).
     """
-    if limit_kib is None or used_kib <= limit_kib:
+    if limit_kib is None or allowed_kib is None or used_kib <= allowed_kib:
         return None
     text = (
         f"Job has gone over disk limit of {limit_kib} kilobytes. Last measured usage: {used_kib} "

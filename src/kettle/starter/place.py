@@ -17,7 +17,7 @@ from kettle.classad.shared_lines import SharedLines
 from kettle.errors import ClassAdSyntaxError
 from kettle.starter.affinity import choose_affinity
 from kettle.starter.launch import SlotShare, Surroundings, share_of
-from kettle.starter.limits import Limits, disk_limit_kib, plan_limits
+from kettle.starter.limits import Allowance, Limits, allow_disk, plan_limits
 from kettle.starter.private_view import SHARED_MEMORY, is_needed, private_folders
 from kettle.starter.sandbox import Sandbox
 from kettle.starter.settings import StarterSettings
@@ -181,9 +181,9 @@ class Place:
         return self._surroundings
 
     @cached_property
-    def disk_limit_kib(self) -> int | None:
-        """How much a job may keep in its sandbox, None for no limit."""
-        return disk_limit_kib(self._settings.limits, self._first)
+    def allowed_disk(self) -> Allowance:
+        """How many KiB a job may keep in its sandbox."""
+        return allow_disk(self._settings.limits, self._first)
 
     @cached_property
     def _limits_of_all(self) -> Limits:

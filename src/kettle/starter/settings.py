@@ -184,7 +184,10 @@ def _read_limit_rules(config: Config) -> LimitRules:
         hard_expression=config.get("CGROUP_HARD_MEMORY_LIMIT_EXPR") or "",
         soft_expression=config.get("CGROUP_LOW_MEMORY_LIMIT_EXPR") or "",
         disable_swap=config.value(StarterKnobs.DISABLE_SWAP_FOR_JOB),
-        disk_policy=config.value(StarterKnobs.JOB_DISK_LIMIT_POLICY),
+        watch_policy=config.value(StarterKnobs.JOB_MEMORY_LIMIT_POLICY),
+        disk_policy="hard"
+        if config.value(StartdKnobs.STARTD_ENFORCE_DISK_LIMITS)
+        else config.value(StarterKnobs.JOB_DISK_LIMIT_POLICY),
         always_hold=config.value(StarterKnobs.STARTER_ALWAYS_HOLD_ON_OOM),
         polling_seconds=float(max(1, config.value(StarterKnobs.CGROUP_POLLING_INTERVAL))),
         reserved_disk_kib=config.value(StartdKnobs.RESERVED_DISK) * 1024,

@@ -10,9 +10,11 @@ from kettle.classad import ClassAd
 from kettle.starter.limits import (
     EATEN_INODES,
     MIB,
+    Allowance,
     LimitRules,
     ReserveWatch,
-    disk_limit_kib,
+    allow_disk,
+    allow_memory,
     judge_disk,
     judge_memory,
     judge_oom_kill,
@@ -62,13 +64,15 @@ def test_none_limits_neither_memory_nor_swap() -> None:
 
 def test_a_slot_of_unknown_size_limits_nothing() -> None:
     assert plan_limits(RULES, ClassAd(), JOB, 0).memory is None
-    assert disk_limit_kib(RULES, ClassAd()) is None
+    assert allow_disk(RULES, ClassAd()) == Allowance()
+    assert allow_memory(RULES, SLOT, None) == Allowance()
 
 
 def test_memory_over_the_limit_is_a_hold_with_the_references_codes() -> None:
-    assert judge_memory(100 * MIB, 100 * MIB) is None
-    assert judge_memory(1, None) is None
-    excess = judge_memory(150 * MIB, 100 * MIB)
+    assert judge_memory(100 * MIB, 100 * MIB, 100 * MIB) is None
+    assert judge_memory(1, None, None) is None
+    assert judge_memory(150 * MIB, 100 * MIB, 200 * MIB) is None
+    excess = judge_memory(150 * MIB, 100 * MIB, 149 * MIB)
     assert excess is not None
     assert (excess.code, excess.subcode) == (34, 102)
     assert "memory limit of 100 megabytes. Last measured usage: 150 megabytes." in excess.message
@@ -90,12 +94,27 @@ def test_a_kill_by_the_kernel_without_a_limit_is_a_hold() -> None:
 
 
 def test_disk_over_the_limit_is_a_hold_unless_the_policy_is_none() -> None:
-    assert disk_limit_kib(RULES, SLOT) == 2048
-    assert disk_limit_kib(replace(RULES, disk_policy="None"), SLOT) is None
-    assert judge_disk(2048, 2048) is None
-    excess = judge_disk(2049, 2048)
+    assert allow_disk(replace(RULES, disk_policy="None"), SLOT) == Allowance()
+    assert judge_disk(2048, 2048, 2048) is None
+    assert judge_disk(2049, 2048, 4096) is None
+    excess = judge_disk(2049, 2048, 2048)
     assert excess is not None
     assert (excess.code, excess.subcode) == (34, 104)
+
+
+def test_softly_a_job_may_use_a_bit_more_than_its_slot_while_others_do_not_need_it() -> None:
+    slot = ClassAd({"TotalMemory": 1600, "Disk": 2048, "TotalDisk": 64_000})
+    memory, disk = allow_memory(RULES, slot, 100 * MIB), allow_disk(RULES, slot)
+    assert (memory.of_now(short=False), memory.of_now(short=True)) == (200 * MIB, 100 * MIB)
+    assert (disk.of_now(short=False), disk.of_now(short=True)) == (3048, 2048)
+    assert allow_disk(RULES, ClassAd({"Disk": 2048})).of_now(short=False) == 2048
+
+
+def test_hard_is_the_slots_part_and_nothing_more() -> None:
+    slot = ClassAd({"TotalMemory": 1600, "Disk": 2048, "TotalDisk": 64_000})
+    rules = replace(RULES, watch_policy="Hard", disk_policy="hard")
+    assert allow_memory(rules, slot, 100) == Allowance(100)
+    assert allow_disk(rules, slot) == Allowance(2048)
 
 
 def test_what_grows_is_looked_at_again_before_it_can_reach_the_limit() -> None:

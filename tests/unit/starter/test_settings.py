@@ -28,3 +28,9 @@ def test_the_name_of_a_log(append: str, ending: str) -> None:
     settings = read_settings(config, version="", platform="")
     job = ClassAd({"ClusterId": 12, "ProcId": 3})
     assert settings.log_of("slot1_2@here", job) == f"/l/StarterLog{ending}"
+
+
+@pytest.mark.parametrize(("enforced", "policy"), [("false", "soft"), ("true", "hard")])
+def test_enforced_disk_limits_are_hard(enforced: str, policy: str) -> None:
+    config = Config.from_text(f"STARTD_ENFORCE_DISK_LIMITS = {enforced}\n", subsystem="STARTER")
+    assert read_settings(config, version="", platform="").limits.disk_policy == policy

@@ -231,9 +231,10 @@ class StartdKnobs:
         "-properties $(GPU_DISCOVERY_EXTRA)",
         doc="Known text; no part of Kettle acts on it yet.",
     )
-    STARTD_ENFORCE_DISK_LIMITS = string(
+    STARTD_ENFORCE_DISK_LIMITS = boolean(
         "false",
-        doc="Known text; no part of Kettle acts on it yet.",
+        doc="Whether JOB_DISK_LIMIT_POLICY is hard, whatever it says. No job gets a file system of "
+        "its own yet.",
     )
     STARTD_FACTORY_SCRIPT_AVAILABLE_PARTITIONS = string(
         "",

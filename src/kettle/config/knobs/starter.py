@@ -105,9 +105,10 @@ class StarterKnobs:
         doc="Known and checked as a number; no part of Kettle acts on it yet.",
     )
     JOB_DISK_LIMIT_POLICY = string(
-        "hard",
-        doc="Whether a job whose sandbox outgrows its slot's Disk is held: hard or none. "
-        "Kettle's own knob.",
+        "soft",
+        doc="Whether a job whose sandbox outgrows its slot's Disk is held. hard: at once; soft: "
+        "when that is by more than a 64th of the machine's, or others need it; none. Kettle's own "
+        "knob.",
     )
     JOB_EXECDIR_PERMISSIONS = string("user", doc="Known text; no part of Kettle acts on it yet.")
     JOB_INHERITS_STARTER_ENVIRONMENT = string(
@@ -118,6 +119,12 @@ class StarterKnobs:
         "100",
         doc="The lowest uid that a job may have because it is its owner's; below are the accounts "
         "of the system, whose jobs run as the slot's account. Kettle's own knob.",
+    )
+    JOB_MEMORY_LIMIT_POLICY = string(
+        "soft",
+        doc="Whether a job that no control group limits is held when it uses more than its slot's "
+        "Memory. hard: at once; soft: when that is by more than a 16th of the machine's, or others "
+        "need it; none. Kettle's own knob.",
     )
     JOB_RENICE_INCREMENT = expression(
         "0",

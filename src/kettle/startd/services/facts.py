@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from kettle.attributes.version import parse_os_release
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
+from kettle.runtime.process.memory import read_meminfo
 from kettle.startd.facts import MachineFacts, Readings, microarchitecture
 
 
@@ -39,7 +40,7 @@ def read_facts(config: Config, host: str) -> MachineFacts:
         os_major_version=number,
         os_version=number * 100 + part,
         cores=len(os.sched_getaffinity(0)),
-        memory_mib=_read_meminfo().get("MemTotal", 0) // 1024,
+        memory_mib=read_meminfo().get("MemTotal", 0) // 1024,
         cpu_family=_whole(cpu.get("cpu family")),
         cpu_model=_whole(cpu.get("model")),
         cpu_cache_kib=_whole((cpu.get("cache size") or "0").split()[0]),
@@ -89,7 +90,7 @@ def read_readings(config: Config, now: float, jobs_load: float) -> Readings:
         total = facts.f_blocks * facts.f_frsize // 1024
         volume = str(os.stat(execute).st_dev)
     reserved = config.value(StartdKnobs.RESERVED_DISK) * 1024
-    memory = _read_meminfo()
+    memory = read_meminfo()
     wall = time.localtime(now)
     load = 0.0
     with contextlib.suppress(OSError):
@@ -128,19 +129,6 @@ def _read_cpuinfo() -> dict[str, str]:
                     break
                 name, _, value = line.partition(":")
                 found[name.strip()] = value.strip()
-    except OSError:
-        pass
-    return found
-
-
-def _read_meminfo() -> dict[str, int]:
-    """Return sizes in KiB."""
-    found: dict[str, int] = {}
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                name, _, value = line.partition(":")
-                found[name] = _whole(value.split()[0])
     except OSError:
         pass
     return found

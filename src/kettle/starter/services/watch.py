@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from kettle.runtime.process.cgroups import Group
+from kettle.runtime.process.memory import is_memory_short
 from kettle.runtime.process.privileges import Privileges
 from kettle.runtime.storage.free_space import read_free_kib, read_inodes
 from kettle.runtime.storage.small_files import read_small
@@ -39,18 +40,18 @@ class ResourceWatch:
         self,
         rules: limits.LimitRules,
         group: Group | None,
-        memory_limit: int | None,
-        disk_limit_kib: int | None,
+        memory: limits.Allowance,
+        disk: limits.Allowance,
         execute: str = "",
     ) -> None:
-        """`execute` is on the disk of which a reserve is kept free."""
+        """`memory` is in bytes, `disk` in KiB; `execute` is on the disk that has a reserve."""
         self._rules = rules
         self._execute = execute
         self._reserve = limits.ReserveWatch()
         self._inodes = limits.ReserveWatch(limits.EATEN_INODES)
         self._group = group
-        self._memory_limit = memory_limit
-        self._disk_limit = disk_limit_kib
+        self._memory_allowance = memory
+        self._disk_allowance = disk
         self._oom_kills = group.oom_kills() if group is not None else 0
         self._peak = 0
         self._memory = self._disk = self._files = 0
@@ -62,14 +63,17 @@ class ResourceWatch:
             return None
         known = self._group.memory_bytes()
         peak = max(self._peak, known[1] if known else 0)
-        return limits.judge_oom_kill(peak, self._memory_limit, always_hold=self._rules.always_hold)
+        limit = self._memory_allowance.limit
+        return limits.judge_oom_kill(peak, limit, always_hold=self._rules.always_hold)
 
     def judge_end(self, left_kib: int) -> Excess | None:
         """Judge a job whose processes are gone: what killed it, and what it has left on disk.
 
         A job that fills its disk between two looks and exits would else send more than it may have.
         """
-        return self.killed_by_kernel() or limits.judge_disk(left_kib, self._disk_limit)
+        allowed = self._allowed_disk(self._room_kib())
+        excess = limits.judge_disk(left_kib, self._disk_allowance.limit, allowed)
+        return self.killed_by_kernel() or excess
 
     async def watch(
         self,
@@ -101,28 +105,33 @@ class ResourceWatch:
             self._peak = max(self._peak, known[0])
             # The kernel holds the limit; who it kills may be one process of many.
             return self.killed_by_kernel(), min(most, 1.0)
-        used = jobs.resident_bytes(self._memory_limit)
+        limit = self._memory_allowance.limit
+        used = jobs.resident_bytes(limit)
         before, self._memory = self._memory, used
-        soon = limits.seconds_to_next_look(used, before, passed, self._memory_limit, most)
-        return limits.judge_memory(used, self._memory_limit), soon
+        # Who keeps to his part never asks how others are.
+        short = limit is not None and used > limit and is_memory_short(limits.MEMORY_PART)
+        allowed = self._memory_allowance.of_now(short=short)
+        soon = limits.seconds_to_next_look(used, before, passed, allowed, most)
+        return limits.judge_memory(used, limit, allowed), soon
 
     @property
     def _disk_matters(self) -> bool:
-        return self._disk_limit is not None or self._rules.reserved_disk_kib > 0
+        return self._disk_allowance.limit is not None or self._rules.reserved_disk_kib > 0
 
     def _look_at_disk(
         self, measure: Callable[[], tuple[int, int]], passed: float, now: float
     ) -> tuple[Excess | None, float]:
         self.disk_kib, files = measure()
         before, self._disk = self._disk, self.disk_kib
-        excess = limits.judge_disk(self._disk, self._disk_limit)
-        limit, room = self._disk_limit, self._room_kib()
+        limit, room = self._disk_allowance.limit, self._room_kib()
+        allowed = self._allowed_disk(room)
+        excess = limits.judge_disk(self._disk, limit, allowed)
         if room is not None:
             excess = excess or self._reserve.judge(now, self._disk, limit, room)
             end = self._disk + max(0, room)
-            limit = end if limit is None else min(limit, end)
+            allowed = end if allowed is None else min(allowed, end)
         most = self._rules.polling_seconds
-        soon = limits.seconds_to_next_look(self._disk, before, passed, limit, most)
+        soon = limits.seconds_to_next_look(self._disk, before, passed, allowed, most)
         if excess is not None:
             return excess, soon
         excess, sooner = self._look_at_inodes(files, passed, now)
@@ -137,6 +146,9 @@ class ResourceWatch:
         excess = self._inodes.judge(now, files, inodes.used, inodes.room)
         end = files + max(0, inodes.room)
         return excess, limits.seconds_to_next_look(files, before, passed, end, most)
+
+    def _allowed_disk(self, room: int | None) -> int | None:
+        return self._disk_allowance.of_now(short=room is not None and room < 0)
 
     def _room_kib(self) -> int | None:
         """Return what is free beyond the reserve; None without a reserve."""

@@ -22,6 +22,7 @@ from kettle.runtime.sockets.stream import Stream
 from kettle.runtime.sockets.system_network import SystemNetwork
 from kettle.starter.account import Claimed, is_dedicated
 from kettle.starter.argument_syntax import parse_either_environment
+from kettle.starter.limits import Allowance, allow_memory
 from kettle.starter.place import Place, Process
 from kettle.starter.services.chirp_door import ChirpDoor
 from kettle.starter.services.job import JobProcesses
@@ -110,8 +111,11 @@ class StarterWorld:
         return ResourceWatch(
             self.settings.limits,
             jobs.group,
-            wanted.memory,
-            place.disk_limit_kib,
+            # What the kernel holds it holds at once.
+            Allowance(wanted.memory)
+            if jobs.group is not None
+            else allow_memory(self.settings.limits, slot, wanted.memory),
+            place.allowed_disk,
             self.settings.execute,
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kettle.runtime.process.cgroups import GroupV2, Hierarchy
 from kettle.runtime.process.privileges import Account, Privileges
-from kettle.starter.limits import OUT_OF_DISK, LimitRules, Limits
+from kettle.starter.limits import OUT_OF_DISK, Allowance, LimitRules, Limits
 from kettle.starter.services.watch import ResourceWatch, SlotGroup
 
 
@@ -51,9 +51,20 @@ def test_a_group_with_somebody_inside_keeps_its_limits(tmp_path: Path) -> None:
 
 
 def test_what_is_left_on_disk_is_judged_once_more_at_the_end() -> None:
-    watch = ResourceWatch(LimitRules(), None, None, 1024)
+    watch = ResourceWatch(LimitRules(), None, Allowance(), Allowance(1024))
     assert watch.judge_end(1024) is None
     excess = watch.judge_end(1025)
     assert excess is not None
     assert excess.subcode == OUT_OF_DISK
-    assert ResourceWatch(LimitRules(), None, None, None).judge_end(1 << 40) is None
+    unlimited = ResourceWatch(LimitRules(), None, Allowance(), Allowance())
+    assert unlimited.judge_end(1 << 40) is None
+
+
+def test_what_is_tolerated_is_not_where_the_disk_has_no_room(tmp_path: Path) -> None:
+    allowed = Allowance(1024, 1000)
+    roomy = ResourceWatch(LimitRules(), None, Allowance(), allowed, str(tmp_path))
+    assert roomy.judge_end(2024) is None
+    full = LimitRules(reserved_disk_kib=1 << 50)
+    excess = ResourceWatch(full, None, Allowance(), allowed, str(tmp_path)).judge_end(1025)
+    assert excess is not None
+    assert "disk limit of 1024 kilobytes. Last measured usage: 1025" in excess.message
