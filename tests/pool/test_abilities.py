@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,3 +122,21 @@ def test_a_java_that_is_broken_or_slow_is_not_offered_and_holds_nobody_up(
         wait_until(lambda: "it is broken" in start_log(pool), 30)
         assert show(pool, "-af", "HasJava") == "undefined\n"
         assert show(pool, "-java") == ""
+
+
+def test_a_starter_says_which_urls_it_can_fetch(tmp_path: Path) -> None:
+    config = tmp_path / "condor_config"
+    (tmp_path / "there").write_text("here")
+    config.write_text(
+        f"FILE_TEST_URL = file://{tmp_path}/there\nHTTPS_TEST_URL = https://127.0.0.1:1/gone\n"
+    )
+    said = subprocess.run(
+        [sys.executable, "-m", "kettle.starter", "-classad"],
+        env={**os.environ, "CONDOR_CONFIG": str(config)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert 'HasFileTransferPluginMethods = "file,http"' in said.stdout.splitlines()
+    assert "HasReconnect = True" in said.stdout.splitlines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 STARTER_ABILITIES: Mapping[str, object] = {
     "HasVM": False,
@@ -23,6 +23,13 @@ STARTER_ABILITIES: Mapping[str, object] = {
     "HasJobTransferPlugins": True,
 }
 """What our starter can do, as jobs' Requirements ask for it."""
+
+
+def offered_methods(served: Iterable[str], broken: Collection[str]) -> str:
+    """Return HasFileTransferPluginMethods: our own kinds of URL and others' but those that fail."""
+    own = str(STARTER_ABILITIES["HasFileTransferPluginMethods"]).split(",")
+    return ",".join(one for one in dict.fromkeys([*own, *served]) if one not in broken)
+
 
 SCRATCH_DIRECTORY_MARK = "#CoNdOrScRaTcHdIr#"
 """What stands for the job's scratch directory in slot ads, where it is not known yet: a job's

@@ -11,7 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from kettle.attributes.abilities import SCRATCH_DIRECTORY_MARK, STARTER_ABILITIES
+from kettle.attributes.abilities import (
+    SCRATCH_DIRECTORY_MARK,
+    STARTER_ABILITIES,
+    offered_methods,
+)
 from kettle.classad import ClassAd
 from kettle.config import Config
 from kettle.config.knobs.startd import StartdKnobs
@@ -65,11 +69,8 @@ def base_ad(config: Config, facts: MachineFacts, around: Surroundings, total: Bu
         if flag in facts.cpu_flags:
             ad[name] = True
     abilities = {**STARTER_ABILITIES, "HasSshd": facts.has_sshd}
-    methods = str(STARTER_ABILITIES["HasFileTransferPluginMethods"]).split(",")
-    abilities["HasFileTransferPluginMethods"] = ",".join(
-        one
-        for one in dict.fromkeys([*methods, *facts.url_methods])
-        if one not in facts.broken_url_methods
+    abilities["HasFileTransferPluginMethods"] = offered_methods(
+        facts.url_methods, facts.broken_url_methods
     )
     abilities.update(facts.programs)
     for name, value in abilities.items():

@@ -18,13 +18,12 @@ from kettle.config import Config
 from kettle.config.hooks import explain_uncalled, fetch_hooks
 from kettle.config.knobs.collector import CollectorKnobs
 from kettle.config.knobs.startd import StartdKnobs
-from kettle.config.knobs.transfer import TransferKnobs
 from kettle.records.job_trace import Step
 from kettle.runtime import tasks
 from kettle.runtime.clock import set_ahead
 from kettle.runtime.context import Runtime
 from kettle.runtime.job_tracing import trace
-from kettle.runtime.storage.url_fetching import MachinePlugins
+from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
 from kettle.startd import ads, claim_machine
 from kettle.startd import slot_events as ev
 from kettle.startd.claim_machine import Claim, ClaimPhase
@@ -46,7 +45,6 @@ from kettle.startd.services.schedds import Schedds
 from kettle.startd.services.starters import Reports, StarterProcess, Starters
 from kettle.startd.services.updates import Updates
 from kettle.startd.slot_machine import Phase, Slot, advance, find_row, is_current, tell_change
-from kettle.transfer.plugins import BUILT_IN_METHODS
 from kettle.wire.commands import CLAIM_COMMANDS
 from kettle.wire.levels import Level
 from kettle.wire.messages import starter_control as words
@@ -173,10 +171,7 @@ class StartdService:
         )
         methods = await plugins.served_methods()
         self._take_facts(replace(self.machine.facts, url_methods=methods))
-        trials = {}
-        for method in (*BUILT_IN_METHODS, *methods):
-            if url := config.value(TransferKnobs.METHOD_TEST_URL[method.upper()]):
-                trials[method] = url
+        trials = plan_trials(config, methods)
         broken = await plugins.failing(trials)
         for method, why in broken.items():
             runtime.log.problem(f"No {method}:// is offered: {trials[method]}: {why}")

@@ -6,11 +6,21 @@ program says what a starter can do (`-classad`), as the reference's does.
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Sequence
 
-from kettle.attributes.abilities import STARTER_ABILITIES
+from kettle.attributes.abilities import STARTER_ABILITIES, offered_methods
 from kettle.classad.text import quote_old
+from kettle.config import Config, load_config
+from kettle.errors import ConfigError
+from kettle.runtime import life
+from kettle.runtime.life import Life
+from kettle.runtime.storage.files import SystemSources
+from kettle.runtime.storage.url_fetching import MachinePlugins, plan_trials
+
+_METHODS = "HasFileTransferPluginMethods"
 
 _HELP = """Usage: condor_starter [-help | -classad]
 
@@ -20,13 +30,36 @@ Starters are forked by condor_startd and condor_schedd, one for each run of a jo
 """
 
 
+def _complain(problem: str) -> None:
+    sys.stderr.write(f"{problem}\n")
+
+
+async def _print_abilities(config: Config) -> int:
+    """Ask the configured plug-ins what they serve, try what is to be tried, and print it all."""
+    own = Life("STARTER", _complain)
+    try:
+        plugins = MachinePlugins(
+            own.processes, config.get("FILETRANSFER_PLUGINS") or "", tempfile.gettempdir()
+        )
+        served = await plugins.served_methods()
+        broken = await plugins.failing(plan_trials(config, served))
+    finally:
+        await own.end()
+    for name, value in {**STARTER_ABILITIES, _METHODS: offered_methods(served, broken)}.items():
+        text = quote_old(value) if isinstance(value, str) else str(value)
+        sys.stdout.write(f"{name} = {text}\n")
+    return 0
+
+
 def main(argv: Sequence[str]) -> int:
     """Print the abilities, or say who starts starters."""
     if "-classad" in argv[1:]:
-        for name, value in STARTER_ABILITIES.items():
-            text = quote_old(value) if isinstance(value, str) else str(value)
-            sys.stdout.write(f"{name} = {text}\n")
-        return 0
+        try:
+            config = load_config(SystemSources(), dict(os.environ), subsystem="STARTER")
+        except ConfigError as error:
+            sys.stderr.write(f"ERROR: {error}\n")
+            return 1
+        return life.run(_print_abilities(config))
     if "-help" in argv[1:] or "-h" in argv[1:]:
         sys.stdout.write(_HELP)
         return 0

@@ -20,10 +20,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from kettle.config.knob import split_list
+from kettle.config.knobs.transfer import TransferKnobs
 from kettle.runtime.process.inheritance import without_inheritance
 from kettle.transfer.outcome import UrlResult
 from kettle.transfer.plugin_records import TransferClass, file_record, run_record
 from kettle.transfer.plugins import (
+    BUILT_IN_METHODS,
     MAX_OUTPUT,
     QUERY_SECONDS,
     TRIAL_SECONDS,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from kettle.classad import ClassAd
+    from kettle.config import Config
     from kettle.runtime.process.processes import Child, Processes, SystemProcesses
 
 # Limit: what is logged of the output of a plug-in that failed.
@@ -246,6 +249,15 @@ def search_path() -> str:
 def inherited_environment(home: str) -> dict[str, str]:
     """Return what a plug-in has of this daemon's environment, as the reference has it."""
     return {"PATH": search_path(), **without_inheritance(os.environ), "HOME": home}
+
+
+def plan_trials(config: Config, served: Sequence[str]) -> dict[str, str]:
+    """Return the URL that is to be tried for each kind that has one (METHOD_TEST_URL)."""
+    urls = {
+        method: config.value(TransferKnobs.METHOD_TEST_URL[method.upper()])
+        for method in (*BUILT_IN_METHODS, *served)
+    }
+    return {method: url for method, url in urls.items() if url}
 
 
 class MachinePlugins:
